@@ -1,0 +1,3 @@
+//! A declaration: from text to tree to typed model.
+
+pub mod model;

@@ -1,0 +1,27 @@
+//! superpower: an engine for multi-stage agent workflows, and its binding to Neovim.
+//!
+//! ```text
+//!         pure: no I/O, no clock, no threads                 effects                      editor
+//! text ─▶ declaration ─▶ check ─▶ plan ─▶ run ◀── events ── driver ── harness ─▶ agent's processes
+//!              │           │               │  effects ───▶    │ └───── journal, squad.json ─▶ disk
+//!              └─ assist   └ diagnostics   └ snapshot ─────▶  └─▶ event queue ─▶ nvim ⇄ lua/superpower
+//! ```
+//!
+//! The modules stand in the order of a superpower's life. Dependencies point one way, towards the top of this
+//! list; `tests/engine/architecture.rs` holds it.
+
+pub mod diagnostic;
+pub mod source;
+pub mod suggest;
+
+pub mod check;
+pub mod condition;
+pub mod declaration;
+pub mod project;
+pub mod template;
+
+pub mod outcome;
+pub mod plan;
+pub mod run;
+
+pub mod harness;

@@ -1,0 +1,78 @@
+//! How an attempt ended, read from evidence (SPEC section 5). Harnesses make it, the run acts on it.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+/// How an attempt ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "outcome", rename_all = "kebab-case")]
+pub enum Outcome {
+    /// A good final event, a non-empty result, expectations met.
+    Passed,
+    /// An error result, no final event, an empty result, unmet expectations, a time limit, or unclassifiable.
+    Failed {
+        /// In a few words, e.g. `exit status 1`, `silent for 15m`.
+        why: String,
+    },
+    /// Overload or a lost connection: tried again after a pause.
+    Transient {
+        /// In a few words.
+        why: String,
+    },
+    /// A rate limit or quota: the run waits. Spends no attempt.
+    Limited {
+        /// In a few words.
+        why: String,
+        /// When it is over; unknown is 15 minutes from the end.
+        until: Option<DateTime<Utc>>,
+    },
+    /// The final message ends with the verdict `FAIL`: no more attempts.
+    VerdictFail {
+        /// What the verdict says.
+        why: String,
+    },
+    /// The final message ends with the verdict `BLOCKED`. Spends no attempt.
+    Blocked {
+        /// What the verdict says.
+        why: String,
+    },
+    /// No login, or a refused one. Spends no attempt.
+    Auth {
+        /// In a few words.
+        why: String,
+    },
+    /// The agent asked, or a machine refused it a permission. Spends no attempt.
+    NeedsHuman {
+        /// What was asked or refused, with the line to add to the configuration where there is one.
+        question: String,
+    },
+}
+
+/// What an attempt used. `None` is unknown, which is shown as unknown and never as zero.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Usage {
+    /// Tokens, in and out, caches included.
+    pub tokens: Option<u64>,
+    /// United States dollars.
+    pub cost: Option<f64>,
+}
+
+/// A process, exactly: an id alone may have been given to another since.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProcessRecord {
+    /// Process id, which is also its group's.
+    pub pid: u32,
+    /// When the kernel says it started: clock ticks since boot on Linux, microseconds since the epoch on macOS.
+    pub start_time: u64,
+    /// The boot that `start_time` counts from.
+    pub boot_id: String,
+}
+
+/// An agent's own session, to go on in.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Session {
+    /// The harness that it belongs to.
+    pub harness: String,
+    /// The harness's id for it.
+    pub id: String,
+}

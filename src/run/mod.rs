@@ -1,0 +1,1 @@
+//! A run: state, events, effects.

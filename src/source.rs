@@ -1,0 +1,113 @@
+//! A text with its line index: bytes to lines and columns, in bytes and in UTF-16 units.
+//!
+//! Everything in the crate speaks of places as byte spans; only what leaves the crate becomes lines and columns.
+
+use serde::{Deserialize, Serialize};
+
+/// A half-open range of bytes in a [`Source`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Span {
+    /// First byte.
+    pub start: usize,
+    /// One past the last byte.
+    pub end: usize,
+}
+
+impl Span {
+    /// The span from `start` up to, not including, `end`.
+    pub const fn new(start: usize, end: usize) -> Self {
+        Self { start, end }
+    }
+
+    /// Whether `offset` lies inside, or directly at the end (where a cursor may stand).
+    pub fn touches(self, offset: usize) -> bool {
+        self.start <= offset && offset <= self.end
+    }
+}
+
+/// A place, as editors count: both from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Position {
+    /// Line, from 0.
+    pub line: usize,
+    /// Column in bytes, from 0.
+    pub col: usize,
+    /// Column in UTF-16 units, from 0.
+    pub col_utf16: usize,
+}
+
+/// A text and where its lines start.
+#[derive(Clone, Debug)]
+pub struct Source {
+    text: String,
+    lines: Vec<usize>,
+}
+
+impl Source {
+    /// Indexes `text`. Lines end with `\n`; a `\r` before it belongs to the line.
+    pub fn new(text: impl Into<String>) -> Self {
+        let text = text.into();
+        let lines = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
+        Self { text, lines }
+    }
+
+    /// The whole text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The text under `span`, cut to what exists.
+    pub fn slice(&self, span: Span) -> &str {
+        let end = self.floor(span.end);
+        &self.text[self.floor(span.start).min(end)..end]
+    }
+
+    /// Where a byte offset is. Offsets beyond the end, or inside a character, are moved back to a valid place.
+    pub fn position(&self, offset: usize) -> Position {
+        let offset = self.floor(offset);
+        let line = self.lines.partition_point(|&start| start <= offset) - 1;
+        let before = &self.text[self.lines[line]..offset];
+        Position { line, col: before.len(), col_utf16: before.encode_utf16().count() }
+    }
+
+    /// The byte offset of a line and a byte column, both from 0, moved back to a valid place.
+    pub fn offset(&self, line: usize, col: usize) -> usize {
+        let Some(&start) = self.lines.get(line) else { return self.text.len() };
+        let end = self.lines.get(line + 1).map_or(self.text.len(), |&next| next - 1);
+        self.floor((start + col).min(end))
+    }
+
+    /// How many lines there are, at least one.
+    pub fn line_count(&self) -> usize {
+        self.lines.len()
+    }
+
+    /// Where a line starts, in bytes; the end of the text for a line beyond it.
+    pub fn line_start(&self, line: usize) -> usize {
+        self.lines.get(line).copied().unwrap_or(self.text.len())
+    }
+
+    fn floor(&self, offset: usize) -> usize {
+        let mut offset = offset.min(self.text.len());
+        while !self.text.is_char_boundary(offset) {
+            offset -= 1;
+        }
+        offset
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_count_bytes_and_utf16_units() {
+        let source = Source::new("a: ä𝄞x\nb");
+        let x = source.text().find('x').unwrap();
+        assert_eq!(source.position(x), Position { line: 0, col: 9, col_utf16: 6 });
+        assert_eq!(source.position(usize::MAX), Position { line: 1, col: 1, col_utf16: 1 });
+        assert_eq!(source.offset(0, 9), x);
+        assert_eq!(source.offset(0, 4), 3, "inside a character moves back to its start");
+        assert_eq!(source.offset(7, 0), source.text().len());
+    }
+}

@@ -1,0 +1,34 @@
+//! The nearest known name, for "did you mean".
+
+/// The candidate nearest to `name`, if one is near enough to have been meant.
+///
+/// Near is a Damerau-Levenshtein distance of at most one and a quarter of the name's length, ignoring case.
+pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let lower = name.to_lowercase();
+    let limit = 1 + name.chars().count() / 4;
+    candidates
+        .into_iter()
+        .map(|candidate| (strsim::damerau_levenshtein(&lower, &candidate.to_lowercase()), candidate))
+        .filter(|(distance, _)| *distance <= limit)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate)
+}
+
+/// ` (did you mean "x"?)` for the nearest candidate, or nothing.
+pub fn did_you_mean<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> String {
+    nearest(name, candidates).map(|near| format!(" (did you mean \"{near}\"?)")).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn near_names_are_offered_and_far_ones_are_not() {
+        let gates = ["human-approval", "auto"];
+        assert_eq!(nearest("human_approval", gates), Some("human-approval"));
+        assert_eq!(nearest("Auto", gates), Some("auto"));
+        assert_eq!(nearest("nothing-like-it", gates), None);
+        assert_eq!(did_you_mean("atuo", gates), " (did you mean \"auto\"?)");
+    }
+}

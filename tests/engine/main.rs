@@ -1,0 +1,1 @@
+//! The engine's tests, without Neovim: one binary, one file a subject.
