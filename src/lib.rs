@@ -25,3 +25,5 @@ pub mod plan;
 pub mod run;
 
 pub mod harness;
+
+pub mod engine;

@@ -1,0 +1,3 @@
+//! The handle that the editor's binding holds: requests in, answers and events out.
+
+pub mod queue;

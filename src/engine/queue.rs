@@ -1,0 +1,296 @@
+//! The events that wait for the editor, and the bell that says there are some.
+//!
+//! Threads push; the editor's main loop polls. Nothing here calls the editor: the bell is one byte in a pipe that the
+//! editor made, and at most one byte is on its way at a time, however many events wait. A poll takes a bounded number
+//! and rings again for the rest, so that no single turn of the main loop grows with the queue.
+
+use std::collections::VecDeque;
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use serde_json::Value;
+
+/// The queue between the engine's threads and the editor.
+///
+/// A panic while its lock is held leaves it usable: every change is made in one step.
+#[derive(Debug, Default)]
+pub struct Queue {
+    inner: Mutex<Inner>,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    events: VecDeque<Entry>,
+    bell: Option<OwnedFd>,
+    /// A byte is in the pipe, or was read and the poll that it asked for is still to come.
+    rung: bool,
+}
+
+#[derive(Debug)]
+struct Entry {
+    /// Set where a newer event of the same key makes this one worthless.
+    key: Option<String>,
+    event: Value,
+}
+
+impl Queue {
+    /// An empty queue that rings nobody.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Queues an event that must arrive.
+    pub fn push(&self, event: Value) {
+        self.add(None, event);
+    }
+
+    /// Queues an event of which only the newest matters, such as a snapshot.
+    ///
+    /// It replaces a queued one of the same `key`, unless an event that must arrive was queued in between: order is
+    /// never changed, so whoever sees an event has seen the snapshots before it and none from after it.
+    pub fn push_latest(&self, key: &str, event: Value) {
+        self.add(Some(key), event);
+    }
+
+    /// Takes at most `max` events, oldest first. Rings again where some remain.
+    pub fn poll(&self, max: usize) -> Vec<Value> {
+        let mut inner = self.lock();
+        let count = max.min(inner.events.len());
+        let taken = inner.events.drain(..count).map(|entry| entry.event).collect();
+        inner.rung = false;
+        inner.ring();
+        taken
+    }
+
+    /// How many events wait.
+    pub fn len(&self) -> usize {
+        self.lock().events.len()
+    }
+
+    /// Whether no event waits.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Rings on `fd`, the write end of a pipe, from now on; at once where events wait already.
+    ///
+    /// The descriptor is duplicated: the caller may close its own, and a number that is used again for something
+    /// else is never written to. Anything but the write end of a pipe is refused, for a byte on a terminal or on the
+    /// editor's own channel would do harm.
+    pub fn attach(&self, fd: RawFd) -> io::Result<()> {
+        let bell = write_end(fd)?;
+        let mut inner = self.lock();
+        inner.bell = Some(bell);
+        inner.rung = false;
+        inner.ring();
+        Ok(())
+    }
+
+    /// Rings nobody from now on. Events are kept for the next who polls.
+    pub fn detach(&self) {
+        let mut inner = self.lock();
+        inner.bell = None;
+        inner.rung = false;
+    }
+
+    fn add(&self, key: Option<&str>, event: Value) {
+        let mut inner = self.lock();
+        let older = key.and_then(|key| {
+            let mut droppable = inner.events.iter_mut().rev().take_while(|entry| entry.key.is_some());
+            droppable.find(|entry| entry.key.as_deref() == Some(key))
+        });
+        match older {
+            Some(entry) => entry.event = event,
+            None => inner.events.push_back(Entry { key: key.map(str::to_owned), event }),
+        }
+        inner.ring();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Inner {
+    /// A full pipe holds bytes enough, and a closed one has nobody to wake: neither is a fault.
+    fn ring(&mut self) {
+        let Some(bell) = &self.bell else { return };
+        if self.rung || self.events.is_empty() {
+            return;
+        }
+        // SAFETY: the descriptor is ours and open, and one byte is read from a live array.
+        let written = unsafe { libc::write(bell.as_raw_fd(), [b'!'].as_ptr().cast(), 1) };
+        self.rung = written == 1 || io::Error::last_os_error().kind() == io::ErrorKind::WouldBlock;
+    }
+}
+
+/// A duplicate of `fd`, close-on-exec and non-blocking, if it is the write end of a pipe.
+fn write_end(fd: RawFd) -> io::Result<OwnedFd> {
+    let not_a_pipe =
+        || io::Error::new(io::ErrorKind::InvalidInput, format!("\"{fd}\" is not the write end of a pipe"));
+    // SAFETY: `fcntl` and `fstat` take any number and answer an error for one that is not open; the duplicate is
+    // owned by nobody else.
+    unsafe {
+        let mut stat: libc::stat = std::mem::zeroed();
+        check(libc::fstat(fd, &mut stat))?;
+        let flags = check(libc::fcntl(fd, libc::F_GETFL))?;
+        if stat.st_mode & libc::S_IFMT != libc::S_IFIFO || flags & libc::O_ACCMODE == libc::O_RDONLY {
+            return Err(not_a_pipe());
+        }
+        let copy = OwnedFd::from_raw_fd(check(libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 3))?);
+        check(libc::fcntl(copy.as_raw_fd(), libc::F_SETFL, flags | libc::O_NONBLOCK))?;
+        Ok(copy)
+    }
+}
+
+fn check(answer: libc::c_int) -> io::Result<libc::c_int> {
+    if answer == -1 { Err(io::Error::last_os_error()) } else { Ok(answer) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+    use std::io::Read;
+    use std::os::fd::AsFd;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::sync::Arc;
+
+    /// The read end, set not to block, and the write end.
+    fn pipe() -> (io::PipeReader, io::PipeWriter) {
+        let (reader, writer) = io::pipe().unwrap();
+        // SAFETY: a descriptor that is open.
+        unsafe { libc::fcntl(reader.as_fd().as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) };
+        (reader, writer)
+    }
+
+    /// How many bytes are in the pipe.
+    fn rings(reader: &mut io::PipeReader) -> usize {
+        let mut bytes = [0; 64];
+        reader.read(&mut bytes).unwrap_or(0)
+    }
+
+    #[test]
+    fn events_come_out_in_the_order_they_went_in() {
+        let queue = Queue::new();
+        (0..5).for_each(|n| queue.push(json!(n)));
+        assert_eq!(queue.poll(2), [json!(0), json!(1)]);
+        assert_eq!(queue.poll(usize::MAX), [json!(2), json!(3), json!(4)]);
+        assert!(queue.poll(1).is_empty());
+    }
+
+    #[test]
+    fn only_the_newest_of_a_key_is_kept() {
+        let queue = Queue::new();
+        for n in 0..1000 {
+            queue.push_latest("a", json!(["a", n]));
+            queue.push_latest("b", json!(["b", n]));
+        }
+        assert_eq!(queue.poll(10), [json!(["a", 999]), json!(["b", 999])]);
+    }
+
+    #[test]
+    fn a_newer_event_does_not_overtake_one_that_must_arrive() {
+        let queue = Queue::new();
+        queue.push_latest("run", json!("before"));
+        queue.push(json!("gate"));
+        queue.push_latest("run", json!("after"));
+        queue.push_latest("run", json!("long after"));
+        assert_eq!(queue.poll(10), [json!("before"), json!("gate"), json!("long after")]);
+    }
+
+    #[test]
+    fn many_events_ring_once_and_a_bounded_poll_rings_for_the_rest() {
+        let (mut reader, writer) = pipe();
+        let queue = Queue::new();
+        queue.attach(writer.as_raw_fd()).unwrap();
+        (0..1000).for_each(|n| queue.push(json!(n)));
+        assert_eq!(rings(&mut reader), 1);
+        assert_eq!(queue.poll(400).len(), 400);
+        assert_eq!(rings(&mut reader), 1);
+        assert_eq!(queue.poll(600).len(), 600);
+        assert_eq!(rings(&mut reader), 0, "nothing waits, nothing rings");
+        queue.push(json!("again"));
+        assert_eq!(rings(&mut reader), 1);
+    }
+
+    #[test]
+    fn events_queued_before_attach_ring_on_attach() {
+        let (mut reader, writer) = pipe();
+        let queue = Queue::new();
+        queue.push(json!("early"));
+        queue.attach(writer.as_raw_fd()).unwrap();
+        assert_eq!(rings(&mut reader), 1);
+        queue.detach();
+        queue.push(json!("unheard"));
+        assert_eq!(rings(&mut reader), 0);
+        assert_eq!(queue.poll(10).len(), 2, "a detached queue keeps its events");
+    }
+
+    #[test]
+    fn the_caller_may_close_its_end_and_the_reader_may_go() {
+        let (mut reader, writer) = pipe();
+        let queue = Queue::new();
+        queue.attach(writer.as_raw_fd()).unwrap();
+        drop(writer);
+        queue.push(json!(1));
+        assert_eq!(rings(&mut reader), 1);
+        drop(reader);
+        queue.poll(10);
+        (0..10).for_each(|n| queue.push(json!(n)));
+        assert_eq!(queue.poll(100).len(), 10);
+    }
+
+    #[test]
+    fn a_full_pipe_does_not_block() {
+        let (_reader, writer) = pipe();
+        let queue = Queue::new();
+        queue.attach(writer.as_raw_fd()).unwrap();
+        for n in 0..200_000 {
+            queue.push(json!(n));
+            queue.poll(1);
+        }
+    }
+
+    #[test]
+    fn what_is_no_pipe_to_write_to_is_refused() {
+        let (reader, _writer) = pipe();
+        let file = tempfile::tempfile().unwrap();
+        let queue = Queue::new();
+        for fd in [-1, i32::MIN, i32::MAX, 100_000, reader.as_raw_fd(), file.as_raw_fd()] {
+            assert!(queue.attach(fd).is_err(), "{fd}");
+        }
+        queue.push(json!("quiet"));
+    }
+
+    #[test]
+    fn a_panic_under_the_lock_leaves_the_queue_usable() {
+        let queue = Arc::new(Queue::new());
+        let held = AssertUnwindSafe(&queue);
+        let panicked = catch_unwind(|| {
+            let _guard = held.inner.lock().unwrap();
+            panic!("under the lock");
+        });
+        assert!(panicked.is_err() && queue.inner.is_poisoned());
+        queue.push(json!("after"));
+        assert_eq!(queue.poll(10), [json!("after")]);
+    }
+
+    #[test]
+    fn threads_lose_nothing() {
+        let queue = Arc::new(Queue::new());
+        let threads: Vec<_> = (0..8)
+            .map(|_| {
+                let queue = Arc::clone(&queue);
+                std::thread::spawn(move || (0..1000).for_each(|n| queue.push(json!(n))))
+            })
+            .collect();
+        let mut seen = 0;
+        while seen < 8000 {
+            seen += queue.poll(200).len();
+        }
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        assert!(queue.is_empty());
+    }
+}
