@@ -10,6 +10,11 @@
 //! The modules stand in the order of a superpower's life. Dependencies point one way, towards the top of this
 //! list; `tests/engine/architecture.rs` holds it.
 
+#[cfg(not(panic = "unwind"))]
+compile_error!(
+    "build with panic = \"unwind\": a panic that aborts would end the editor and lose unsaved work"
+);
+
 pub mod diagnostic;
 pub mod source;
 pub mod suggest;
@@ -27,3 +32,6 @@ pub mod run;
 pub mod harness;
 
 pub mod engine;
+
+#[cfg(feature = "nvim")]
+mod nvim;

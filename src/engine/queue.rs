@@ -36,8 +36,8 @@ struct Entry {
 
 impl Queue {
     /// An empty queue that rings nobody.
-    pub fn new() -> Self {
-        Self::default()
+    pub const fn new() -> Self {
+        Self { inner: Mutex::new(Inner { events: VecDeque::new(), bell: None, rung: false }) }
     }
 
     /// Queues an event that must arrive.
@@ -92,6 +92,12 @@ impl Queue {
         let mut inner = self.lock();
         inner.bell = None;
         inner.rung = false;
+    }
+
+    /// Runs `body` while the lock is held: for the drill, which panics there.
+    pub(super) fn hold(&self, body: impl FnOnce()) {
+        let _guard = self.lock();
+        body();
     }
 
     fn add(&self, key: Option<&str>, event: Value) {
@@ -269,8 +275,7 @@ mod tests {
         let queue = Arc::new(Queue::new());
         let held = AssertUnwindSafe(&queue);
         let panicked = catch_unwind(|| {
-            let _guard = held.inner.lock().unwrap();
-            panic!("under the lock");
+            held.hold(|| panic!("under the lock"));
         });
         assert!(panicked.is_err() && queue.inner.is_poisoned());
         queue.push(json!("after"));

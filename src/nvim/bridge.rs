@@ -1,0 +1,45 @@
+//! The entry point. It never fails: an error that leaves it would end the editor, so a string says what went wrong
+//! and a table is success.
+
+use std::ffi::c_int;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, OnceLock};
+
+use mlua::{Lua, Result, Value};
+use nvim_oxi::lua::{Error, Pushable, ffi::State};
+
+use super::{api, panics};
+use crate::engine::Engine;
+
+/// One engine a process: the library stays loaded, however often Lua's modules are loaded anew.
+pub fn engine() -> &'static Arc<Engine> {
+    static ENGINE: OnceLock<Arc<Engine>> = OnceLock::new();
+    ENGINE.get_or_init(Engine::new)
+}
+
+/// What loading the library gives to Lua.
+struct Exports;
+
+impl Pushable for Exports {
+    unsafe fn push(self, state: *mut State) -> std::result::Result<c_int, Error> {
+        // SAFETY: the state is the one that loads the library, alive for the length of this call.
+        Ok(unsafe { mlua::Lua::entrypoint1(state.cast(), load) })
+    }
+}
+
+fn load(lua: &Lua) -> Result<Value> {
+    let exports = catch_unwind(AssertUnwindSafe(|| {
+        panics::install();
+        api::exports(lua)
+    }));
+    match exports {
+        Ok(Ok(table)) => Ok(Value::Table(table)),
+        Ok(Err(error)) => Ok(Value::String(lua.create_string(error.to_string())?)),
+        Err(_) => Ok(Value::String(lua.create_string("the library panicked while it was loaded")?)),
+    }
+}
+
+#[nvim_oxi::plugin]
+fn superpower_native() -> Exports {
+    Exports
+}
