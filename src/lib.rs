@@ -29,6 +29,8 @@ pub mod outcome;
 pub mod plan;
 pub mod run;
 
+pub mod process;
+
 pub mod harness;
 
 pub mod engine;

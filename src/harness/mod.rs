@@ -1,9 +1,23 @@
 //! How a stage reaches an agent: one small trait, one file a harness, one way to launch them all.
 //!
 //! A harness says what to start and reads what it prints. It starts nothing itself: [`crate::process`] does, with
-//! the same limits for every harness.
+//! the same limits for every harness. [`resolve`] finds the program, [`launch`] starts it, and its [`Signal`]s tell
+//! the rest, from one thread, in order.
+
+mod command;
+mod fake;
+mod follow;
+mod launch;
+mod manual;
+mod resolve;
+mod tail;
+
+pub use fake::{Step, fake};
+pub use launch::{LaunchError, Running, launch};
+pub use resolve::{Harnesses, Kind, Missing, Resolved, Settings, resolve};
 
 use crate::outcome::{Outcome, ProcessRecord, Session, Usage};
+use crate::process::{Exit, Limit};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -138,6 +152,11 @@ pub enum Answer {
         /// Told to the agent; empty for none.
         reason: String,
     },
+    /// No, from a machine: nobody was there, or nobody answered in time. Noted in [`Ending::refusals`].
+    Refuse {
+        /// Told to the agent.
+        why: String,
+    },
 }
 
 /// How it ended, as the harness reads the evidence. `expects` and verdicts are judged by the driver.
@@ -153,4 +172,113 @@ pub struct Ending {
     pub refusals: Vec<String>,
     /// The end of what it printed, for the next attempt's prompt; at most 4 KiB.
     pub tail: String,
+}
+
+/// What a harness has started.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Invocation {
+    /// Arguments, after those that the configuration gives with the program.
+    pub args: Vec<String>,
+    /// Variables beside the inherited ones.
+    pub env: Vec<(String, String)>,
+    /// What is written first.
+    pub stdin: Vec<u8>,
+    /// Whether standard input stays open for more.
+    pub duplex: bool,
+    /// Whether it says what it does while it does it, so that silence is a sign.
+    pub streams: bool,
+}
+
+/// How a process came to its end, and what it left to be told.
+#[derive(Clone, Debug)]
+pub struct End {
+    /// How it ended.
+    pub exit: Exit,
+    /// Why it was stopped, where it was.
+    pub stopped: Option<Stopped>,
+}
+
+/// Why a process was stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stopped {
+    /// The driver asked for it.
+    Asked,
+    /// A limit was reached.
+    Limit(Limit),
+    /// The harness asked for it, since nothing more is to be expected.
+    Harness,
+}
+
+/// What a harness does in answer to what it reads.
+#[derive(Debug, Default)]
+pub struct Actions {
+    /// To be told to the driver, in order.
+    pub signals: Vec<Signal>,
+    /// To be written to a duplex process.
+    pub write: Vec<u8>,
+    /// Whether its standard input ends, once that is written.
+    pub close: bool,
+    /// Whether it is stopped.
+    pub stop: bool,
+    /// When the harness wants to be woken, in place of what it asked for before.
+    pub wake: Option<Duration>,
+}
+
+/// One launch of a harness: what it starts, and how what comes back is read. It does no I/O.
+pub trait Harness: Send {
+    /// What is to be started.
+    fn invocation(&mut self) -> Invocation;
+
+    /// Reads a line of standard output; `lost` bytes of it were dropped.
+    fn line(&mut self, line: &str, lost: u64, to: &mut Actions);
+
+    /// Reads a line of standard error.
+    fn error_line(&mut self, line: &str);
+
+    /// Takes an answer to a question.
+    fn answer(&mut self, _id: &str, _answer: &Answer, _to: &mut Actions) {}
+
+    /// The time that it asked to be woken at has come.
+    fn woken(&mut self, _to: &mut Actions) {}
+
+    /// Begins to stop it in its own way; `false` where it has none.
+    fn stop(&mut self, _to: &mut Actions) -> bool {
+        false
+    }
+
+    /// Whether something is under way that may well be silent.
+    fn busy(&self) -> bool {
+        false
+    }
+
+    /// Reads the end. `None` asks for another start, with what [`Harness::invocation`] then says.
+    fn end(&mut self, end: &End, to: &mut Actions) -> Option<Ending>;
+}
+
+/// Whether `name` can stand in an argument: none reads as a flag, or as more than a name.
+pub fn is_name(name: &str) -> bool {
+    let mut bytes = name.bytes();
+    let first = |b: u8| b.is_ascii_alphanumeric() || b == b'_';
+    bytes.next().is_some_and(first) && bytes.all(|b| first(b) || b"._:/-".contains(&b))
+}
+
+impl Ending {
+    /// With every secret masked.
+    fn masked(mut self, secrets: &crate::process::Secrets) -> Self {
+        let mask = |text: &mut String| *text = secrets.mask(text).into_owned();
+        match &mut self.outcome {
+            Outcome::Passed => {}
+            Outcome::NeedsHuman { question } => mask(question),
+            Outcome::Failed { why }
+            | Outcome::Transient { why }
+            | Outcome::Limited { why, .. }
+            | Outcome::VerdictFail { why }
+            | Outcome::Blocked { why }
+            | Outcome::Auth { why } => mask(why),
+        }
+        mask(&mut self.message);
+        mask(&mut self.tail);
+        self.refusals.iter_mut().for_each(mask);
+        self
+    }
 }

@@ -1,0 +1,112 @@
+//! The user's own command: the prompt on its standard input, the final message on its standard output, and its
+//! exit status as the verdict.
+
+use super::tail::Tail;
+use super::{Actions, End, Ending, Harness, Invocation, Launch, Progress, Signal, Task};
+use crate::outcome::{Outcome, Usage};
+use crate::process::Exit;
+
+/// A final message longer than this keeps its end, where a verdict would stand.
+const MESSAGE: usize = 1 << 20;
+/// How much of the output the next attempt is told.
+const TAIL: usize = 4096;
+
+/// A launch of a command.
+pub struct Command {
+    args: Vec<String>,
+    prompt: String,
+    message: Tail,
+    tail: Tail,
+    errors: Tail,
+}
+
+impl Command {
+    /// The command with these arguments, its placeholders not yet filled.
+    pub fn new(args: Vec<String>, launch: &Launch) -> Self {
+        Self {
+            args: args.iter().map(|arg| fill(arg, launch)).collect(),
+            prompt: launch.prompt.clone(),
+            message: Tail::new(MESSAGE),
+            tail: Tail::new(TAIL),
+            errors: Tail::new(TAIL),
+        }
+    }
+
+    fn asked(&self, message: &str) -> String {
+        let asked = if message.is_empty() { self.errors.text() } else { message.to_owned() };
+        if asked.trim().is_empty() {
+            "it asked, and did not say what".to_owned()
+        } else {
+            asked.trim().to_owned()
+        }
+    }
+}
+
+impl Harness for Command {
+    fn invocation(&mut self) -> Invocation {
+        Invocation {
+            args: self.args.clone(),
+            stdin: self.prompt.clone().into_bytes(),
+            ..Invocation::default()
+        }
+    }
+
+    fn line(&mut self, line: &str, lost: u64, to: &mut Actions) {
+        self.message.line(line);
+        self.tail.line(line);
+        to.signals.push(Signal::Progress(Progress::Text { text: format!("{line}\n") }));
+        if lost > 0 {
+            let text = format!("a line was cut: {lost} more bytes are in the output's file only");
+            to.signals.push(Signal::Progress(Progress::Note { text }));
+        }
+    }
+
+    fn error_line(&mut self, line: &str) {
+        self.tail.line(line);
+        self.errors.line(line);
+    }
+
+    fn end(&mut self, end: &End, _to: &mut Actions) -> Option<Ending> {
+        let mut message = self.message.text().trim().to_owned();
+        if self.message.lost() > 0 {
+            message = format!("[{} bytes before this were dropped]\n{message}", self.message.lost());
+        }
+        let outcome = match end.exit {
+            Exit::Code(0) if message.is_empty() => Outcome::Failed { why: "no output".to_owned() },
+            Exit::Code(0) => Outcome::Passed,
+            Exit::Code(2 | 3) => Outcome::NeedsHuman { question: self.asked(&message) },
+            Exit::Code(4) => Outcome::Blocked { why: self.asked(&message) },
+            exit => Outcome::Failed { why: super::follow::exit_words(exit) },
+        };
+        Some(Ending {
+            outcome,
+            message,
+            usage: Usage::default(),
+            refusals: Vec::new(),
+            tail: self.tail.text(),
+        })
+    }
+}
+
+/// Fills the placeholders of one argument, each once: what is put in is not looked at again.
+fn fill(arg: &str, launch: &Launch) -> String {
+    let (agent, skill) = match &launch.task {
+        Task::Agent(name) => (name.as_str(), ""),
+        Task::Skill(name) => ("", name.as_str()),
+    };
+    let (stage, run_id) = (launch.stage.to_string(), launch.run_id.as_str());
+    let known = [("{agent}", agent), ("{skill}", skill), ("{stage}", stage.as_str()), ("{run_id}", run_id)];
+    let mut out = String::new();
+    let mut rest = arg;
+    while let Some(at) = rest.find('{') {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let (taken, value) = known
+            .iter()
+            .find(|(name, _)| rest.starts_with(name))
+            .map_or((1, "{"), |(name, value)| (name.len(), *value));
+        out.push_str(value);
+        rest = &rest[taken..];
+    }
+    out + rest
+}

@@ -1,0 +1,94 @@
+//! A harness that a test writes as a script, and that starts nothing.
+
+use super::follow::failed;
+use super::launch::{Order, Sink};
+use super::resolve::{Harnesses, Settings};
+use super::{Answer, Ending, Launch, Question, Signal};
+use crate::outcome::{Outcome, Usage};
+use crate::process::{Inbox, Item};
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// What a scripted agent does.
+#[derive(Clone, Debug)]
+pub enum Step {
+    /// Tells this.
+    Tell(Signal),
+    /// Does nothing for a while.
+    Sleep(Duration),
+    /// Asks, and waits for the answer; a denial ends the script as needing a human.
+    Ask(Question),
+    /// Waits to be stopped.
+    Hang,
+    /// Panics, as a harness with a fault would.
+    Panic,
+    /// Ends with this outcome and this message.
+    End(Outcome, String),
+}
+
+type Steps = dyn Fn(&Launch) -> Vec<Step> + Send + Sync;
+
+/// The script: which steps a launch takes.
+#[derive(Clone)]
+pub struct Script(Arc<Steps>);
+
+impl fmt::Debug for Script {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Script")
+    }
+}
+
+impl Script {
+    pub(super) fn steps(&self, launch: &Launch) -> Vec<Step> {
+        (self.0)(launch)
+    }
+}
+
+/// Harnesses with one of the name `fake`, which plays what `script` says for each launch.
+pub fn fake(script: impl Fn(&Launch) -> Vec<Step> + Send + Sync + 'static) -> Harnesses {
+    let mut harnesses = Harnesses { script: Some(Script(Arc::new(script))), ..Harnesses::default() };
+    harnesses.named.insert("fake".to_owned(), Settings::default());
+    harnesses
+}
+
+/// Plays the steps; without an end, it passes with the message `done`.
+pub(super) fn play(steps: Vec<Step>, inbox: &Inbox<Item<Order>>, sink: &mut Sink) -> Ending {
+    sink.tell(Signal::Started(None));
+    let ended =
+        |outcome, message| Ending { outcome, message, usage: Usage::default(), ..failed(String::new()) };
+    for step in steps {
+        let (until, asked) = match step {
+            Step::Tell(signal) => {
+                sink.tell(signal);
+                (Some(Instant::now()), None)
+            }
+            Step::Sleep(duration) => (Some(Instant::now() + duration), None),
+            Step::Hang => (None, None),
+            Step::Ask(question) => {
+                let id = question.id.clone();
+                sink.tell(Signal::Asked(question));
+                (None, Some(id))
+            }
+            Step::Panic => panic!("the script says so"),
+            Step::End(outcome, message) => return ended(outcome, message),
+        };
+        loop {
+            match inbox.next(until) {
+                None => break,
+                Some(Item::Order(Order::Stop | Order::Kill(_))) => return failed("stopped".to_owned()),
+                Some(Item::Order(Order::Answer(id, answer))) if asked.as_ref() == Some(&id) => match answer {
+                    Answer::Once | Answer::Run => break,
+                    Answer::Deny { reason } | Answer::Refuse { why: reason } => {
+                        return ended(
+                            Outcome::NeedsHuman { question: format!("denied: {reason}") },
+                            String::new(),
+                        );
+                    }
+                },
+                Some(_) => {}
+            }
+        }
+    }
+    ended(Outcome::Passed, "done".to_owned())
+}

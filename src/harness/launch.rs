@@ -1,0 +1,298 @@
+//! The one way to launch: a thread that follows the agent, and the handle that the driver holds.
+
+use super::command::Command;
+use super::follow::{failed, follow, note};
+use super::{Answer, Ending, Harness, Kind, Launch, Progress, Resolved, Signal, Task, fake, is_name, manual};
+use crate::process::{self, Environment, Inbox, Item, Leader, Mark, Process, Secrets, Spec, Stdin, locked};
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// The longest line that is read whole.
+const LINE: usize = 8 << 20;
+
+/// Why nothing was started.
+#[derive(Debug, thiserror::Error)]
+pub enum LaunchError {
+    /// A name that may not become an argument.
+    #[error("\"{name}\" cannot be the name of an agent or a skill; letters, digits and . _ : / - can")]
+    Name {
+        /// The name.
+        name: String,
+    },
+    /// The directory to work in is gone.
+    #[error("the project's directory \"{}\" is not there", root.display())]
+    Root {
+        /// The directory.
+        root: PathBuf,
+    },
+    /// The program did not start.
+    #[error("cannot start \"{}\": {source}", program.display())]
+    Spawn {
+        /// The program.
+        program: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// A harness that needs somebody, and nobody is there.
+    #[error("harness \"{harness}\" needs somebody at the editor; set another \"harness\" for headless use")]
+    NobodyThere {
+        /// Its name.
+        harness: String,
+    },
+    /// A thread did not start.
+    #[error("cannot start a thread: {source}")]
+    Thread {
+        /// What the system says.
+        source: io::Error,
+    },
+}
+
+/// What the driver tells a launch.
+#[derive(Debug)]
+pub enum Order {
+    /// Stop politely.
+    Stop,
+    /// TERM at once, KILL after this.
+    Kill(Duration),
+    /// An answer to a question.
+    Answer(String, Answer),
+    /// The result that a human hands in.
+    Submit(String),
+}
+
+/// A launched agent.
+#[derive(Debug)]
+pub struct Running {
+    inbox: Arc<Inbox<Item<Order>>>,
+    over: Arc<Over>,
+}
+
+#[derive(Debug, Default)]
+struct Over {
+    state: Mutex<State>,
+    told: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    over: bool,
+    leader: Option<Arc<Leader>>,
+}
+
+impl Running {
+    /// Begins to stop it, politely first, and returns at once. [`Signal::Ended`] follows within two seconds.
+    pub fn stop(&self) {
+        self.inbox.order(Item::Order(Order::Stop));
+    }
+
+    /// Ends it and waits until nothing of it is left: TERM at once, KILL after `grace`.
+    pub fn kill_now(&self, grace: Duration) {
+        self.inbox.order(Item::Order(Order::Kill(grace)));
+        let until = Instant::now() + grace + Duration::from_millis(500);
+        let mut state = locked(&self.over.state);
+        while !state.over {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                // Its thread is held up, by the driver perhaps: done from here.
+                let leader = state.leader.clone();
+                drop(state);
+                if let Some(leader) = leader {
+                    leader.end_now();
+                }
+                return;
+            }
+            state = self.over.told.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    /// Answers the question of this id. A second answer, or one to a question that is gone, does nothing.
+    pub fn answer(&self, id: &str, answer: Answer) {
+        self.inbox.order(Item::Order(Order::Answer(id.to_owned(), answer)));
+    }
+
+    /// Hands in a result, to `manual`.
+    pub fn submit(&self, message: String) {
+        self.inbox.order(Item::Order(Order::Submit(message)));
+    }
+
+    /// Whether [`Signal::Ended`] was told.
+    pub fn is_over(&self) -> bool {
+        locked(&self.over.state).over
+    }
+}
+
+/// Launches an agent. `sink` is called from one thread, in order, and last with [`Signal::Ended`].
+pub fn launch(
+    resolved: &Resolved,
+    launch: Launch,
+    sink: impl Fn(Signal) + Send + Sync + 'static,
+) -> Result<Running, LaunchError> {
+    let (Task::Agent(name) | Task::Skill(name)) = &launch.task;
+    if !is_name(name) {
+        return Err(LaunchError::Name { name: name.clone() });
+    }
+    if !launch.root.is_dir() {
+        return Err(LaunchError::Root { root: launch.root });
+    }
+    let environment = Environment::current();
+    let secrets = Secrets::of(&environment);
+    let inbox: Arc<Inbox<Item<Order>>> = Arc::default();
+    let over: Arc<Over> = Arc::default();
+    let running = Running { inbox: inbox.clone(), over: over.clone() };
+    let mut sink = Sink { sink: Box::new(sink), secrets: secrets.clone(), over: over.clone() };
+    let body: Box<dyn FnOnce(&mut Sink) -> Ending + Send> = match &resolved.kind {
+        Kind::Manual if !launch.interactive => {
+            return Err(LaunchError::NobodyThere { harness: resolved.name.clone() });
+        }
+        Kind::Manual => Box::new(move |sink| manual::wait(&inbox, sink)),
+        Kind::Fake(script) => {
+            let steps = script.steps(&launch);
+            Box::new(move |sink| fake::play(steps, &inbox, sink))
+        }
+        Kind::Claude | Kind::Opencode | Kind::Command => {
+            let args = [resolved.first.clone(), resolved.args.clone()].concat();
+            let mut harness: Box<dyn Harness> = Box::new(Command::new(args, &launch));
+            let starter = Starter { resolved: resolved.clone(), launch, environment, secrets, inbox };
+            // Started here, so that a program which does not start is the caller's to tell.
+            let first = starter.start(&mut *harness)?;
+            locked(&over.state).leader = Some(first.leader());
+            Box::new(move |sink| starter.follow(first, &mut *harness, sink, &over))
+        }
+    };
+    let thread = move || {
+        let ending = catch_unwind(AssertUnwindSafe(|| body(&mut sink)));
+        let ending =
+            ending.unwrap_or_else(|panic| failed(format!("a fault in the harness: {}", words(&*panic))));
+        let _ = catch_unwind(AssertUnwindSafe(|| sink.tell(Signal::Ended(ending))));
+        locked(&sink.over.state).over = true;
+        sink.over.told.notify_all();
+    };
+    thread::Builder::new()
+        .name("superpower-agent".to_owned())
+        .spawn(thread)
+        .map_err(|source| LaunchError::Thread { source })?;
+    Ok(running)
+}
+
+/// Starts a launch's process, more than once where the harness wants it.
+struct Starter {
+    resolved: Resolved,
+    launch: Launch,
+    environment: Environment,
+    secrets: Secrets,
+    inbox: Arc<Inbox<Item<Order>>>,
+}
+
+impl Starter {
+    fn start(&self, harness: &mut dyn Harness) -> Result<Process<Order>, LaunchError> {
+        let (launch, resolved) = (&self.launch, &self.resolved);
+        let invocation = harness.invocation();
+        let program = resolved.program.clone().unwrap_or_default();
+        let spec = Spec {
+            program: program.clone(),
+            args: invocation.args.iter().map(Into::into).collect(),
+            env: invocation.env,
+            root: launch.root.clone(),
+            stdin: if invocation.duplex { Stdin::Duplex } else { Stdin::Once(invocation.stdin.clone()) },
+            log: launch.dir.join("output.log"),
+            max_output: resolved.max_output,
+            max_line: LINE,
+            timeout: launch.timeout,
+            idle: launch.idle.filter(|_| invocation.streams),
+            mark: Mark { run_id: launch.run_id.clone(), stage: launch.stage, launch: launch.launch },
+        };
+        let started = process::spawn(spec, &self.environment, &self.secrets, self.inbox.clone());
+        let process = started.map_err(|source| LaunchError::Spawn { program, source })?;
+        if invocation.duplex {
+            process.write(invocation.stdin);
+        }
+        Ok(process)
+    }
+
+    fn follow(
+        self,
+        first: Process<Order>,
+        harness: &mut dyn Harness,
+        sink: &mut Sink,
+        over: &Over,
+    ) -> Ending {
+        let mut process = first;
+        loop {
+            sink.tell(Signal::Started(Some(process.record())));
+            if let Some(ending) = follow(&mut process, harness, sink, LINE) {
+                return ending;
+            }
+            drop(process);
+            process = match self.start(harness) {
+                Ok(process) => process,
+                Err(error) => return failed(error.to_string()),
+            };
+            locked(&over.state).leader = Some(process.leader());
+            sink.tell(note("started again"));
+        }
+    }
+}
+
+/// Where signals go, with every secret masked.
+pub struct Sink {
+    sink: Box<dyn Fn(Signal) + Send + Sync>,
+    secrets: Secrets,
+    over: Arc<Over>,
+}
+
+impl Sink {
+    /// Tells one signal.
+    pub fn tell(&mut self, signal: Signal) {
+        let signal = if self.secrets.is_empty() { signal } else { self.masked(signal) };
+        (self.sink)(signal);
+    }
+
+    /// Tells several, with pieces of text that follow each other joined: a flood costs few calls.
+    pub fn all(&mut self, signals: Vec<Signal>) {
+        let mut text = String::new();
+        for signal in signals {
+            match signal {
+                Signal::Progress(Progress::Text { text: piece }) => text.push_str(&piece),
+                other => {
+                    self.text(&mut text);
+                    self.tell(other);
+                }
+            }
+        }
+        self.text(&mut text);
+    }
+
+    fn text(&mut self, text: &mut String) {
+        if !text.is_empty() {
+            self.tell(Signal::Progress(Progress::Text { text: std::mem::take(text) }));
+        }
+    }
+
+    fn masked(&self, signal: Signal) -> Signal {
+        match signal {
+            Signal::Progress(progress) => {
+                let Ok(mut value) = serde_json::to_value(&progress) else {
+                    return Signal::Progress(progress);
+                };
+                self.secrets.mask_value(&mut value);
+                Signal::Progress(serde_json::from_value(value).unwrap_or(progress))
+            }
+            Signal::Asked(mut question) => {
+                question.title = self.secrets.mask(&question.title).into_owned();
+                self.secrets.mask_value(&mut question.input);
+                Signal::Asked(question)
+            }
+            Signal::Ended(ending) => Signal::Ended(ending.masked(&self.secrets)),
+            other => other,
+        }
+    }
+}
+
+fn words(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|s| (*s).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "panic".to_owned())
+}

@@ -1,0 +1,24 @@
+//! Nobody: a human carries the prompt out, and hands in the result.
+
+use super::follow::failed;
+use super::launch::{Order, Sink};
+use super::{Ending, Signal};
+use crate::outcome::Outcome;
+use crate::process::{Inbox, Item};
+
+/// Waits for the result, or to be stopped.
+pub(super) fn wait(inbox: &Inbox<Item<Order>>, sink: &mut Sink) -> Ending {
+    sink.tell(Signal::Started(None));
+    loop {
+        match inbox.next(None) {
+            Some(Item::Order(Order::Submit(message))) if message.trim().is_empty() => {
+                return failed("the result is empty".to_owned());
+            }
+            Some(Item::Order(Order::Submit(message))) => {
+                return Ending { outcome: Outcome::Passed, message, ..failed(String::new()) };
+            }
+            Some(Item::Order(Order::Stop | Order::Kill(_))) => return failed("stopped".to_owned()),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! What a process inherits: the user's environment, without the marks of this editor or of an agent around it.
+
+use super::{ATTEMPT, Mark, RUN_ID, STAGE, locked};
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+/// Marks of the editor and of agents, which make tools behave as if they were started inside one, or refuse to start.
+const SCRUBBED: [&str; 17] = [
+    "NVIM",
+    "NVIM_LISTEN_ADDRESS",
+    "NVIM_LOG_FILE",
+    "VIM",
+    "VIMRUNTIME",
+    "MYVIMRC",
+    "VIM_TERMINAL",
+    "CLAUDECODE",
+    "CLAUDE_CODE_ENTRYPOINT",
+    "CLAUDE_CODE_SSE_PORT",
+    "CLAUDE_CODE_SESSION_ID",
+    "OPENCODE",
+    "OPENCODE_PID",
+    "GEMINI_CLI",
+    "CODEX_SANDBOX",
+    "CODEX_SANDBOX_NETWORK_DISABLED",
+    "OLDPWD",
+];
+
+static CAPTURED: Mutex<Option<Environment>> = Mutex::new(None);
+
+/// An environment's variables, as they were at one moment.
+#[derive(Clone, Debug, Default)]
+pub struct Environment(Arc<BTreeMap<OsString, OsString>>);
+
+impl Environment {
+    /// Takes the process's environment as it is now, for every later [`Environment::current`].
+    ///
+    /// To be called on the editor's main thread, which alone changes the environment: C gives no safe way to read
+    /// it from another thread meanwhile.
+    pub fn capture() {
+        *locked(&CAPTURED) = Some(Self::from_process());
+    }
+
+    /// What was captured last, else the process's environment.
+    pub fn current() -> Self {
+        locked(&CAPTURED).clone().unwrap_or_else(Self::from_process)
+    }
+
+    fn from_process() -> Self {
+        Self(Arc::new(std::env::vars_os().collect()))
+    }
+
+    /// The variables by name.
+    pub fn iter(&self) -> impl Iterator<Item = (&OsStr, &OsStr)> {
+        self.0.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str()))
+    }
+
+    /// A variable's value.
+    pub fn get(&self, name: &str) -> Option<&OsStr> {
+        self.0.get(OsStr::new(name)).map(OsString::as_os_str)
+    }
+
+    /// What a process of `mark` that works in `root` gets.
+    pub fn for_child(&self, mark: &Mark, root: &Path) -> BTreeMap<OsString, OsString> {
+        let mut env = (*self.0).clone();
+        env.retain(|name, _| {
+            let name = name.to_string_lossy();
+            !SCRUBBED.contains(&&*name) && !name.starts_with("SUPERPOWER_")
+        });
+        env.insert("PWD".into(), root.into());
+        env.insert(RUN_ID.into(), mark.run_id.clone().into());
+        env.insert(STAGE.into(), mark.stage.to_string().into());
+        env.insert(ATTEMPT.into(), mark.launch.to_string().into());
+        env
+    }
+}
+
+/// The program's absolute path: itself where it has a slash, else the first on `PATH` that can be executed.
+pub fn find_program(program: &str, environment: &Environment) -> Option<PathBuf> {
+    if program.is_empty() {
+        return None;
+    }
+    if program.contains('/') {
+        let path = std::path::absolute(program).ok()?;
+        return executable(&path).then_some(path);
+    }
+    let path = environment.get("PATH")?;
+    // An empty or relative entry would name a file of whatever directory the editor is in.
+    let places = std::env::split_paths(path).filter(|place| place.is_absolute());
+    places.map(|place| place.join(program)).find(|path| executable(path))
+}
+
+fn executable(path: &Path) -> bool {
+    path.metadata().is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0)
+}

@@ -1,0 +1,50 @@
+//! Which process exactly: an id and when the kernel says it started, since ids are used again.
+
+use crate::outcome::ProcessRecord;
+
+/// The record of a process that exists; `None` where it does not, or is dead and only not yet reaped.
+pub fn record(pid: u32) -> Option<ProcessRecord> {
+    Some(ProcessRecord { pid, start_time: start_time(pid)?, boot_id: boot_id() })
+}
+
+/// Whether that very process still lives.
+pub fn alive(record: &ProcessRecord) -> bool {
+    record.boot_id == boot_id() && start_time(record.pid) == Some(record.start_time)
+}
+
+#[cfg(target_os = "linux")]
+pub(super) fn start_time(pid: u32) -> Option<u64> {
+    super::tree::stat(pid).filter(|stat| !stat.dead).map(|stat| stat.start_time)
+}
+
+#[cfg(target_os = "linux")]
+fn boot_id() -> String {
+    let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    id.trim().to_owned()
+}
+
+#[cfg(target_os = "macos")]
+pub(super) fn start_time(pid: u32) -> Option<u64> {
+    super::tree::stat(pid).filter(|stat| !stat.dead).map(|stat| stat.start_time)
+}
+
+#[cfg(target_os = "macos")]
+fn boot_id() -> String {
+    let mut id = [0u8; 64];
+    let mut len = id.len();
+    // SAFETY: the name ends in NUL, and `len` is the buffer's size.
+    let failed = unsafe {
+        libc::sysctlbyname(
+            c"kern.bootsessionuuid".as_ptr(),
+            id.as_mut_ptr().cast(),
+            &mut len,
+            std::ptr::null_mut(),
+            0,
+        )
+    };
+    if failed != 0 {
+        return String::new();
+    }
+    let end = id.iter().position(|&b| b == 0).unwrap_or(len);
+    String::from_utf8_lossy(&id[..end]).into_owned()
+}

@@ -1,0 +1,90 @@
+//! A queue with one reader: data waits where there is too much of it, orders never do.
+
+use super::locked;
+use std::collections::VecDeque;
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::Instant;
+
+/// How many pieces of data wait at most; a piece is at most a read's worth.
+const CAPACITY: usize = 16;
+
+/// A queue with one reader and many writers.
+#[derive(Debug)]
+pub struct Inbox<T> {
+    state: Mutex<State<T>>,
+    filled: Condvar,
+    drained: Condvar,
+}
+
+#[derive(Debug)]
+struct State<T> {
+    orders: VecDeque<T>,
+    data: VecDeque<T>,
+    closed: bool,
+}
+
+impl<T> Default for Inbox<T> {
+    fn default() -> Self {
+        let state = State { orders: VecDeque::new(), data: VecDeque::new(), closed: false };
+        Self { state: Mutex::new(state), filled: Condvar::new(), drained: Condvar::new() }
+    }
+}
+
+impl<T> Inbox<T> {
+    /// Puts an order in, ahead of data. Never waits.
+    pub fn order(&self, item: T) {
+        locked(&self.state).orders.push_back(item);
+        self.filled.notify_all();
+    }
+
+    /// Puts data in, waiting for room. `false` where nobody reads any more.
+    pub fn data(&self, item: T) -> bool {
+        let mut state = locked(&self.state);
+        while state.data.len() >= CAPACITY && !state.closed {
+            state = self.drained.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        if state.closed {
+            return false;
+        }
+        state.data.push_back(item);
+        self.filled.notify_all();
+        true
+    }
+
+    /// The next item: orders first. `None` when `until` has passed; without it, waits for ever.
+    pub fn next(&self, until: Option<Instant>) -> Option<T> {
+        let mut state = locked(&self.state);
+        loop {
+            if let Some(order) = state.orders.pop_front() {
+                return Some(order);
+            }
+            if let Some(data) = state.data.pop_front() {
+                self.drained.notify_all();
+                return Some(data);
+            }
+            state = match until {
+                None => self.filled.wait(state).unwrap_or_else(PoisonError::into_inner),
+                Some(until) => {
+                    let left = until.saturating_duration_since(Instant::now());
+                    if left.is_zero() {
+                        return None;
+                    }
+                    self.filled.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0
+                }
+            };
+        }
+    }
+
+    /// Somebody reads again.
+    pub fn open(&self) {
+        locked(&self.state).closed = false;
+    }
+
+    /// Nobody reads any more: writers of data return.
+    pub fn close(&self) {
+        let mut state = locked(&self.state);
+        state.closed = true;
+        state.data.clear();
+        self.drained.notify_all();
+    }
+}

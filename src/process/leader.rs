@@ -1,0 +1,127 @@
+//! The process that was started, as the head of all that it starts. Its id stays its own until it is reaped, and
+//! nothing signals it after that.
+
+use super::sweep::{end, leftovers};
+use super::tree::{self, Kin};
+use super::{LEFTOVER, Mark, TERM, locked};
+use crate::outcome::ProcessRecord;
+use std::os::unix::process::ExitStatusExt;
+use std::process::Child;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+/// How a process ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// By itself, with this status.
+    Code(i32),
+    /// By this signal.
+    Signal(i32),
+    /// Not at all: not even KILL ends it, as when it waits for a dead disk.
+    Stuck,
+}
+
+/// A process that leads a group.
+#[derive(Debug)]
+pub struct Leader {
+    /// Which process it is.
+    pub record: ProcessRecord,
+    mark: Mark,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    reaped: bool,
+    kin: Kin,
+    term: Duration,
+}
+
+impl Leader {
+    pub(super) fn new(pid: u32, mark: Mark) -> Self {
+        let unknown = ProcessRecord { pid, start_time: 0, boot_id: String::new() };
+        let state = State { reaped: false, kin: Kin::new(), term: TERM };
+        Self { record: super::record(pid).unwrap_or(unknown), mark, state: Mutex::new(state) }
+    }
+
+    /// Waits for its death, and leaves it to be reaped: until then nobody else gets its id.
+    pub(super) fn wait(&self) {
+        loop {
+            // SAFETY: the structure is plain numbers, for which zero is a value.
+            let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
+            let pid = self.record.pid as libc::id_t;
+            // SAFETY: `info` is a siginfo_t.
+            let failed = unsafe { libc::waitid(libc::P_PID, pid, &mut info, libc::WEXITED | libc::WNOWAIT) };
+            if failed == 0 || std::io::Error::last_os_error().kind() != std::io::ErrorKind::Interrupted {
+                return;
+            }
+        }
+    }
+
+    /// Notes who descends from it now.
+    pub(super) fn look(&self) {
+        let found = tree::descendants(self.record.pid);
+        let mut state = locked(&self.state);
+        state.kin.retain(|&pid, &mut start_time| tree::lives(pid, start_time));
+        state.kin.extend(found);
+    }
+
+    pub(super) fn set_term(&self, term: Duration) {
+        locked(&self.state).term = term;
+    }
+
+    pub(super) fn term(&self) -> Duration {
+        locked(&self.state).term
+    }
+
+    /// Sends a signal to its group.
+    pub(super) fn signal(&self, signal: i32) {
+        let state = locked(&self.state);
+        if !state.reaped {
+            // SAFETY: killpg takes any numbers; the group is ours, since its leader is not reaped.
+            unsafe { libc::killpg(self.record.pid as libc::pid_t, signal) };
+        }
+    }
+
+    /// Kills its group and all that is known to descend from it.
+    pub(super) fn kill(&self) {
+        self.look();
+        self.signal(libc::SIGKILL);
+        let kin = locked(&self.state).kin.clone();
+        tree::signal(&leftovers(&self.mark, &kin), libc::SIGKILL);
+    }
+
+    /// Ends what outlived it.
+    pub(super) fn end_rest(&self) {
+        self.look();
+        let kin = locked(&self.state).kin.clone();
+        let more = || leftovers(&self.mark, &tree::descendants(self.record.pid));
+        end(&mut leftovers(&self.mark, &kin), LEFTOVER, more);
+    }
+
+    /// Ends it and all that it started, from whatever thread, whether or not anybody supervises it still.
+    pub fn end_now(&self) {
+        let until = Instant::now() + Duration::from_secs(1);
+        self.kill();
+        while tree::lives(self.record.pid, self.record.start_time) && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let kin = locked(&self.state).kin.clone();
+        let more = || leftovers(&self.mark, &Kin::new());
+        end(&mut leftovers(&self.mark, &kin), Duration::ZERO, more);
+    }
+}
+
+/// Takes its status, after which its id is anybody's.
+pub(super) fn reaped(leader: &Leader, child: Option<Child>) -> Exit {
+    let Some(mut child) = child else { return Exit::Stuck };
+    let mut state = locked(&leader.state);
+    match child.wait() {
+        Ok(status) => {
+            state.reaped = true;
+            let code = status.code().map(Exit::Code);
+            code.or_else(|| status.signal().map(Exit::Signal)).unwrap_or(Exit::Stuck)
+        }
+        Err(_) => Exit::Stuck,
+    }
+}

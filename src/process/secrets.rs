@@ -1,0 +1,138 @@
+//! Values that no file and no window of ours may show: masked where they are written, also across chunk edges.
+
+use super::Environment;
+use regex::bytes::Regex;
+use std::borrow::Cow;
+
+/// What stands in a secret's place.
+const MASK: &str = "***";
+/// Shorter values would mask ordinary words.
+const SHORTEST: usize = 8;
+
+/// The secret values of an environment.
+#[derive(Clone, Debug, Default)]
+pub struct Secrets {
+    pattern: Option<Regex>,
+    values: Vec<Vec<u8>>,
+}
+
+impl Secrets {
+    /// The values of variables named `*_KEY`, `*_TOKEN`, `*_SECRET`, of 8 characters or more.
+    pub fn of(environment: &Environment) -> Self {
+        let named = environment.iter().filter(|(name, _)| {
+            let name = name.to_string_lossy().to_ascii_uppercase();
+            ["_KEY", "_TOKEN", "_SECRET"].iter().any(|end| name.ends_with(end))
+        });
+        Self::new(named.map(|(_, value)| value.to_string_lossy().into_owned()))
+    }
+
+    /// These values, as they are and as JSON writes them.
+    pub fn new(values: impl IntoIterator<Item = String>) -> Self {
+        let mut all: Vec<Vec<u8>> = Vec::new();
+        for value in values.into_iter().filter(|v| v.chars().count() >= SHORTEST) {
+            let json = serde_json::to_string(&value).unwrap_or_default();
+            all.push(json.trim_matches('"').as_bytes().to_vec());
+            all.push(value.into_bytes());
+        }
+        // The longest first: of two secrets that begin alike, the whole of the longer one is masked.
+        all.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+        all.dedup();
+        let any =
+            all.iter().map(|v| regex::escape(&String::from_utf8_lossy(v))).collect::<Vec<_>>().join("|");
+        let pattern = if all.is_empty() { None } else { Regex::new(&any).ok() };
+        Self { pattern, values: all }
+    }
+
+    /// Whether there is nothing to mask.
+    pub const fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    /// `text` with every secret masked.
+    pub fn mask<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        let Some(pattern) = &self.pattern else { return Cow::Borrowed(text) };
+        match pattern.replace_all(text.as_bytes(), MASK.as_bytes()) {
+            Cow::Borrowed(_) => Cow::Borrowed(text),
+            Cow::Owned(bytes) => Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()),
+        }
+    }
+
+    /// Masks every text inside of `value`, names included.
+    pub fn mask_value(&self, value: &mut serde_json::Value) {
+        use serde_json::Value;
+        match value {
+            Value::String(text) => {
+                if let Cow::Owned(masked) = self.mask(text) {
+                    *text = masked;
+                }
+            }
+            Value::Array(items) => items.iter_mut().for_each(|v| self.mask_value(v)),
+            Value::Object(map) => {
+                let old = std::mem::take(map);
+                map.extend(old.into_iter().map(|(name, mut value)| {
+                    self.mask_value(&mut value);
+                    (self.mask(&name).into_owned(), value)
+                }));
+            }
+            _ => {}
+        }
+    }
+
+    /// A masker of one stream.
+    pub fn stream(&self) -> Masker {
+        Masker { secrets: self.clone(), held: Vec::new() }
+    }
+}
+
+/// Masks a stream that comes in chunks. It holds back only what may be the beginning of a secret.
+#[derive(Clone, Debug)]
+pub struct Masker {
+    secrets: Secrets,
+    held: Vec<u8>,
+}
+
+impl Masker {
+    /// What of the stream so far can be shown now.
+    pub fn push<'a>(&mut self, chunk: &'a [u8]) -> Cow<'a, [u8]> {
+        let Some(pattern) = self.secrets.pattern.clone() else { return Cow::Borrowed(chunk) };
+        self.held.extend_from_slice(chunk);
+        let edge = self.edge();
+        let mut out = Vec::with_capacity(self.held.len());
+        let mut done = 0;
+        for found in pattern.find_iter(&self.held) {
+            // A match that begins where a longer secret may begin has to wait for the next chunk.
+            if found.start() >= edge {
+                break;
+            }
+            out.extend_from_slice(&self.held[done..found.start()]);
+            out.extend_from_slice(MASK.as_bytes());
+            done = found.end();
+        }
+        if edge > done {
+            out.extend_from_slice(&self.held[done..edge]);
+            done = edge;
+        }
+        self.held.drain(..done);
+        Cow::Owned(out)
+    }
+
+    /// The rest: the stream is over.
+    pub fn finish(&mut self) -> Vec<u8> {
+        let rest = std::mem::take(&mut self.held);
+        match &self.secrets.pattern {
+            Some(pattern) => pattern.replace_all(&rest, MASK.as_bytes()).into_owned(),
+            None => rest,
+        }
+    }
+
+    /// The first place from which all that is held is a proper beginning of a secret.
+    fn edge(&self) -> usize {
+        let longest = self.secrets.values.first().map_or(0, Vec::len);
+        let from = self.held.len().saturating_sub(longest.saturating_sub(1));
+        let begins = |at: usize| {
+            let rest = &self.held[at..];
+            self.secrets.values.iter().any(|v| v.len() > rest.len() && v.starts_with(rest))
+        };
+        (from..self.held.len()).find(|&at| begins(at)).unwrap_or(self.held.len())
+    }
+}

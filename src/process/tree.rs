@@ -1,0 +1,172 @@
+//! Who descends from whom, and who carries a run's mark: what a group's signal does not reach.
+//!
+//! Tool shells run in sessions of their own, so that ending the agent's group leaves them. Children are found by
+//! their parents while those live, and by their environment after that.
+
+use super::{ATTEMPT, RUN_ID};
+use std::collections::BTreeMap;
+
+/// What the kernel says of a process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stat {
+    /// Its parent.
+    pub parent: u32,
+    /// Its group.
+    pub group: u32,
+    /// When it started.
+    pub start_time: u64,
+    /// Whether it is dead, and only not yet reaped.
+    pub dead: bool,
+    /// The program's short name.
+    pub name: String,
+}
+
+/// Processes by id, with their start time.
+pub type Kin = BTreeMap<u32, u64>;
+
+/// Everything that descends from `leader`, and everything in its group; not `leader` itself.
+pub fn descendants(leader: u32) -> Kin {
+    let all = all();
+    let mut kin = Kin::new();
+    let mut grew = true;
+    while grew {
+        grew = false;
+        for (&pid, stat) in &all {
+            let ours = stat.parent == leader || stat.group == leader || kin.contains_key(&stat.parent);
+            if pid != leader && ours && !stat.dead && kin.insert(pid, stat.start_time).is_none() {
+                grew = true;
+            }
+        }
+    }
+    kin
+}
+
+/// Everything that carries the run's mark; of one launch where it is given.
+pub fn marked(run_id: &str, launch: Option<u32>) -> Kin {
+    let run = format!("{RUN_ID}={run_id}");
+    let launch = launch.map(|launch| format!("{ATTEMPT}={launch}"));
+    let spared = ourselves();
+    let mut kin = Kin::new();
+    for pid in pids() {
+        if spared.contains(&pid) {
+            continue;
+        }
+        let Some(environ) = environ(pid) else { continue };
+        let has = |wanted: &str| environ.split(|&b| b == 0).any(|entry| entry == wanted.as_bytes());
+        if has(&run)
+            && launch.as_deref().is_none_or(has)
+            && let Some(stat) = stat(pid)
+            && !stat.dead
+        {
+            kin.insert(pid, stat.start_time);
+        }
+    }
+    kin
+}
+
+/// This process and those that it descends from, which nothing here may end.
+pub fn ourselves() -> Vec<u32> {
+    let mut line = vec![std::process::id()];
+    while let Some(stat) = line.last().and_then(|&pid| stat(pid)) {
+        if stat.parent <= 1 || line.contains(&stat.parent) {
+            break;
+        }
+        line.push(stat.parent);
+    }
+    line
+}
+
+/// Whether that very process still lives.
+pub fn lives(pid: u32, start_time: u64) -> bool {
+    super::identity::start_time(pid) == Some(start_time)
+}
+
+/// Sends `signal` to each that is still the same process.
+pub fn signal(kin: &Kin, signal: i32) {
+    for (&pid, &start_time) in kin {
+        if lives(pid, start_time) {
+            // SAFETY: kill takes any numbers.
+            unsafe { libc::kill(pid as libc::pid_t, signal) };
+        }
+    }
+}
+
+fn all() -> BTreeMap<u32, Stat> {
+    pids().into_iter().filter_map(|pid| Some((pid, stat(pid)?))).collect()
+}
+
+#[cfg(target_os = "linux")]
+pub fn pids() -> Vec<u32> {
+    let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
+    entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
+}
+
+#[cfg(target_os = "linux")]
+pub fn stat(pid: u32) -> Option<Stat> {
+    let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
+    let stat = String::from_utf8_lossy(&stat);
+    // The name is in brackets and may hold anything, brackets included.
+    let (open, close) = (stat.find('(')?, stat.rfind(')')?);
+    let fields: Vec<&str> = stat[close + 1..].split_whitespace().collect();
+    let number = |at: usize| fields.get(at)?.parse::<u64>().ok();
+    Some(Stat {
+        parent: number(1)? as u32,
+        group: number(2)? as u32,
+        start_time: number(19)?,
+        dead: matches!(fields[0], "Z" | "X" | "x"),
+        name: stat[open + 1..close].to_owned(),
+    })
+}
+
+#[cfg(target_os = "linux")]
+fn environ(pid: u32) -> Option<Vec<u8>> {
+    std::fs::read(format!("/proc/{pid}/environ")).ok()
+}
+
+#[cfg(target_os = "macos")]
+pub fn pids() -> Vec<u32> {
+    // SAFETY: a null buffer asks for the size only.
+    let bytes = unsafe { libc::proc_listallpids(std::ptr::null_mut(), 0) };
+    let mut pids: Vec<libc::pid_t> = vec![0; bytes.max(0) as usize + 64];
+    let size = (pids.len() * size_of::<libc::pid_t>()) as libc::c_int;
+    // SAFETY: `size` is the buffer's.
+    let count = unsafe { libc::proc_listallpids(pids.as_mut_ptr().cast(), size) };
+    pids.truncate(count.max(0) as usize);
+    pids.into_iter().filter(|&pid| pid > 0).map(|pid| pid as u32).collect()
+}
+
+#[cfg(target_os = "macos")]
+pub fn stat(pid: u32) -> Option<Stat> {
+    let size = size_of::<libc::proc_bsdinfo>() as libc::c_int;
+    // SAFETY: the structure is plain numbers, for which zero is a value.
+    let mut info: libc::proc_bsdinfo = unsafe { std::mem::zeroed() };
+    let to = std::ptr::from_mut(&mut info).cast();
+    // SAFETY: `size` is the structure's.
+    let got = unsafe { libc::proc_pidinfo(pid as libc::c_int, libc::PROC_PIDTBSDINFO, 0, to, size) };
+    if got != size {
+        return None;
+    }
+    let name = info.pbi_comm.iter().take_while(|&&c| c != 0).map(|&c| c as u8 as char).collect();
+    const ZOMBIE: u32 = 5;
+    Some(Stat {
+        parent: info.pbi_ppid,
+        group: info.pbi_pgid,
+        start_time: info.pbi_start_tvsec * 1_000_000 + info.pbi_start_tvusec,
+        dead: info.pbi_status == ZOMBIE,
+        name,
+    })
+}
+
+#[cfg(target_os = "macos")]
+fn environ(pid: u32) -> Option<Vec<u8>> {
+    let mut name = [libc::CTL_KERN, libc::KERN_PROCARGS2, pid as libc::c_int];
+    let mut args = vec![0u8; 1 << 20];
+    let mut len = args.len();
+    let to = args.as_mut_ptr().cast();
+    // SAFETY: `name` has three numbers, and `len` is the buffer's size.
+    let failed = unsafe { libc::sysctl(name.as_mut_ptr(), 3, to, &mut len, std::ptr::null_mut(), 0) };
+    (failed == 0).then(|| {
+        args.truncate(len);
+        args
+    })
+}

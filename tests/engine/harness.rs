@@ -1,0 +1,181 @@
+//! Harnesses: what is started, and how its end is read.
+
+use std::path::Path;
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+use superpower::harness::*;
+use superpower::outcome::Outcome;
+
+/// A launch of the agent `coder` in `dir`.
+pub fn launch_in(dir: &Path) -> Launch {
+    Launch {
+        run_id: uuid::Uuid::new_v4().to_string(),
+        stage: 2,
+        launch: 5,
+        task: Task::Agent("coder".to_owned()),
+        prompt: "do it".to_owned(),
+        session: None,
+        root: dir.to_path_buf(),
+        dir: dir.to_path_buf(),
+        timeout: Some(Duration::from_secs(20)),
+        idle: None,
+        interactive: true,
+    }
+}
+
+/// Launches, with the signals as they come.
+pub fn start(harness: &str, harnesses: &Harnesses, launch: Launch) -> (Running, Receiver<Signal>) {
+    let (sender, receiver) = channel();
+    let resolved = resolve(harness, harnesses).unwrap();
+    let running =
+        superpower::harness::launch(&resolved, launch, move |signal| drop(sender.send(signal))).unwrap();
+    (running, receiver)
+}
+
+/// The end of it, and all before.
+pub fn ended(signals: &Receiver<Signal>) -> (Vec<Signal>, Ending) {
+    let mut before = Vec::new();
+    loop {
+        match signals.recv_timeout(Duration::from_secs(30)).expect("an end") {
+            Signal::Ended(ending) => return (before, ending),
+            signal => before.push(signal),
+        }
+    }
+}
+
+fn command(argv: &[&str]) -> Harnesses {
+    let mut harnesses = Harnesses::default();
+    harnesses.named.get_mut("command").unwrap().cmd = argv.iter().map(|&s| s.to_owned()).collect();
+    harnesses
+}
+
+fn shell(script: &str) -> (Vec<Signal>, Ending) {
+    let dir = tempfile::tempdir().unwrap();
+    let (_running, signals) = start("command", &command(&["sh", "-c", script]), launch_in(dir.path()));
+    ended(&signals)
+}
+
+#[test]
+fn a_commands_exit_status_is_its_verdict() {
+    let outcome = |script| shell(script).1.outcome;
+    let failed = |why: &str| Outcome::Failed { why: why.to_owned() };
+    assert_eq!(outcome("echo fine"), Outcome::Passed);
+    assert_eq!(outcome("exit 0"), failed("no output"));
+    assert_eq!(outcome("echo no; exit 1"), failed("exit status 1"));
+    let asks = |question: &str| Outcome::NeedsHuman { question: question.to_owned() };
+    assert_eq!(outcome("echo 'which colour?'; exit 2"), asks("which colour?"));
+    assert_eq!(outcome("echo 'which size?' >&2; exit 3"), asks("which size?"));
+    assert_eq!(outcome("echo 'no network'; exit 4"), Outcome::Blocked { why: "no network".to_owned() });
+    assert_eq!(outcome("exit 77"), failed("exit status 77"));
+    assert_eq!(outcome("echo x; kill -KILL $$"), failed("killed by signal 9 (KILL)"));
+}
+
+#[test]
+fn a_command_gets_its_prompt_and_its_placeholders() {
+    let dir = tempfile::tempdir().unwrap();
+    let script = r#"cat; for a; do printf '[%s]' "$a"; done"#;
+    let argv =
+        ["sh", "-c", script, "-", "{agent}{skill}", "{skill}", "{stage}/{run_id}", "{{agent}} {other}"];
+    let mut launch = launch_in(dir.path());
+    launch.run_id = "run-{agent}".to_owned();
+    let (_running, signals) = start("command", &command(&argv), launch);
+    let (before, ending) = ended(&signals);
+    assert_eq!(ending.message, "do it[coder][][2/run-{agent}][{coder} {other}]");
+    assert!(matches!(before[0], Signal::Started(Some(_))));
+}
+
+#[test]
+fn a_name_that_reads_as_a_flag_starts_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    for name in ["--force", "", "a b", "-", ".hidden", "x;y"] {
+        let launch = Launch { task: Task::Skill(name.to_owned()), ..launch_in(dir.path()) };
+        let resolved = resolve("command", &command(&["true"])).unwrap();
+        let error = superpower::harness::launch(&resolved, launch, |_| {}).unwrap_err();
+        assert!(matches!(error, LaunchError::Name { .. }), "{error}");
+    }
+    assert!(is_name("team/coder:v1.2") && is_name("_x"));
+}
+
+#[test]
+fn a_missing_program_says_how_to_set_another() {
+    let error = resolve("command", &command(&["no-such-program"])).unwrap_err();
+    assert_eq!(error.program, "no-such-program");
+    let text = error.to_string();
+    assert!(text.contains("no-such-program") && text.contains("harnesses.command.cmd"), "{text}");
+    assert!(resolve("command", &Harnesses::default()).unwrap_err().to_string().contains("names no program"));
+    assert!(resolve("nonesuch", &Harnesses::default()).is_err());
+    let auto = resolve("auto", &Harnesses::default()).unwrap();
+    assert!(["claude", "opencode", "manual"].contains(&&*auto.name));
+}
+
+#[test]
+fn stopping_a_command_that_ignores_term_takes_less_than_two_seconds() {
+    let dir = tempfile::tempdir().unwrap();
+    let script = "trap '' TERM; echo up; while :; do sleep 7781; done";
+    let (running, signals) = start("command", &command(&["sh", "-c", script]), launch_in(dir.path()));
+    while !matches!(signals.recv().unwrap(), Signal::Progress(Progress::Text { .. })) {}
+    let begun = Instant::now();
+    running.stop();
+    let (_, ending) = ended(&signals);
+    assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
+    assert_eq!(ending.outcome, Outcome::Failed { why: "stopped".to_owned() });
+}
+
+#[test]
+fn kill_now_returns_when_all_is_over_even_while_the_driver_holds_the_thread_up() {
+    let dir = tempfile::tempdir().unwrap();
+    let (up, is_up) = channel();
+    let held = std::sync::Mutex::new(());
+    let held: &'static std::sync::Mutex<()> = Box::leak(Box::new(held));
+    let guard = held.lock().unwrap();
+    let resolved = resolve("command", &command(&["sh", "-c", "echo up; sleep 7782"])).unwrap();
+    let running = superpower::harness::launch(&resolved, launch_in(dir.path()), move |signal| {
+        if let Signal::Started(Some(record)) = signal {
+            up.send(record).unwrap();
+        } else {
+            drop(held.lock());
+        }
+    })
+    .unwrap();
+    let record = is_up.recv().unwrap();
+    std::thread::sleep(Duration::from_millis(300));
+    let begun = Instant::now();
+    running.kill_now(Duration::from_millis(100));
+    assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
+    assert!(!superpower::process::alive(&record));
+    drop(guard);
+}
+
+#[test]
+fn a_time_limit_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let launch = Launch { timeout: Some(Duration::from_millis(200)), ..launch_in(dir.path()) };
+    let (_running, signals) = start("command", &command(&["sleep", "60"]), launch);
+    assert_eq!(ended(&signals).1.outcome, Outcome::Failed { why: "ran longer than 200ms".to_owned() });
+}
+
+#[test]
+fn manual_waits_for_a_result_and_is_refused_where_nobody_is() {
+    let dir = tempfile::tempdir().unwrap();
+    let harnesses = Harnesses::default();
+    let (running, signals) = start("manual", &harnesses, launch_in(dir.path()));
+    assert!(matches!(signals.recv().unwrap(), Signal::Started(None)));
+    running.submit("I did it".to_owned());
+    let ending = ended(&signals).1;
+    assert_eq!((ending.outcome, &*ending.message), (Outcome::Passed, "I did it"));
+    let (running, signals) = start("manual", &harnesses, launch_in(dir.path()));
+    running.kill_now(Duration::ZERO);
+    assert!(matches!(ended(&signals).1.outcome, Outcome::Failed { .. }));
+    let resolved = resolve("manual", &harnesses).unwrap();
+    let headless = Launch { interactive: false, ..launch_in(dir.path()) };
+    let error = superpower::harness::launch(&resolved, headless, |_| {}).unwrap_err();
+    assert!(matches!(error, LaunchError::NobodyThere { .. }));
+}
+
+#[test]
+fn a_fault_in_a_harness_is_a_failed_attempt() {
+    let dir = tempfile::tempdir().unwrap();
+    let (_running, signals) = start("fake", &fake(|_| vec![Step::Panic]), launch_in(dir.path()));
+    let Outcome::Failed { why } = ended(&signals).1.outcome else { panic!() };
+    assert_eq!(why, "a fault in the harness: the script says so");
+}
