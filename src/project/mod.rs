@@ -1,1 +1,19 @@
-//! The files of a project.
+//! The files of a project: where it begins, what it declares, what is true in it, and what changed in it.
+//!
+//! Everything here reads the disk when it is asked and keeps nothing. No file found here is ever executed; the only
+//! program started is `git`, by [`review`], with a git directory of our own.
+
+pub mod branch;
+pub mod expects;
+pub mod facts;
+pub mod frontmatter;
+pub mod places;
+pub mod review;
+pub mod root;
+pub mod stories;
+pub mod trust;
+pub mod walk;
+
+pub use facts::Fact;
+pub use places::{Index, Named, Places, Source, SuperpowerFile};
+pub use root::NoProject;

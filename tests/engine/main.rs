@@ -2,3 +2,6 @@
 
 mod harness;
 mod process;
+mod project;
+mod project_review;
+mod project_trust;

@@ -1,0 +1,61 @@
+//! Whether the files that a stage was expected to write are there.
+
+use super::walk;
+use globset::{GlobBuilder, GlobMatcher};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Component, Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+/// Kernels stamp files with a clock that ticks; a file may look this much older than it is.
+const TICK: Duration = Duration::from_millis(20);
+
+/// The globs, of those given, that no file below `root` matches which was written since then.
+///
+/// Globs are relative to the root; one that points out of it matches nothing.
+pub fn files_written_since(root: &Path, globs: &[String], since: SystemTime) -> Vec<String> {
+    globs.iter().filter(|glob| !met(root, glob, since)).cloned().collect()
+}
+
+fn met(root: &Path, glob: &str, since: SystemTime) -> bool {
+    let relative = Path::new(glob.strip_prefix("./").unwrap_or(glob));
+    let inside = relative.components().all(|part| matches!(part, Component::Normal(_)));
+    if !inside || relative.as_os_str().is_empty() {
+        return false;
+    }
+    let written = |path: &Path| walk::real_inside(path, Some(root)).is_some_and(|real| fresh(&real, since));
+    if written(&root.join(relative)) {
+        return true;
+    }
+    let Some(matcher) = relative.to_str().and_then(matcher) else { return false };
+    let mut found = false;
+    walk::each(&root.join(literal_start(relative)), Some(root), &mut |path| {
+        found = path.strip_prefix(root).is_ok_and(|inner| matcher.is_match(inner)) && written(path);
+        !found
+    });
+    found
+}
+
+fn matcher(glob: &str) -> Option<GlobMatcher> {
+    Some(GlobBuilder::new(glob).literal_separator(true).build().ok()?.compile_matcher())
+}
+
+/// The directories at the start of a glob that are plain names, so that nothing else is walked.
+fn literal_start(glob: &Path) -> PathBuf {
+    let plain =
+        |part: &Component| !part.as_os_str().to_string_lossy().contains(['*', '?', '[', ']', '{', '}', '\\']);
+    let parents = glob.parent().unwrap_or(Path::new(""));
+    parents.components().take_while(plain).collect()
+}
+
+/// Written, moved or copied here since then. The time of the last change counts as well as that of the contents,
+/// because a file that was renamed into place keeps the latter.
+fn fresh(path: &Path, since: SystemTime) -> bool {
+    let Ok(meta) = path.metadata() else { return false };
+    if !meta.is_file() {
+        return false;
+    }
+    let since = since.checked_sub(TICK).unwrap_or(SystemTime::UNIX_EPOCH);
+    let changed = SystemTime::UNIX_EPOCH
+        + Duration::new(meta.ctime().max(0).unsigned_abs(), u32::try_from(meta.ctime_nsec()).unwrap_or(0));
+    changed >= since || meta.modified().is_ok_and(|modified| modified >= since)
+}

@@ -1,0 +1,78 @@
+//! The facts that conditions ask for, each with a reason for people.
+
+use super::branch::{self, Head};
+use super::stories;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// The design tokens whose absence [`decide`] is asked about.
+pub const TOKENS: &str = "docs/design/identity/tokens.json";
+
+/// The names of the facts that every project has, with what makes them true.
+pub const BUILTIN: &[(&str, &str)] = &[
+    ("always", "always"),
+    ("branch.not_spike", "the current git branch does not start with `spike/`"),
+    ("identity.tokens_missing", "`docs/design/identity/tokens.json` does not exist"),
+    ("never", "never"),
+    ("story.ui_true", "the current story's frontmatter has `ui: true`"),
+];
+
+/// A fact, decided.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fact {
+    /// Whether it is true.
+    pub value: bool,
+    /// Why, in a few words.
+    pub reason: String,
+}
+
+impl Fact {
+    fn new(value: bool, reason: impl Into<String>) -> Self {
+        Self { value, reason: reason.into() }
+    }
+}
+
+/// Decides a built-in fact as the project is now; none for a name that is not built in.
+pub fn decide(name: &str, inputs: &BTreeMap<String, String>, root: &Path) -> Option<Fact> {
+    Some(match name {
+        "always" => Fact::new(true, "always"),
+        "never" => Fact::new(false, "never"),
+        "identity.tokens_missing" => tokens_missing(root),
+        "story.ui_true" | "ui:true" => ui_true(root, inputs),
+        "ui:false" => {
+            let fact = ui_true(root, inputs);
+            Fact::new(!fact.value, fact.reason)
+        }
+        "branch.not_spike" => not_spike(root),
+        _ => return None,
+    })
+}
+
+fn tokens_missing(root: &Path) -> Fact {
+    let missing = !root.join(TOKENS).exists();
+    Fact::new(missing, format!("{TOKENS} {}", if missing { "does not exist" } else { "exists" }))
+}
+
+fn ui_true(root: &Path, inputs: &BTreeMap<String, String>) -> Fact {
+    let stories = stories::current(root, inputs);
+    if let Some(story) = stories.iter().find(|story| story.ui) {
+        return Fact::new(true, format!("{} has ui: true", story.path.display()));
+    }
+    match stories.as_slice() {
+        [] => Fact::new(false, "no story matches yet"),
+        [story] => Fact::new(false, format!("{} does not have ui: true", story.path.display())),
+        several => Fact::new(false, format!("none of {} stories has ui: true", several.len())),
+    }
+}
+
+fn not_spike(root: &Path) -> Fact {
+    let Some(repository) = branch::repository(root) else {
+        return Fact::new(true, "no git repository");
+    };
+    match branch::head(&repository) {
+        Head::Branch(name) => Fact::new(!name.starts_with("spike/"), format!("the branch is {name}")),
+        Head::Detached => Fact::new(true, "HEAD is detached"),
+        Head::Unknown => Fact::new(true, "the branch cannot be read from .git/HEAD"),
+    }
+}

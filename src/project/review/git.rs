@@ -1,0 +1,193 @@
+//! Runs `git` so that nothing of the user's, and nothing that a repository says, is started or written.
+
+use super::ReviewError;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+/// Switches for every call: no hooks, no monitors, no housekeeping, no waiting for the disk.
+const SWITCHES: &[&str] = &[
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "core.untrackedCache=false",
+    "core.splitIndex=false",
+    "core.attributesFile=/dev/null",
+    "core.safecrlf=false",
+    "core.commitGraph=false",
+    "core.fsync=none",
+    "core.quotePath=false",
+    "core.bare=false",
+    "index.sparse=false",
+    "gc.auto=0",
+    "maintenance.auto=false",
+    "diff.orderFile=",
+    "safe.directory=*",
+];
+
+/// Settings of the user's that say how files are read; everything else of theirs is left out.
+const CARRIED: &[&str] = &[
+    "core.autocrlf",
+    "core.checkstat",
+    "core.eol",
+    "core.filemode",
+    "core.ignorecase",
+    "core.precomposeunicode",
+    "core.symlinks",
+    "core.trustctime",
+];
+
+/// A git directory of our own over the user's work tree.
+#[derive(Debug)]
+pub(super) struct Git {
+    dir: PathBuf,
+    top: PathBuf,
+    settings: Vec<String>,
+}
+
+impl Git {
+    /// Reads what the user's configuration says about files; starts nothing else.
+    pub(super) fn new(root: &Path, top: &Path, dir: &Path) -> Result<Self, ReviewError> {
+        let mut git = Self { dir: dir.to_path_buf(), top: top.to_path_buf(), settings: Vec::new() };
+        let mut excludes = super::super::root::home().map(|home| {
+            let config = std::env::var_os("XDG_CONFIG_HOME").filter(|dir| !dir.is_empty()).map(PathBuf::from);
+            config.unwrap_or_else(|| home.join(".config")).join("git/ignore")
+        });
+        for (key, value) in user_settings(root)? {
+            if CARRIED.contains(&key.as_str()) {
+                git.settings.push(format!("{key}={value}"));
+            } else if key == "core.excludesfile" {
+                excludes = Some(expand(&value));
+            }
+        }
+        if let Some(path) =
+            excludes.filter(|path| path.is_file()).and_then(|path| path.to_str().map(str::to_owned))
+        {
+            git.settings.push(format!("core.excludesFile={path}"));
+        }
+        Ok(git)
+    }
+
+    /// Our git directory.
+    pub(super) fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// The top of the work tree.
+    pub(super) fn top(&self) -> &Path {
+        &self.top
+    }
+
+    /// How many digits an object's id has here.
+    pub(super) fn id_length(&self) -> usize {
+        let config = std::fs::read_to_string(self.dir.join("config")).unwrap_or_default();
+        if says_sha256(&config) { 64 } else { 40 }
+    }
+
+    /// Makes our git directory, for objects of the user's kind.
+    pub(super) fn init(&self, sha256: bool) -> Result<(), ReviewError> {
+        let mut command = self.command();
+        command.args(["init", "--quiet", "--bare", "--template="]);
+        if sha256 {
+            command.arg("--object-format=sha256");
+        }
+        run(command.arg(&self.dir), "init", b"").map(drop)
+    }
+
+    /// Runs at the top of the work tree, and gives what was printed.
+    pub(super) fn run(&self, args: &[&str], input: &[u8]) -> Result<Vec<u8>, ReviewError> {
+        let verb = args.iter().find(|arg| !arg.starts_with('-')).copied().unwrap_or_default();
+        run(self.on(&self.top).args(args), verb, input)
+    }
+
+    /// Runs in a folder as if it were a work tree of its own, with an empty index.
+    pub(super) fn run_within(&self, folder: &Path, args: &[&str]) -> Result<Vec<u8>, ReviewError> {
+        let mut command = self.on(folder);
+        command.current_dir(folder).env("GIT_INDEX_FILE", self.dir.join("no-index")).args(args);
+        run(&mut command, args.first().copied().unwrap_or_default(), b"")
+    }
+
+    fn on(&self, work_tree: &Path) -> Command {
+        let mut command = self.command();
+        command.arg("--git-dir").arg(&self.dir).arg("--work-tree").arg(work_tree);
+        for setting in SWITCHES.iter().copied().chain(self.settings.iter().map(String::as_str)) {
+            command.args(["-c", setting]);
+        }
+        command
+    }
+
+    fn command(&self) -> Command {
+        let mut command = clean_command(&self.top);
+        command
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .env("GIT_CONFIG_SYSTEM", "/dev/null")
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .env("GIT_ATTR_NOSYSTEM", "1")
+            .env("GIT_NO_LAZY_FETCH", "1")
+            .env("HOME", &self.dir)
+            .env("XDG_CONFIG_HOME", &self.dir);
+        command
+    }
+}
+
+/// `git` without the settings that somebody put into the environment.
+fn clean_command(directory: &Path) -> Command {
+    let mut command = Command::new("git");
+    for (name, _) in std::env::vars_os() {
+        if name.as_encoded_bytes().starts_with(b"GIT_") {
+            command.env_remove(name);
+        }
+    }
+    command.env("LC_ALL", "C").env("GIT_TERMINAL_PROMPT", "0").env("GIT_PAGER", "cat").current_dir(directory);
+    command
+}
+
+/// The user's settings for files in this project, from all of git's configuration files.
+fn user_settings(root: &Path) -> Result<Vec<(String, String)>, ReviewError> {
+    let mut command = clean_command(root);
+    command.args(["config", "--null", "--get-regexp", "^core\\."]);
+    let output = output(&mut command, b"")?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    // A key without a value means true.
+    let pair = |field: &str| {
+        let (key, value) = field.split_once('\n').unwrap_or((field, "true"));
+        (key.to_ascii_lowercase(), value.to_owned())
+    };
+    Ok(text.split('\0').filter(|field| !field.is_empty()).map(pair).collect())
+}
+
+fn expand(path: &str) -> PathBuf {
+    match (path.strip_prefix("~/"), super::super::root::home()) {
+        (Some(rest), Some(home)) => home.join(rest),
+        _ => PathBuf::from(path),
+    }
+}
+
+fn run(command: &mut Command, verb: &str, input: &[u8]) -> Result<Vec<u8>, ReviewError> {
+    let output = output(command, input)?;
+    if output.status.success() {
+        return Ok(output.stdout);
+    }
+    let told = String::from_utf8_lossy(&output.stderr);
+    let message =
+        told.lines().find(|line| line.contains("fatal:") || line.contains("error:")).or(told.lines().next());
+    let message = message.map_or_else(|| output.status.to_string(), str::to_owned);
+    Err(ReviewError::Git { verb: verb.to_owned(), message })
+}
+
+fn output(command: &mut Command, input: &[u8]) -> Result<Output, ReviewError> {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound if command.get_current_dir().is_none_or(Path::is_dir) => ReviewError::NoGit,
+        _ => ReviewError::Io(error),
+    })?;
+    let stdin = child.stdin.take();
+    std::thread::scope(|scope| {
+        scope.spawn(move || stdin.map(|mut stdin| stdin.write_all(input)));
+        Ok(child.wait_with_output()?)
+    })
+}
+
+/// Whether a repository's configuration says that its objects have the longer ids.
+pub(super) fn says_sha256(config: &str) -> bool {
+    config.to_lowercase().lines().any(|line| line.split('=').map(str::trim).eq(["objectformat", "sha256"]))
+}

@@ -1,0 +1,114 @@
+//! Where a project begins.
+//!
+//! Every user of Claude Code has a `~/.claude`, so a search that simply climbed would call each home directory a
+//! project. It therefore stops at the git root, and never takes the home directory or anything above it.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// Nothing that could be a project.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NoProject {
+    /// The directories that were looked at, in that order.
+    pub looked: Vec<PathBuf>,
+}
+
+impl fmt::Display for NoProject {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("no project: looked in ")?;
+        for (at, path) in self.looked.iter().enumerate() {
+            write!(out, "{}\"{}\"", if at == 0 { "" } else { ", " }, path.display())?;
+        }
+        out.write_str("; the home directory and what is above it are never one, so open a file of the project or :cd there")
+    }
+}
+
+impl std::error::Error for NoProject {}
+
+/// The root for a buffer's `file` (only a normal buffer's) and a working directory; the home directory is `$HOME`.
+pub fn find(file: Option<&Path>, cwd: &Path) -> Result<PathBuf, NoProject> {
+    find_from(file, cwd, home().as_deref())
+}
+
+/// The user's home directory, as the environment says.
+pub fn home() -> Option<PathBuf> {
+    std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from)
+}
+
+/// The same with the home directory given.
+pub fn find_from(file: Option<&Path>, cwd: &Path, home: Option<&Path>) -> Result<PathBuf, NoProject> {
+    let home = home.map(|home| home.canonicalize().unwrap_or_else(|_| home.to_path_buf()));
+    let mut looked = Vec::new();
+    let by_file = match file.and_then(|file| directory_of(file, cwd)) {
+        Some(start) => search(&start, home.as_deref(), &mut looked),
+        None => Found::Nothing,
+    };
+    if let Found::Marked(root) = by_file {
+        return Ok(root);
+    }
+    let Ok(cwd) = cwd.canonicalize() else {
+        looked.push(cwd.to_path_buf());
+        return by_file.path().ok_or(NoProject { looked });
+    };
+    let by_cwd = search(&cwd, home.as_deref(), &mut looked);
+    if let Found::Marked(root) = by_cwd {
+        return Ok(root);
+    }
+    if let Some(root) = by_file.path().or_else(|| by_cwd.path()) {
+        return Ok(root);
+    }
+    if forbidden(&cwd, home.as_deref()) { Err(NoProject { looked }) } else { Ok(cwd) }
+}
+
+enum Found {
+    /// It holds `.claude` or `.opencode`.
+    Marked(PathBuf),
+    /// It is only a git root.
+    Git(PathBuf),
+    Nothing,
+}
+
+impl Found {
+    fn path(&self) -> Option<PathBuf> {
+        match self {
+            Self::Marked(path) | Self::Git(path) => Some(path.clone()),
+            Self::Nothing => None,
+        }
+    }
+}
+
+fn search(start: &Path, home: Option<&Path>, looked: &mut Vec<PathBuf>) -> Found {
+    let mut marked = None;
+    for dir in start.ancestors() {
+        if !looked.iter().any(|seen| seen == dir) {
+            looked.push(dir.to_path_buf());
+        }
+        if forbidden(dir, home) {
+            break;
+        }
+        let holds = |inner: &str| dir.join(inner).is_dir();
+        if holds(".claude/superpowers") || holds(".opencode/superpowers") {
+            return Found::Marked(dir.to_path_buf());
+        }
+        if marked.is_none() && (holds(".claude") || holds(".opencode")) {
+            marked = Some(dir.to_path_buf());
+        }
+        if dir.join(".git").exists() {
+            return marked.map_or_else(|| Found::Git(dir.to_path_buf()), Found::Marked);
+        }
+    }
+    marked.map_or(Found::Nothing, Found::Marked)
+}
+
+/// The home directory, what is above it, and the top of the file system.
+fn forbidden(dir: &Path, home: Option<&Path>) -> bool {
+    dir.parent().is_none() || home.is_some_and(|home| home.starts_with(dir))
+}
+
+/// The real path of the nearest existing directory that holds `file`, which need not exist yet.
+fn directory_of(file: &Path, cwd: &Path) -> Option<PathBuf> {
+    if file.as_os_str().is_empty() {
+        return None;
+    }
+    cwd.join(file).parent()?.ancestors().find_map(|dir| dir.canonicalize().ok().filter(|dir| dir.is_dir()))
+}

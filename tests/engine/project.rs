@@ -1,0 +1,289 @@
+//! Where a project begins, what it declares, and which facts hold in it.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use superpower::project::root::find_from;
+use superpower::project::{Index, Places, Source, expects, facts, places};
+
+fn scratch() -> (tempfile::TempDir, PathBuf) {
+    let dir = tempfile::tempdir().unwrap();
+    let real = dir.path().canonicalize().unwrap();
+    (dir, real)
+}
+
+pub fn write(root: &Path, path: &str, text: &str) {
+    let path = root.join(path);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+fn inputs(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
+    pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
+}
+
+#[test]
+fn superpowers_outrank_a_nearer_claude_folder() {
+    let (_dir, top) = scratch();
+    write(&top, "repo/.git/HEAD", "");
+    write(&top, "repo/.opencode/superpowers/a.yaml", "");
+    write(&top, "repo/pkg/.claude/x", "");
+    let find = |file: &str| find_from(Some(&top.join(file)), &top, Some(&top)).unwrap();
+    assert_eq!(find("repo/pkg/src/new.rs"), top.join("repo"));
+    fs::remove_dir_all(top.join("repo/.opencode")).unwrap();
+    assert_eq!(find("repo/pkg/src/new.rs"), top.join("repo/pkg"));
+    fs::remove_dir_all(top.join("repo/pkg/.claude")).unwrap();
+    assert_eq!(find("repo/pkg/src/new.rs"), top.join("repo"));
+}
+
+#[test]
+fn the_search_stops_at_the_git_root() {
+    let (_dir, top) = scratch();
+    write(&top, "outer/.claude/superpowers/a.yaml", "");
+    write(&top, "outer/inner/.git", "gitdir: elsewhere");
+    write(&top, "outer/inner/a.rs", "");
+    let cwd = top.join("outer/inner");
+    assert_eq!(find_from(None, &cwd, Some(&top)).unwrap(), cwd);
+}
+
+#[test]
+fn a_marked_working_directory_outranks_a_bare_git_root_of_the_file() {
+    let (_dir, top) = scratch();
+    write(&top, "lib/.git/HEAD", "");
+    write(&top, "lib/a.rs", "");
+    write(&top, "app/.claude/superpowers/a.yaml", "");
+    let file = top.join("lib/a.rs");
+    assert_eq!(find_from(Some(&file), &top.join("app"), Some(&top)).unwrap(), top.join("app"));
+    assert_eq!(find_from(Some(&file), &top, Some(&top)).unwrap(), top.join("lib"));
+}
+
+#[test]
+fn the_home_directory_is_never_a_project() {
+    let (_dir, top) = scratch();
+    write(&top, "home/.claude/superpowers/a.yaml", "");
+    write(&top, "home/.git/HEAD", "");
+    write(&top, "home/notes/a.md", "");
+    let home = top.join("home");
+    let none = find_from(None, &home, Some(&home)).unwrap_err();
+    assert_eq!(none.looked, [home.clone()]);
+    let none = find_from(Some(&home.join("notes/a.md")), &home, Some(&home)).unwrap_err();
+    assert_eq!(none.looked, [home.join("notes"), home.clone()]);
+    assert!(none.to_string().starts_with("no project: looked in \""), "{none}");
+    assert!(find_from(None, &top, Some(&home)).is_err(), "what is above it neither");
+    // A folder below it is one, though only as the working directory.
+    assert_eq!(find_from(None, &home.join("notes"), Some(&home)).unwrap(), home.join("notes"));
+    assert!(find_from(None, Path::new("/"), None).is_err());
+}
+
+#[test]
+fn roots_are_real_paths_also_through_symlinks_and_for_files_not_yet_there() {
+    let (_dir, top) = scratch();
+    write(&top, "repo/.claude/superpowers/a.yaml", "");
+    symlink(top.join("repo"), top.join("link")).unwrap();
+    symlink(top.join("home"), top.join("home-link")).unwrap();
+    let found = find_from(Some(&top.join("link/not/yet/there.rs")), &top, Some(&top)).unwrap();
+    assert_eq!(found, top.join("repo"));
+    write(&top, "home/.claude/superpowers/a.yaml", "");
+    assert!(find_from(None, &top.join("home"), Some(&top.join("home-link"))).is_err());
+}
+
+#[test]
+fn superpowers_are_found_in_order_and_the_first_of_a_name_wins() {
+    let (_dir, top) = scratch();
+    let root = top.join("repo");
+    write(&root, ".claude/superpowers/zeta.yaml", "");
+    write(&root, ".claude/superpowers/team/deploy.yaml", "");
+    write(&root, ".claude/superpowers/team/schema.yaml", "");
+    write(&root, ".claude/superpowers/alpha.yml", "");
+    write(&root, ".claude/superpowers/notes.md", "");
+    write(&root, ".claude/taffy/loop.yaml", "");
+    write(&root, ".opencode/superpowers/zeta.yaml", "");
+    write(&top, "home/.claude/superpowers/mine.yaml", "");
+    let places = Places { home: Some(top.join("home")), extra: vec![".claude/taffy".into()] };
+    let index = Index::read(&root, &places);
+    let names: Vec<_> = index.superpowers.iter().map(|file| (file.name.as_str(), file.source)).collect();
+    assert_eq!(
+        names,
+        [
+            ("alpha", Source::Project),
+            ("zeta", Source::Project),
+            ("deploy", Source::Project),
+            ("loop", Source::Extra),
+            ("mine", Source::User)
+        ]
+    );
+    assert!(index.duplicates.is_empty());
+    let path = |name: &str| index.superpower(name).unwrap().path.strip_prefix(&top).unwrap().to_path_buf();
+    assert_eq!(path("team/deploy"), path("deploy"));
+    assert_eq!(path("deploy"), Path::new("repo/.claude/superpowers/team/deploy.yaml"));
+    assert_eq!(path("zeta"), Path::new("repo/.claude/superpowers/zeta.yaml"));
+}
+
+#[test]
+fn files_of_one_name_in_one_place_are_told_and_stay_reachable() {
+    let (_dir, root) = scratch();
+    write(&root, ".claude/superpowers/a/deploy.yaml", "");
+    write(&root, ".claude/superpowers/deploy.yaml", "");
+    write(&root, ".claude/superpowers/deploy.yml", "");
+    let index = Index::read(&root, &Places::default());
+    assert_eq!(index.duplicates.len(), 1);
+    assert_eq!(index.duplicates[0].paths.len(), 3);
+    assert!(index.superpower("deploy").unwrap().path.ends_with("superpowers/deploy.yaml"));
+    assert!(index.superpower("a/deploy").unwrap().path.ends_with("a/deploy.yaml"));
+}
+
+#[test]
+fn an_unknown_superpower_is_answered_with_the_names_nearest_first() {
+    let (_dir, root) = scratch();
+    for name in ["api-endpoint", "bugfix", "new-ui-feature"] {
+        write(&root, &format!(".claude/superpowers/{name}.yaml"), "");
+    }
+    let unknown = places::find_superpower(&root, &Places::default(), "bugfx").unwrap_err();
+    assert_eq!(unknown.names[0], "bugfix");
+    assert!(unknown.to_string().contains("did you mean \"bugfix\"?"), "{unknown}");
+    let none = places::find_superpower(&root.join("empty"), &Places::default(), "x").unwrap_err();
+    assert_eq!(none.to_string(), "no superpower \"x\"; there are none here, :Superpower new makes one");
+}
+
+#[test]
+fn symlinks_that_leave_the_project_are_not_followed_and_circles_end() {
+    let (_dir, top) = scratch();
+    let root = top.join("repo");
+    write(&top, "elsewhere/evil.yaml", "");
+    write(&root, "shared/inside.yaml", "");
+    write(&root, ".claude/superpowers/own.yaml", "");
+    let place = root.join(".claude/superpowers");
+    symlink(top.join("elsewhere"), place.join("out")).unwrap();
+    symlink(top.join("elsewhere/evil.yaml"), place.join("evil.yaml")).unwrap();
+    symlink(root.join("shared"), place.join("in")).unwrap();
+    symlink(&place, place.join("again")).unwrap();
+    let index = Index::read(&root, &Places::default());
+    let names: Vec<_> = index.superpowers.iter().map(|file| file.name.as_str()).collect();
+    assert_eq!(names, ["own", "inside"]);
+}
+
+#[test]
+fn agents_and_skills_have_names_descriptions_and_modes() {
+    let (_dir, top) = scratch();
+    let root = top.join("repo");
+    write(&root, ".claude/agents/deep/a.md", "---\nname: qa\ndescription: Tests: all\n---\n");
+    write(&root, ".claude/agents/plain.md", "no head");
+    write(&root, ".opencode/agent/qa.md", "---\nmode: subagent\n---\n");
+    write(&root, ".opencode/agents/oc.md", "---\nmode: subagent\n---\n");
+    write(&top, "home/.config/opencode/agents/mine.md", "");
+    write(
+        &root,
+        ".claude/skills/scaffold/SKILL.md",
+        "---\nname: scaffolding\ndescription: Makes files\n---\n",
+    );
+    write(&root, ".claude/skills/empty/README.md", "");
+    let index = Index::read(&root, &Places { home: Some(top.join("home")), extra: vec![] });
+    assert_eq!(index.agent("qa").unwrap().description, "Tests: all");
+    assert_eq!(index.agent("qa").unwrap().source, Source::Project);
+    assert!(index.agent("a").is_none() && index.agent("plain").is_some());
+    assert_eq!(index.agent("oc").unwrap().mode.as_deref(), Some("subagent"));
+    assert_eq!(index.agent("mine").unwrap().source, Source::User);
+    assert_eq!(index.skill("scaffold").unwrap().description, "Makes files");
+    assert_eq!(index.skill("scaffolding"), index.skill("scaffold"));
+    assert!(index.skill("empty").is_none());
+}
+
+#[test]
+fn tokens_are_missing_until_they_exist() {
+    let (_dir, root) = scratch();
+    let fact = || facts::decide("identity.tokens_missing", &BTreeMap::new(), &root).unwrap();
+    assert_eq!(
+        (fact().value, fact().reason),
+        (true, "docs/design/identity/tokens.json does not exist".to_owned())
+    );
+    write(&root, facts::TOKENS, "{}");
+    assert_eq!((fact().value, fact().reason), (false, "docs/design/identity/tokens.json exists".to_owned()));
+    assert_eq!(facts::decide("story.ui_ture", &BTreeMap::new(), &root), None);
+    for (name, _) in facts::BUILTIN {
+        assert!(facts::decide(name, &BTreeMap::new(), &root).is_some(), "{name}");
+    }
+}
+
+#[test]
+fn the_current_story_is_the_named_one_else_the_matching_ones_else_all() {
+    let (_dir, root) = scratch();
+    let ui = |pairs: &[(&str, &str)]| facts::decide("story.ui_true", &inputs(pairs), &root).unwrap();
+    assert_eq!((ui(&[]).value, ui(&[]).reason.as_str()), (false, "no story matches yet"));
+    write(&root, "docs/stories/_template.md", "---\nui: true\n---\n");
+    assert!(!ui(&[]).value, "a template is no story");
+    write(
+        &root,
+        "docs/stories/checkout/pay-1/Story.md",
+        "---\nepic: checkout\nstory_slug: pay\nui: false\n---\n",
+    );
+    write(
+        &root,
+        "docs/stories/checkout/cart-1/Story.md",
+        "---\nepic: checkout\nstory_slug: cart\nui: true\n---\n",
+    );
+    write(&root, "docs/stories/mail.md", "---\nepic: mail\n---\n");
+    assert!(!ui(&[("feature_slug", "pay")]).value);
+    assert_eq!(
+        ui(&[("feature_slug", "pay")]).reason,
+        "docs/stories/checkout/pay-1/Story.md does not have ui: true"
+    );
+    assert!(ui(&[("feature_slug", "cart")]).value);
+    assert!(ui(&[("story_slug", "cart-1")]).value, "by its directory");
+    assert!(ui(&[("epic", "checkout")]).value, "any of several");
+    assert!(!ui(&[("epic", "mail")]).value);
+    assert!(ui(&[("epic", "nothing-like-it")]).value, "else every story");
+    assert!(
+        !ui(&[("story", "docs/stories/checkout/pay-1"), ("epic", "checkout")]).value,
+        "the named one alone"
+    );
+    assert!(ui(&[("story", "checkout/cart-1/Story.md")]).value);
+    assert!(ui(&[("story", "../outside"), ("feature_slug", "cart")]).value, "no way out of the project");
+    let opposite = facts::decide("ui:false", &inputs(&[("feature_slug", "pay")]), &root).unwrap();
+    assert!(opposite.value);
+}
+
+#[test]
+fn a_spike_branch_is_known_without_asking_git() {
+    let (_dir, top) = scratch();
+    let root = top.join("repo/pkg");
+    fs::create_dir_all(&root).unwrap();
+    let fact = || facts::decide("branch.not_spike", &BTreeMap::new(), &root).unwrap();
+    assert!(fact().value, "no repository");
+    write(&top, "repo/.git/HEAD", "ref: refs/heads/spike/login\n");
+    assert_eq!((fact().value, fact().reason.as_str()), (false, "the branch is spike/login"));
+    write(&top, "repo/.git/HEAD", "ref: refs/heads/main\n");
+    assert!(fact().value);
+    write(&top, "repo/.git/HEAD", "0123456789012345678901234567890123456789\n");
+    assert_eq!((fact().value, fact().reason.as_str()), (true, "HEAD is detached"));
+    // A linked work tree, whose own HEAD is elsewhere.
+    fs::remove_dir_all(top.join("repo/.git")).unwrap();
+    write(&top, "main/.git/worktrees/repo/HEAD", "ref: refs/heads/spike/tree\n");
+    write(&top, "repo/.git", "gitdir: ../main/.git/worktrees/repo\n");
+    assert_eq!(fact().reason, "the branch is spike/tree");
+}
+
+#[test]
+fn expected_files_must_have_been_written_since() {
+    let (_dir, top) = scratch();
+    let root = top.join("repo");
+    write(&root, "docs/old.md", "");
+    write(&root, "docs/specs/a/TASKS.md", "");
+    let old = std::time::SystemTime::now() + std::time::Duration::from_secs(60);
+    let globs = |list: &[&str]| list.iter().map(|glob| (*glob).to_owned()).collect::<Vec<_>>();
+    let past = std::time::SystemTime::UNIX_EPOCH;
+    let unmet = |list: &[&str], since| expects::files_written_since(&root, &globs(list), since);
+    assert!(
+        unmet(&["docs/old.md", "docs/**/TASKS.md", "docs/specs/*/T*", "./docs/{old,new}.md"], past)
+            .is_empty()
+    );
+    assert_eq!(unmet(&["docs/old.md", "docs/*/TASKS.md"], old), ["docs/old.md", "docs/*/TASKS.md"]);
+    assert_eq!(unmet(&["docs/*/TASKS.md"], past), ["docs/*/TASKS.md"], "a star stays in its folder");
+    assert_eq!(unmet(&["docs"], past), ["docs"], "a folder is no file");
+    write(&top, "outside.md", "");
+    symlink(top.join("outside.md"), root.join("link.md")).unwrap();
+    let out = ["../outside.md", "link.md", "*.md", &format!("{}/outside.md", top.display())];
+    assert_eq!(unmet(&out, past), out);
+    write(&root, "odd[1].md", "");
+    assert!(unmet(&["odd[1].md"], past).is_empty(), "a name that looks like a glob");
+}
