@@ -131,7 +131,8 @@ impl Inner {
     }
 }
 
-/// A duplicate of `fd`, close-on-exec and non-blocking, if it is the write end of a pipe.
+/// A duplicate of `fd`, close-on-exec and non-blocking, if it is the write end of a pipe. The standard streams may be
+/// pipes too, the editor's own channel among them: they are never ours.
 fn write_end(fd: RawFd) -> io::Result<OwnedFd> {
     let not_a_pipe =
         || io::Error::new(io::ErrorKind::InvalidInput, format!("\"{fd}\" is not the write end of a pipe"));
@@ -141,7 +142,10 @@ fn write_end(fd: RawFd) -> io::Result<OwnedFd> {
         let mut stat: libc::stat = std::mem::zeroed();
         check(libc::fstat(fd, &mut stat))?;
         let flags = check(libc::fcntl(fd, libc::F_GETFL))?;
-        if stat.st_mode & libc::S_IFMT != libc::S_IFIFO || flags & libc::O_ACCMODE == libc::O_RDONLY {
+        if fd <= libc::STDERR_FILENO
+            || stat.st_mode & libc::S_IFMT != libc::S_IFIFO
+            || flags & libc::O_ACCMODE == libc::O_RDONLY
+        {
             return Err(not_a_pipe());
         }
         let copy = OwnedFd::from_raw_fd(check(libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 3))?);
@@ -264,7 +268,7 @@ mod tests {
         let (reader, _writer) = pipe();
         let file = tempfile::tempfile().unwrap();
         let queue = Queue::new();
-        for fd in [-1, i32::MIN, i32::MAX, 100_000, reader.as_raw_fd(), file.as_raw_fd()] {
+        for fd in [-1, 0, 1, 2, i32::MIN, i32::MAX, 100_000, reader.as_raw_fd(), file.as_raw_fd()] {
             assert!(queue.attach(fd).is_err(), "{fd}");
         }
         queue.push(json!("quiet"));

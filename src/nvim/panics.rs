@@ -77,7 +77,12 @@ pub fn among(events: String) -> String {
 fn record(info: &PanicHookInfo<'_>) {
     let thread = std::thread::current();
     let name = thread.name().unwrap_or("unnamed");
-    let text = info.payload_as_str().unwrap_or("no message");
+    let payload = info.payload();
+    let text = payload
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+    let text = text.unwrap_or("no message");
     let place = info.location().map(ToString::to_string).unwrap_or_default();
     if let Some(path) = log_path() {
         let now = chrono::Local::now().to_rfc3339();

@@ -6,7 +6,7 @@ Child.__index = Child
 local running = {} ---@type table<integer, table> by process id
 
 --- The library that the children load, unless a spec says otherwise: the one that was built last.
-local function native(root)
+function Child.library(root)
   if vim.env.SUPERPOWER_NATIVE and vim.env.SUPERPOWER_NATIVE ~= "" then
     return vim.env.SUPERPOWER_NATIVE
   end
@@ -44,7 +44,7 @@ local function environment(self, extra)
     GIT_AUTHOR_EMAIL = "someone@example.invalid",
     GIT_COMMITTER_NAME = "Someone",
     GIT_COMMITTER_EMAIL = "someone@example.invalid",
-    SUPERPOWER_NATIVE = native(self.root),
+    SUPERPOWER_NATIVE = Child.library(self.root),
     RUST_BACKTRACE = vim.env.RUST_BACKTRACE,
   }
   for name, value in pairs(extra or {}) do

@@ -12,6 +12,11 @@ T.root = vim.fn.fnamemodify(debug.getinfo(1, "S").source:sub(2), ":p:h:h:h:h")
 ---@field before fun()[]
 ---@field after fun()[]
 
+--- The library under test.
+function T.library()
+  return Child.library(T.root)
+end
+
 local tests ---@type harness.Test[]
 local scope ---@type { name: string, before: fun()[], after: fun()[] }
 local cleanups = {} ---@type fun()[]

@@ -1,0 +1,326 @@
+--- The only user of the native library: finds it, checks that it fits, and speaks JSON with it.
+---
+--- Nothing starts when this file is required. The library is loaded by the first call, or by `load()`. Its threads
+--- never touch Lua: they write one byte into a pipe of ours, and the main loop then takes the events that wait.
+
+local uv = vim.uv
+
+local M = {}
+
+--- What this half and the library agree on.
+M.PROTOCOL = 1
+
+--- A poll takes no more than this; the library rings again for the rest.
+local BATCH = 200
+--- How often to look where there is no pipe to wake us, in milliseconds.
+local FALLBACK_EVERY = 100
+--- How long stopping may take on leaving the editor, in milliseconds.
+local GRACE = 1000
+
+---@class superpower.Err
+---@field code string kebab-case, stable
+---@field message string for people
+---@field data? table what else is known, by code
+
+---@class superpower.Event
+---@field type string
+---@field root? string
+
+---@class superpower.Native
+---@field call fun(request: string): string
+---@field poll fun(max: integer): string
+---@field attach fun(fd: integer): string
+---@field detach fun(): string
+---@field log fun(path: string): string
+---@field version string
+---@field protocol integer
+
+---@class superpower.EngineInfo
+---@field path string the library
+---@field version string
+---@field protocol integer
+---@field log string the log file
+---@field waking "pipe"|"timer" how events reach the editor
+
+local native ---@type superpower.Native?
+local info ---@type superpower.EngineInfo?
+local stopped = false
+local handlers = {} ---@type table<string, fun(event: table)[]>
+local pipe ---@type uv.uv_pipe_t?
+local timer ---@type uv.uv_timer_t?
+local scheduled = false
+local running = {} ---@type table<string, true> roots whose run is on, for the fallback timer
+local told = {} ---@type table<string, true> handlers' errors, each said once
+
+--- Fields that are maps: an empty Lua table would be sent as a list.
+local MAPS = { inputs = true, config = true, harnesses = true }
+--- Operations that set a run going.
+local STARTS = { run = true, resume = true, decide = true, retry = true, skip = true }
+
+--- The plugin's directory.
+---@return string
+function M.root()
+  return vim.fn.fnamemodify(debug.getinfo(1, "S").source:sub(2), ":p:h:h:h")
+end
+
+--- Where the library is looked for, in this order.
+---@return string[]
+function M.paths()
+  local override = vim.env.SUPERPOWER_NATIVE
+  if override and override ~= "" then
+    return { override }
+  end
+  local root, paths = M.root(), {}
+  for _, place in ipairs({ "lib", "target/release" }) do
+    for _, suffix in ipairs({ "so", "dylib" }) do
+      paths[#paths + 1] = ("%s/%s/libsuperpower.%s"):format(root, place, suffix)
+    end
+  end
+  return paths
+end
+
+local function rebuild()
+  return ('run "make build" in %s'):format(M.root())
+end
+
+---@param code string
+---@param message string
+---@param data? table
+---@return nil, superpower.Err
+local function refused(code, message, data)
+  return nil, { code = code, message = message, data = data }
+end
+
+---@return superpower.Native? native
+---@return string|superpower.Err path or why there is none
+local function open()
+  local paths = M.paths()
+  local path = vim.iter(paths):find(uv.fs_stat)
+  if not path then
+    local message = "the native library is missing: %s\nlooked for:\n  %s"
+    return refused("library-missing", message:format(rebuild(), table.concat(paths, "\n  ")), { paths = paths })
+  end
+  local entry, reason = package.loadlib(path, "luaopen_superpower_native")
+  if not entry then
+    local message = 'the native library "%s" cannot be loaded: %s; %s'
+    return refused("library-broken", message:format(path, reason, rebuild()), { path = path })
+  end
+  local fine, exports = pcall(entry)
+  if not fine or type(exports) ~= "table" then
+    local message = 'the native library "%s" did not start: %s'
+    return refused("library-broken", message:format(path, tostring(exports)), { path = path })
+  end
+  if exports.protocol ~= M.PROTOCOL then
+    local message = 'the native library "%s" speaks protocol %s, the plugin %d: %s, then restart Neovim'
+    message = message:format(path, tostring(exports.protocol), M.PROTOCOL, rebuild())
+    return refused("protocol-mismatch", message, { path = path, library = exports.protocol, plugin = M.PROTOCOL })
+  end
+  return exports, path
+end
+
+local function decode(text)
+  return vim.json.decode(text, { luanil = { object = true, array = true } })
+end
+
+local function dispatch(event)
+  for _, name in ipairs({ event.type, "*" }) do
+    for _, handler in ipairs(vim.list_slice(handlers[name] or {})) do
+      local fine, message = xpcall(handler, debug.traceback, event)
+      if not fine and not told[message] then
+        told[message] = true
+        message = ('superpower: an event handler for "%s" failed: %s'):format(event.type, message)
+        vim.notify(message, vim.log.levels.ERROR)
+      end
+    end
+  end
+end
+
+--- Takes a bounded number of events from the library and hands them on.
+local function drain()
+  scheduled = false
+  if not native or stopped or vim.v.exiting ~= vim.NIL then
+    return
+  end
+  local events = decode(native.poll(BATCH))
+  for _, event in ipairs(events) do
+    if event.type == "snapshot" and type(event.run) == "table" then
+      running[event.root or ""] = event.run.state == "running" or nil
+    end
+    dispatch(event)
+  end
+  if timer and not next(running) and #events == 0 then
+    timer:stop()
+  end
+end
+
+local function wake()
+  if not scheduled then
+    scheduled = true
+    vim.schedule(drain)
+  end
+end
+
+--- Where no pipe wakes us we look ourselves, while a run is on.
+local function look_while_running()
+  if not pipe and not stopped then
+    timer = timer or assert(uv.new_timer())
+    if not timer:is_active() then
+      timer:start(FALLBACK_EVERY, FALLBACK_EVERY, wake)
+    end
+  end
+end
+
+local function close_pipe()
+  if pipe and not pipe:is_closing() then
+    pipe:close()
+  end
+  pipe = nil
+end
+
+--- Gives the library the write end of a pipe whose read end the main loop watches.
+---@param library superpower.Native
+---@return "pipe"|"timer"
+local function attach(library)
+  local fds = uv.pipe({ nonblock = true }, { nonblock = true })
+  if not fds then
+    return "timer"
+  end
+  pipe = assert(uv.new_pipe(false))
+  pipe:open(fds.read)
+  local answer = decode(library.attach(fds.write))
+  uv.fs_close(fds.write) -- the library has made its own duplicate
+  if answer.err then
+    close_pipe()
+    return "timer"
+  end
+  pipe:read_start(function(err, data)
+    if err or not data then
+      close_pipe()
+      look_while_running()
+    else
+      wake()
+    end
+  end)
+  pipe:unref() -- an idle pipe is no reason to keep the editor
+  return "pipe"
+end
+
+--- Loads the library, if it is not loaded yet.
+---@return true?
+---@return superpower.Err?
+function M.load()
+  if native then
+    return true
+  end
+  local found, path = open()
+  if not found then
+    return nil, path --[[@as superpower.Err]]
+  end
+  local log = vim.fn.stdpath("log") .. "/superpower.log"
+  vim.fn.mkdir(vim.fs.dirname(log), "p")
+  found.log(log)
+  native = found
+  info = { path = path, version = found.version, protocol = found.protocol, log = log, waking = attach(found) }
+  vim.api.nvim_create_autocmd("VimLeavePre", {
+    group = vim.api.nvim_create_augroup("superpower_engine", { clear = true }),
+    desc = "stop what superpower has started",
+    callback = M.stop,
+  })
+  return true
+end
+
+--- A copy in which empty maps are marked as such. Cycles raise.
+local function marked(value, key)
+  if type(value) ~= "table" then
+    return value
+  end
+  if next(value) == nil then
+    return MAPS[key] and vim.empty_dict() or value
+  end
+  local copy = {}
+  for name, inner in pairs(value) do
+    copy[name] = marked(inner, name)
+  end
+  return copy
+end
+
+--- The request as text. What is no data (a function, a cycle) raises.
+---@param op string
+---@param fields? table
+---@return string
+local function encode(op, fields)
+  local request = { op = op }
+  for name, value in pairs(fields or {}) do
+    request[name] = marked(value, name)
+  end
+  request.op = op
+  return vim.json.encode(request)
+end
+
+--- Asks the library, and waits for its answer. Errors are values: nothing is raised.
+---@param op string
+---@param fields? table
+---@return any value
+---@return superpower.Err? err
+function M.call(op, fields)
+  if stopped then
+    return refused("stopped", "the editor is being left")
+  end
+  local loaded, why = M.load()
+  if not loaded then
+    return nil, why
+  end
+  local encoded, text = pcall(encode, op, fields)
+  if not encoded then
+    return refused("bad-argument", ('the fields of "%s" are not data: %s'):format(tostring(op), text))
+  end
+  local answer = decode(assert(native).call(text))
+  if answer.err then
+    return nil, answer.err
+  end
+  if STARTS[op] then
+    look_while_running()
+  end
+  return answer.ok
+end
+
+--- Calls `handler` with every event of a type, or of all types for "*", on the main loop.
+---@param type string
+---@param handler fun(event: table)
+---@return fun() off stops it
+function M.on(type, handler)
+  local list = handlers[type] or {}
+  handlers[type] = list
+  list[#list + 1] = handler
+  return function()
+    for index, other in ipairs(list) do
+      if other == handler then
+        table.remove(list, index)
+        return
+      end
+    end
+  end
+end
+
+--- What is loaded, or nil: loads nothing.
+---@return superpower.EngineInfo?
+function M.info()
+  return info
+end
+
+--- Stops everything that runs, and hears nothing more. Called on leaving the editor.
+function M.stop()
+  if stopped or not native then
+    return
+  end
+  stopped = true
+  native.call(vim.json.encode({ op = "stop", grace_ms = GRACE }))
+  native.detach()
+  close_pipe()
+  if timer then
+    timer:close()
+    timer = nil
+  end
+end
+
+return M
