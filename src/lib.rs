@@ -33,6 +33,8 @@ pub mod process;
 
 pub mod harness;
 
+pub mod checkpoint;
+
 pub mod engine;
 
 #[cfg(feature = "nvim")]

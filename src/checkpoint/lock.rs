@@ -1,0 +1,316 @@
+//! The lock of a track: the directory `.metadata.lock`, as the protocol's shell scripts make it.
+//!
+//! Scripts hold a bare directory; ours holds its owner's record, from the first instant: it is prepared beside and
+//! renamed into place without replacing. So the lock of a process that died is known as such, and broken at once, by
+//! one breaker at a time; a live owner's never is, however old. A bare one tells nothing of its holder: it is waited
+//! for, and after a minute of one and the same directory a human is told.
+
+use super::owner::{Life, Owner, RECORD};
+use super::rename::{Exclusive, rename_exclusive};
+use std::fs::{self, File, TryLockError};
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant, SystemTime};
+use thiserror::Error;
+
+/// The lock's name in a track's directory.
+pub const LOCK: &str = ".metadata.lock";
+
+/// After this long of one and the same directory a human is told.
+const ABANDONED: Duration = Duration::from_secs(60);
+
+/// Why the lock was not to be had.
+#[derive(Debug, Error)]
+pub enum LockError {
+    /// Somebody holds it.
+    #[error("\"{}\" is held by {holder}, for {age}", .lock.display(), age = in_words(*.age))]
+    Held {
+        /// The lock.
+        lock: PathBuf,
+        /// Who holds it, in words.
+        holder: String,
+        /// For how long.
+        age: Duration,
+    },
+    /// Somebody who cannot be told dead from alive has held it for a minute.
+    #[error(
+        "\"{}\" is held by {holder}, for {age}: if nothing of it runs any more, remove it with: rm -r '{}'",
+        .lock.display(), .lock.display(), age = in_words(*.age)
+    )]
+    Abandoned {
+        /// The lock.
+        lock: PathBuf,
+        /// Who holds it, in words.
+        holder: String,
+        /// For how long.
+        age: Duration,
+    },
+    /// The file system refuses.
+    #[error("\"{}\" cannot be made: {error}", .lock.display())]
+    Io {
+        /// The lock.
+        lock: PathBuf,
+        /// What it says.
+        error: io::Error,
+    },
+}
+
+/// One and the same directory: a script that takes the lock again makes a new one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Identity {
+    inode: u64,
+    modified: Option<SystemTime>,
+}
+
+/// How long one has waited for one and the same directory, over any number of tries.
+#[derive(Debug, Default)]
+pub struct Patience(Option<(Identity, Instant)>);
+
+/// A dead owner's lock that was broken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Broken {
+    /// The process that died with it.
+    pub pid: u32,
+}
+
+/// A track's lock, to take.
+#[derive(Debug)]
+pub struct Lock {
+    dir: PathBuf,
+    path: PathBuf,
+    plain: AtomicBool,
+}
+
+/// The lock, held until this is dropped.
+#[derive(Debug)]
+pub struct Held {
+    path: PathBuf,
+    owner: Owner,
+    /// A dead owner's lock, broken on the way.
+    pub broken: Option<Broken>,
+}
+
+impl Lock {
+    /// The lock of the track in `dir`, which exists.
+    pub fn of(dir: &Path) -> Self {
+        Self { dir: dir.to_owned(), path: dir.join(LOCK), plain: AtomicBool::new(false) }
+    }
+
+    /// As if the file system had no renaming without replacing.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn without_exclusive_rename(self) -> Self {
+        self.plain.store(true, Ordering::Relaxed);
+        self
+    }
+
+    /// Takes it, waiting at most for `wait`.
+    pub fn take(&self, wait: Duration, patience: &mut Patience) -> Result<Held, LockError> {
+        let begun = Instant::now();
+        let mut broken = None;
+        loop {
+            let Some(holder) = self.holder() else {
+                let owner = Owner::this();
+                match self.try_take(&owner) {
+                    Ok(true) => {
+                        *patience = Patience(None);
+                        return Ok(Held { path: self.path.clone(), owner, broken });
+                    }
+                    Ok(false) => {}
+                    Err(error) => return Err(LockError::Io { lock: self.path.clone(), error }),
+                }
+                if begun.elapsed() >= wait {
+                    // Lost a race just now.
+                    let holder =
+                        self.holder().map_or_else(|| "somebody else".to_owned(), |holder| holder.words());
+                    return Err(LockError::Held { lock: self.path.clone(), holder, age: Duration::ZERO });
+                }
+                continue;
+            };
+            if let Holder { owner: Some(owner), life: Life::Dead, .. } = &holder
+                && self.break_dead(owner)
+            {
+                broken = Some(Broken { pid: owner.pid });
+                continue;
+            }
+            let age = patience.age(holder.identity);
+            let alive = holder.life == Life::Alive;
+            if begun.elapsed() >= wait {
+                if age >= ABANDONED && !alive {
+                    return Err(LockError::Abandoned {
+                        lock: self.path.clone(),
+                        holder: holder.words(),
+                        age,
+                    });
+                }
+                return Err(self.held(&holder, age));
+            }
+            std::thread::sleep(pause());
+        }
+    }
+
+    fn held(&self, holder: &Holder, waited: Duration) -> LockError {
+        let stands = holder.identity.modified.and_then(|since| since.elapsed().ok()).unwrap_or(waited);
+        LockError::Held { lock: self.path.clone(), holder: holder.words(), age: stands.max(waited) }
+    }
+
+    /// Who holds it now.
+    fn holder(&self) -> Option<Holder> {
+        let meta = fs::symlink_metadata(&self.path).ok()?;
+        let identity = Identity { inode: meta.ino(), modified: meta.modified().ok() };
+        let owner = Owner::read(&self.path);
+        let life = owner.as_ref().map_or(Life::Unknown, Owner::life);
+        Some(Holder { identity, owner, life })
+    }
+
+    /// Takes it if it is free at this instant.
+    fn try_take(&self, owner: &Owner) -> io::Result<bool> {
+        let prepared = self.dir.join(litter_name("new", owner));
+        fs::create_dir(&prepared)?;
+        let taken = self.put(&prepared, owner);
+        if !matches!(taken, Ok(true)) {
+            let _ = fs::remove_file(prepared.join(RECORD));
+            let _ = fs::remove_dir(&prepared);
+        }
+        taken
+    }
+
+    fn put(&self, prepared: &Path, owner: &Owner) -> io::Result<bool> {
+        fs::write(prepared.join(RECORD), serde_json::to_vec(owner)?)?;
+        if !self.plain.load(Ordering::Relaxed) {
+            match rename_exclusive(prepared, &self.path)? {
+                Exclusive::Done => return Ok(true),
+                Exclusive::Exists => return Ok(false),
+                Exclusive::Unsupported => self.plain.store(true, Ordering::Relaxed),
+            }
+        }
+        // `mkdir` excludes everybody; our own empty directory may then be replaced by the prepared one.
+        match fs::create_dir(&self.path) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => return Ok(false),
+            made => made?,
+        }
+        fs::rename(prepared, &self.path).inspect_err(|_| {
+            let _ = fs::remove_dir(&self.path);
+        })?;
+        Ok(true)
+    }
+
+    /// Breaks a dead owner's lock; false where somebody else does, or has.
+    fn break_dead(&self, dead: &Owner) -> bool {
+        let Ok(track) = File::open(&self.dir) else { return false };
+        // Freed by the kernel, should the breaker die too. Some file systems cannot lock a directory; then what was
+        // moved away is looked at again.
+        if let Err(TryLockError::WouldBlock) = track.try_lock() {
+            return false;
+        }
+        if Owner::read(&self.path).as_ref() != Some(dead) {
+            return false;
+        }
+        let away = self.dir.join(litter_name("dead", &Owner::this()));
+        if fs::rename(&self.path, &away).is_err() {
+            return false;
+        }
+        if Owner::read(&away).as_ref() != Some(dead) {
+            let _ = rename_exclusive(&away, &self.path);
+            return false;
+        }
+        let _ = fs::remove_dir_all(&away);
+        true
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        // A human may have taken it away; then whatever stands there now is somebody else's.
+        if Owner::read(&self.path).as_ref() != Some(&self.owner) {
+            return;
+        }
+        let away = self.path.with_file_name(litter_name("old", &self.owner));
+        if fs::rename(&self.path, &away).is_ok() {
+            let _ = fs::remove_file(away.join(RECORD));
+            let _ = fs::remove_dir(&away);
+        }
+    }
+}
+
+struct Holder {
+    identity: Identity,
+    owner: Option<Owner>,
+    life: Life,
+}
+
+impl Holder {
+    fn words(&self) -> String {
+        match &self.owner {
+            None => "a script that left no name".to_owned(),
+            Some(owner) if self.life == Life::Unknown => {
+                let host = owner.space.split(' ').next().unwrap_or_default();
+                format!("process {} of \"{host}\"", owner.pid)
+            }
+            Some(owner) if owner.pid == std::process::id() => "this editor".to_owned(),
+            Some(owner) => format!("process {}", owner.pid),
+        }
+    }
+}
+
+impl Patience {
+    fn age(&mut self, identity: Identity) -> Duration {
+        match self.0 {
+            Some((same, since)) if same == identity => since.elapsed(),
+            _ => {
+                self.0 = Some((identity, Instant::now()));
+                Duration::ZERO
+            }
+        }
+    }
+
+    /// As if it had been waited for so much longer.
+    #[doc(hidden)]
+    pub fn grow(&mut self, by: Duration) {
+        if let Some((_, since)) = &mut self.0 {
+            *since = since.checked_sub(by).unwrap_or(*since);
+        }
+    }
+}
+
+/// Removes what processes that died have left beside the lock.
+pub fn sweep(dir: &Path) {
+    let Ok(entries) = fs::read_dir(dir) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let Some(rest) = name.to_str().and_then(|name| name.strip_prefix(".metadata.lock.")) else {
+            continue;
+        };
+        let mut parts = rest.split('-').skip(1).map(str::parse::<u64>);
+        let (Some(Ok(pid)), Some(Ok(start_time))) = (parts.next(), parts.next()) else { continue };
+        let this = Owner::this();
+        let owner = Owner { pid: u32::try_from(pid).unwrap_or(0), start_time, ..this };
+        // A record says more than the name: it may come from another container.
+        let life = Owner::read(&entry.path()).map_or_else(|| owner.life(), |owner| owner.life());
+        if life == Life::Dead {
+            let _ = fs::remove_dir_all(entry.path()).or_else(|_| fs::remove_file(entry.path()));
+        }
+    }
+}
+
+/// A name beside the lock that no other process and no other lock of this one uses.
+pub fn litter_name(what: &str, owner: &Owner) -> String {
+    format!("{LOCK}.{what}-{}-{}-{}", owner.pid, owner.start_time, owner.serial)
+}
+
+/// 5 to 20 ms, so that those who wait do not march in step.
+fn pause() -> Duration {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    Duration::from_millis(5 + u64::from(now.subsec_nanos() / 1_000) % 16)
+}
+
+fn in_words(age: Duration) -> String {
+    let seconds = age.as_secs();
+    match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
+        (0, 0, seconds) => format!("{seconds}s"),
+        (0, minutes, seconds) => format!("{minutes}m {seconds}s"),
+        (hours, minutes, _) => format!("{hours}h {minutes}m"),
+    }
+}

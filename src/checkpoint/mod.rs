@@ -1,0 +1,40 @@
+//! The checkpoint protocol (SPEC section 8): `metadata.json` tells every tool how far each step is.
+//!
+//! The runner writes it, from what it sees of the agent, and agrees with whoever else does. A driver needs four things:
+//!
+//! 1. [`Place`]: where the document is. [`Place::of_track`] where the run has an input `track_id`, else (or where that
+//!    is refused, which is said) [`Place::of_run`].
+//! 2. [`keys`]: each stage's key, once a run.
+//! 3. [`Checkpoints`]: [`Checkpoints::started`], `todo`, `files`, then `ended` (with [`End::of`]) or `interrupted`. None of them
+//!    waits; a thread writes, keeps the times of the protocol, and tries again. A launch that `started` refuses must not
+//!    be made: its stage is blocked.
+//! 4. [`parameters`] for a skill of the protocol, with [`Checkpoints::resume_from`] where an interrupted `EXECUTE` has
+//!    lost its session.
+//!
+//! Below that, pure: [`record`] (the document), [`status`] (what may follow what), [`mod@keys`], [`merge`], [`figures`] (a
+//! to-do list as progress), [`update`] (what is written when), [`params`], [`view`]. With the disk: [`lock`], [`owner`],
+//! [`store`], [`mod@head`], and the thread in [`writer`].
+
+pub mod figures;
+pub mod head;
+pub mod keys;
+pub mod lock;
+pub mod merge;
+pub mod owner;
+pub mod params;
+pub mod place;
+pub mod record;
+mod rename;
+pub mod status;
+mod step;
+pub mod store;
+pub mod update;
+pub mod view;
+pub mod writer;
+
+pub use keys::keys;
+pub use params::parameters;
+pub use place::{NoTrack, Place};
+pub use update::{End, Start};
+pub use view::{Row, lines, rows};
+pub use writer::{Checkpoints, Report, State, TooManyFixes};

@@ -1,0 +1,49 @@
+//! The parameters of the protocol's skills, as the text that stands behind the skill's name: `--name='value'`.
+
+use super::keys::protocol_key;
+use super::place::{DOCUMENT, Place};
+
+/// What the stage's inputs give, in the order of the protocol's text.
+const FROM_INPUTS: [&str; 11] = [
+    "spec",
+    "output-dir",
+    "context-files",
+    "format",
+    "include-dag",
+    "plan",
+    "mode",
+    "failures",
+    "max-attempts",
+    "context",
+    "options-count",
+];
+
+/// The parameters for `skill`; none where it is not of this protocol. `run_id` names the track where there is none;
+/// `resume_from` is the last task of an interrupted `EXECUTE` whose session is gone.
+pub fn parameters<'a>(
+    skill: &str,
+    inputs: impl IntoIterator<Item = (&'a str, &'a str)>,
+    place: &Place,
+    run_id: &str,
+    resume_from: Option<&str>,
+) -> Option<String> {
+    let key = protocol_key(skill)?;
+    let inputs: Vec<_> = inputs.into_iter().map(|(name, value)| (name.replace('_', "-"), value)).collect();
+    let mut parameters: Vec<String> = FROM_INPUTS
+        .iter()
+        .filter_map(|name| inputs.iter().find(|(given, _)| given == name))
+        .map(|(name, value)| parameter(name, value))
+        .collect();
+    let dir = place.relative();
+    parameters.push(parameter("track-id", place.track().unwrap_or(run_id)));
+    parameters.push(parameter("track-dir", &dir));
+    parameters.push(parameter("metadata", &format!("{dir}{DOCUMENT}")));
+    if let Some(task) = resume_from.filter(|_| key == "EXECUTE") {
+        parameters.push(parameter("resume-from", task));
+    }
+    Some(parameters.join(" "))
+}
+
+fn parameter(name: &str, value: &str) -> String {
+    format!("--{name}='{}'", value.replace('\'', "'\\''"))
+}

@@ -1,0 +1,298 @@
+//! The protocol's document, `metadata.json`: read tolerantly, written strictly.
+//!
+//! It stays a JSON value throughout, in its own order and with its numbers as text, so that whatever other tools keep
+//! in it comes out as it went in. What we need of it is read through this module, and only what the protocol defines
+//! is ever changed.
+
+use super::status::{Status, read_time, stamp};
+use chrono::{DateTime, Utc};
+use serde_json::{Map, Value, json};
+use thiserror::Error;
+
+/// Fix cycles where a document names no limit.
+const MAX_FIX_CYCLES: u64 = 3;
+
+/// The count that the last visit of `FIX` began with; ours, since an evaluator rewrites `FIX` and its `cycle` whole.
+const FIX_CYCLE_BEGUN: &str = "fix_cycle_begun";
+
+/// Why a document cannot be used. It is then moved aside, never overwritten.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Unreadable {
+    /// No JSON, or cut off.
+    #[error("it is not JSON ({0})")]
+    NotJson(String),
+    /// JSON, and something else than the protocol's document.
+    #[error("its \"{0}\" is not an object")]
+    NotAnObject(&'static str),
+}
+
+/// The document, whole.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Record(Map<String, Value>);
+
+/// How often was fixed, and how often may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FixCycles {
+    /// Cycles begun, the one in question included.
+    pub count: u64,
+    /// As many as may be.
+    pub max: u64,
+}
+
+impl FixCycles {
+    /// Whether the limit is passed.
+    pub const fn past(self) -> bool {
+        self.count > self.max
+    }
+}
+
+impl Record {
+    /// Reads a document of any version. An empty object will do: what is missing is added when it is needed.
+    pub fn parse(text: &str) -> Result<Self, Unreadable> {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let value: Value =
+            serde_json::from_str(text).map_err(|error| Unreadable::NotJson(error.to_string()))?;
+        let Value::Object(document) = value else { return Err(Unreadable::NotAnObject("document")) };
+        let state = object_or_none(&document, "loop_state")?;
+        if let Some(state) = state {
+            object_or_none(state, "checkpoints")?;
+        }
+        Ok(Self(document))
+    }
+
+    /// The protocol's smallest document. A track's names the track, and the version that keeps other tools from
+    /// migrating it.
+    pub fn minimal(track: Option<&str>, now: DateTime<Utc>) -> Self {
+        let mut document = Map::new();
+        if let Some(track) = track {
+            document.insert("version".into(), json!(2));
+            document.insert("track_id".into(), json!(track));
+            document.insert("status".into(), json!("in_progress"));
+            document.insert("created_at".into(), json!(stamp(now)));
+        }
+        document.insert(
+            "loop_state".into(),
+            json!({
+                "current_step": "NOT_STARTED", "step_status": Status::NotStarted.text(), "step_started_at": null,
+                "fix_cycle_count": 0, "max_fix_cycles": MAX_FIX_CYCLES, "checkpoints": {}
+            }),
+        );
+        Self(document)
+    }
+
+    /// As it is written: two-space indent, a newline at the end.
+    pub fn text(&self) -> String {
+        let mut text = serde_json::to_string_pretty(&self.0).unwrap_or_default();
+        text.push('\n');
+        text
+    }
+
+    /// The document as JSON.
+    pub const fn json(&self) -> &Map<String, Value> {
+        &self.0
+    }
+
+    /// `loop_state`, where there is one.
+    fn state(&self) -> Option<&Map<String, Value>> {
+        self.0.get("loop_state")?.as_object()
+    }
+
+    fn state_mut(&mut self) -> &mut Map<String, Value> {
+        object_in(&mut self.0, "loop_state")
+    }
+
+    /// The step that the track is at, a foreign one included.
+    pub fn current_step(&self) -> Option<&str> {
+        self.state()?.get("current_step")?.as_str()
+    }
+
+    /// All checkpoints in their order.
+    pub fn checkpoints(&self) -> impl Iterator<Item = (&str, View<'_>)> {
+        let checkpoints = self.state().and_then(|state| state.get("checkpoints")).and_then(Value::as_object);
+        checkpoints.into_iter().flatten().map(|(key, value)| (key.as_str(), View(value)))
+    }
+
+    /// One checkpoint.
+    pub fn checkpoint(&self, key: &str) -> Option<View<'_>> {
+        self.checkpoints().find(|(name, _)| *name == key).map(|(_, view)| view)
+    }
+
+    /// One checkpoint to change; made where it is missing. A bare status (`"PLAN": "PASSED"`) becomes an object.
+    pub fn checkpoint_mut(&mut self, key: &str) -> &mut Map<String, Value> {
+        let checkpoints = object_in(self.state_mut(), "checkpoints");
+        if let Some(status @ Value::String(_)) = checkpoints.get_mut(key) {
+            *status = json!({ "status": status.clone() });
+        }
+        object_in(checkpoints, key)
+    }
+
+    /// Says that `key` is what goes on now, and adds what the protocol requires of `loop_state`.
+    pub fn claim_step(&mut self, key: &str, started_at: DateTime<Utc>) {
+        let state = self.state_mut();
+        state.insert("current_step".into(), json!(key));
+        state.insert("step_status".into(), json!(Status::InProgress.text()));
+        state.insert("step_started_at".into(), json!(stamp(started_at)));
+        state.entry("fix_cycle_count").or_insert(json!(0));
+        state.entry("max_fix_cycles").or_insert(json!(MAX_FIX_CYCLES));
+    }
+
+    /// Writes the status of `key` beside the checkpoints, where the track is still at `key`: agents of this family
+    /// move it on by themselves.
+    pub fn settle_step(&mut self, key: &str, status: Status) {
+        if self.current_step() == Some(key) {
+            self.state_mut().insert("step_status".into(), json!(status.text()));
+        }
+    }
+
+    /// What the fix cycles would be if `FIX` began now: one more, unless an evaluator has counted it already.
+    pub fn next_fix(&self) -> FixCycles {
+        let state = self.state();
+        let number = |name| state.and_then(|state| state.get(name)).and_then(count_of);
+        let count = number("fix_cycle_count").unwrap_or(0);
+        let begun = number(FIX_CYCLE_BEGUN).or_else(|| self.cycle_of_fix()).unwrap_or(0);
+        let max = number("max_fix_cycles").unwrap_or(MAX_FIX_CYCLES);
+        FixCycles { count: if count > begun { count } else { count.saturating_add(1) }, max }
+    }
+
+    /// The cycle of a `FIX` that has run. One that an evaluator has only prepared says nothing.
+    fn cycle_of_fix(&self) -> Option<u64> {
+        let fix = self.checkpoint("FIX")?;
+        if fix.status() == Some(Status::NotStarted) {
+            return None;
+        }
+        count_of(fix.0.get("cycle")?)
+    }
+
+    /// Counts the beginning of a visit of `FIX`.
+    pub fn begin_fix(&mut self) {
+        let FixCycles { count, max } = self.next_fix();
+        let state = self.state_mut();
+        state.insert("fix_cycle_count".into(), json!(count));
+        if state.get("max_fix_cycles").is_none_or(Value::is_null) {
+            state.insert("max_fix_cycles".into(), json!(max));
+        }
+        state.insert(FIX_CYCLE_BEGUN.into(), json!(count));
+    }
+
+    /// The last task of an interrupted `EXECUTE`, by either of the names that this family has for it.
+    pub fn interrupted_at(&self) -> Option<&str> {
+        ["EXECUTE", "PARALLEL_EXECUTE"].into_iter().find_map(|key| {
+            let view = self.checkpoint(key)?;
+            if view.status() == Some(Status::InProgress) { view.last_task() } else { None }
+        })
+    }
+
+    /// What other tools wrote that the protocol does not define, one line each.
+    pub fn foreign(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        if let Some(step @ ("PARALLEL_EXECUTE" | "COMPLETE" | "SKIPPED")) = self.current_step() {
+            found.push(format!("current_step is \"{step}\""));
+        }
+        let step_status = self.state().and_then(|state| state.get("step_status")).and_then(Value::as_str);
+        if let Some(status) = step_status.filter(|status| Status::read(status).is_none()) {
+            found.push(format!("step_status is \"{status}\""));
+        }
+        for (key, view) in self.checkpoints() {
+            if matches!(key, "PARALLEL_EXECUTE" | "COMPLETE" | "SKIPPED") {
+                found.push(format!("there is a checkpoint \"{key}\""));
+            }
+            if let Some(text) = view.status_text().filter(|text| Status::read(text).is_none()) {
+                found.push(format!("the status of \"{key}\" is \"{text}\""));
+            }
+        }
+        found
+    }
+}
+
+/// One checkpoint, to read.
+#[derive(Clone, Copy, Debug)]
+pub struct View<'a>(&'a Value);
+
+impl<'a> View<'a> {
+    /// Its status as it stands there.
+    pub fn status_text(self) -> Option<&'a str> {
+        self.0.as_str().or_else(|| self.0.get("status")?.as_str())
+    }
+
+    /// Its status; none where it is missing or foreign.
+    pub fn status(self) -> Option<Status> {
+        Status::read(self.status_text()?)
+    }
+
+    /// Who executes it.
+    pub fn agent(self) -> Option<&'a str> {
+        self.0.get("agent")?.as_str()
+    }
+
+    /// The last task that is done.
+    pub fn last_task(self) -> Option<&'a str> {
+        self.0.get("last_task")?.as_str().filter(|task| !task.is_empty())
+    }
+
+    /// A summary, or what went wrong.
+    pub fn notes(self) -> Option<&'a str> {
+        self.0.get("notes")?.as_str().filter(|notes| !notes.is_empty())
+    }
+
+    /// What is being done.
+    pub fn current_task(self) -> Option<&'a str> {
+        self.0.get("progress")?.get("current_task")?.as_str()
+    }
+
+    /// Tasks done and tasks in all, from `progress` or beside it.
+    pub fn tasks(self) -> Option<(u64, u64)> {
+        let number = |name| {
+            let inner = self.0.get("progress").and_then(|progress| progress.get(name));
+            inner.or_else(|| self.0.get(name)).and_then(count_of)
+        };
+        Some((number("tasks_completed").unwrap_or(0), number("tasks_total")?))
+    }
+
+    /// When it was written last.
+    pub fn last_updated(self) -> Option<DateTime<Utc>> {
+        read_time(self.0.get("last_updated")?.as_str()?)
+    }
+
+    /// Its fields; empty for a bare status.
+    pub fn fields(self) -> Map<String, Value> {
+        match self.0 {
+            Value::Object(fields) => fields.clone(),
+            Value::String(status) => [("status".to_owned(), json!(status))].into_iter().collect(),
+            _ => Map::new(),
+        }
+    }
+}
+
+/// A count, also where somebody wrote it as text or with a point.
+fn count_of(value: &Value) -> Option<u64> {
+    match value {
+        Value::Number(number) => number
+            .as_u64()
+            .or_else(|| number.as_f64().filter(|n| n.fract() == 0.0 && *n >= 0.0).map(|n| n as u64)),
+        Value::String(text) => text.trim().parse().ok(),
+        _ => None,
+    }
+}
+
+fn object_or_none<'a>(
+    map: &'a Map<String, Value>,
+    name: &'static str,
+) -> Result<Option<&'a Map<String, Value>>, Unreadable> {
+    match map.get(name) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::Object(inner)) => Ok(Some(inner)),
+        Some(_) => Err(Unreadable::NotAnObject(name)),
+    }
+}
+
+/// The object under `name`; made where there is none.
+fn object_in<'a>(map: &'a mut Map<String, Value>, name: &str) -> &'a mut Map<String, Value> {
+    let slot = map.entry(name).or_insert(Value::Null);
+    if !slot.is_object() {
+        *slot = Value::Object(Map::new());
+    }
+    match slot {
+        Value::Object(inner) => inner,
+        _ => unreachable!("made an object above"),
+    }
+}

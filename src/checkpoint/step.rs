@@ -1,0 +1,185 @@
+//! One step of a run, as it should stand in the document.
+
+use super::figures::Figures;
+use super::merge::{Written, forget, merge};
+use super::record::{Record, View};
+use super::status::{Status, stamp};
+use chrono::{DateTime, Utc};
+use serde_json::{Map, Value, json};
+
+/// Fields that tell of one visit. Those of an earlier, ended one are taken away when a new one begins.
+const OF_ONE_VISIT: [&str; 15] = [
+    "tasks_total",
+    "tasks_completed",
+    "last_task",
+    "last_commit",
+    "commits",
+    "issues_total",
+    "issues_fixed",
+    "current_issue",
+    "progress.current_phase",
+    "progress.total_phases",
+    "progress.current_task",
+    "progress.tasks_completed",
+    "progress.tasks_total",
+    "output_files",
+    "notes",
+];
+
+/// How urgent a write is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Dirty {
+    No,
+    /// At most once a second.
+    Progress,
+    /// At once.
+    Now,
+}
+
+/// One step, as it should stand in the document.
+#[derive(Clone, Debug)]
+pub(super) struct Step {
+    pub(super) key: String,
+    pub(super) agent: String,
+    pub(super) status: Status,
+    pub(super) started_at: DateTime<Utc>,
+    pub(super) completed_at: Option<DateTime<Utc>>,
+    pub(super) launched_at: DateTime<Utc>,
+    /// Begins a visit.
+    pub(super) first: bool,
+    pub(super) figures: Figures,
+    /// Known before the agent keeps a list.
+    pub(super) total: Option<u64>,
+    pub(super) files: Vec<String>,
+    /// HEAD as it was seen last.
+    pub(super) head: Option<String>,
+    /// HEAD when a task was done last.
+    pub(super) last_commit: Option<String>,
+    pub(super) commits: Vec<Value>,
+    pub(super) notes: Option<String>,
+    /// The beginning is not written yet.
+    pub(super) claim: bool,
+    /// Visits of `FIX` that are not counted yet.
+    pub(super) count: u32,
+    /// The step that the track was at when this began; none where the document could not be read then.
+    pub(super) seen_step: Option<Option<String>>,
+    pub(super) written: Written,
+    pub(super) written_at: Option<DateTime<Utc>>,
+    pub(super) dirty: Dirty,
+}
+
+impl Step {
+    /// `at` is the step that somebody else has brought the track to, as the document was before we changed it.
+    pub(super) fn apply(&mut self, record: &mut Record, at: Option<&str>, now: DateTime<Utc>) {
+        for _ in 0..std::mem::take(&mut self.count) {
+            record.begin_fix();
+        }
+        if std::mem::take(&mut self.claim) {
+            if self.seen_step.is_none() {
+                // It could not be read when the step began, so what stands there now is from before it.
+                let there = record.checkpoint(&self.key).map(View::fields).unwrap_or_default();
+                self.written = Written::starting_from(&there);
+            }
+            // Where the beginning is written late, the agent may have moved the track on meanwhile.
+            if self.seen_step.as_ref().is_none_or(|seen| at.is_none() || seen.as_deref() == at) {
+                record.claim_step(&self.key, self.started_at);
+            }
+            self.clear_earlier_visit(record);
+        }
+        if self.status.is_end() {
+            record.settle_step(&self.key, self.status);
+        }
+        let ours = self.fields(now);
+        let theirs = record.checkpoint_mut(&self.key);
+        let mut always = vec!["last_updated"];
+        if self.status.is_end() {
+            // Where the agent says the same end itself, its own words and time for it stay.
+            let agrees =
+                theirs.get("status").and_then(Value::as_str).and_then(Status::read) == Some(self.status);
+            always.push("status");
+            if !agrees {
+                always.extend(["notes", "completed_at"]);
+            }
+        }
+        merge(theirs, &ours, &mut self.written, &always);
+        self.written_at = Some(now);
+        self.dirty = Dirty::No;
+    }
+
+    /// A new visit does not show what an ended one has left. What goes on, or was only prepared, stays.
+    fn clear_earlier_visit(&self, record: &mut Record) {
+        let theirs = record.checkpoint_mut(&self.key);
+        let status = theirs.get("status").and_then(Value::as_str).and_then(Status::read);
+        if self.first && status.is_some_and(Status::is_end) {
+            for path in OF_ONE_VISIT {
+                forget(theirs, path, &self.written);
+            }
+        }
+    }
+
+    /// The whole checkpoint, as far as we know it.
+    fn fields(&self, now: DateTime<Utc>) -> Map<String, Value> {
+        let mut map = Map::new();
+        map.insert("status".into(), json!(self.status.text()));
+        map.insert("started_at".into(), json!(stamp(self.started_at)));
+        map.insert("completed_at".into(), json!(self.completed_at.map(stamp)));
+        map.insert("agent".into(), json!(self.agent));
+        self.special(&mut map);
+        let progress = self.progress();
+        if !progress.is_empty() {
+            map.insert("progress".into(), Value::Object(progress));
+        }
+        map.insert("output_files".into(), json!(self.files));
+        map.insert("notes".into(), json!(self.notes.as_deref().unwrap_or("")));
+        map.insert("last_updated".into(), json!(stamp(now)));
+        map
+    }
+
+    fn total(&self) -> Option<u64> {
+        self.figures.total.or(self.total)
+    }
+
+    /// What is being done; nothing any more where all is done.
+    fn doing(&self) -> Option<&str> {
+        self.figures.current.as_deref().filter(|_| self.status != Status::Passed)
+    }
+
+    /// What `EXECUTE` and `FIX` keep beside `progress`.
+    fn special(&self, map: &mut Map<String, Value>) {
+        let Some(total) = self.total() else { return };
+        match self.key.as_str() {
+            "EXECUTE" => {
+                map.insert("tasks_total".into(), json!(total));
+                map.insert("tasks_completed".into(), json!(self.figures.done));
+                if let Some(task) = &self.figures.last {
+                    map.insert("last_task".into(), json!(task));
+                }
+                if let Some(sha) = &self.last_commit {
+                    map.insert("last_commit".into(), json!(sha));
+                }
+                if !self.commits.is_empty() || self.status.is_end() {
+                    map.insert("commits".into(), json!(self.commits));
+                }
+            }
+            "FIX" => {
+                map.insert("issues_total".into(), json!(total));
+                map.insert("issues_fixed".into(), json!(self.figures.done));
+                map.insert("current_issue".into(), json!(self.doing()));
+            }
+            _ => {}
+        }
+    }
+
+    fn progress(&self) -> Map<String, Value> {
+        let mut map = Map::new();
+        let Some(total) = self.total() else { return map };
+        if let Some((phase, phases)) = self.figures.phase.filter(|_| self.key == "PLAN") {
+            map.insert("current_phase".into(), json!(phase));
+            map.insert("total_phases".into(), json!(phases));
+        }
+        map.insert("current_task".into(), json!(self.doing()));
+        map.insert("tasks_completed".into(), json!(self.figures.done));
+        map.insert("tasks_total".into(), json!(total));
+        map
+    }
+}

@@ -1,0 +1,276 @@
+//! What is written when: pure, with the clock as an argument.
+//!
+//! A [`Tracker`] knows each step of the run as it should stand in the document. Whatever could not be written yet
+//! waits there in its newest form only; [`Tracker::due`] says when to write, [`Tracker::apply`] puts it all in.
+
+use super::figures::Figures;
+use super::merge::Written;
+use super::record::{Record, View};
+use super::status::{IllegalTransition, Status, read_time};
+use super::step::{Dirty, Step};
+use crate::harness::TodoItem;
+use crate::outcome::Outcome;
+use chrono::{DateTime, TimeDelta, Utc};
+use serde_json::{Value, json};
+
+/// Progress is written at most so often.
+const AT_MOST: TimeDelta = TimeDelta::seconds(1);
+/// A step in progress is written at least so often.
+const AT_LEAST: TimeDelta = TimeDelta::minutes(5);
+/// Files that a checkpoint lists.
+const FILES: usize = 500;
+/// Commits that a checkpoint lists.
+const COMMITS: usize = 500;
+/// Characters of notes.
+const NOTES: usize = 500;
+
+/// The beginning of a launch.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Start {
+    /// The checkpoint's key, from [`super::keys::keys`].
+    pub key: String,
+    /// Who executes it, as the declaration names it.
+    pub agent: String,
+    /// Whether this is the first launch of a visit of the stage: no second attempt, no going on after an interruption,
+    /// no retry.
+    pub first: bool,
+    /// Tasks (`EXECUTE`) or issues (`FIX`) in all, where something tells before the agent does.
+    pub total: Option<u64>,
+}
+
+/// How a launch ended, for the checkpoint.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum End {
+    /// With success.
+    Passed {
+        /// A brief summary.
+        notes: String,
+    },
+    /// Without, and no further attempt follows.
+    Failed {
+        /// What went wrong.
+        why: String,
+    },
+    /// It waits for something outside.
+    Blocked {
+        /// For what.
+        why: String,
+    },
+}
+
+impl End {
+    /// What an outcome is to the checkpoint. `None` is no end: the step stays in progress, since it goes on by itself
+    /// (a limit, or a further attempt).
+    pub fn of(outcome: &Outcome, message: &str, last_attempt: bool) -> Option<Self> {
+        match outcome {
+            Outcome::Passed => Some(Self::Passed { notes: summary(message) }),
+            Outcome::Failed { why } | Outcome::Transient { why } => {
+                last_attempt.then(|| Self::Failed { why: why.clone() })
+            }
+            Outcome::VerdictFail { why } => Some(Self::Failed { why: why.clone() }),
+            Outcome::Blocked { why } | Outcome::Auth { why } => Some(Self::Blocked { why: why.clone() }),
+            Outcome::NeedsHuman { question } => Some(Self::Blocked { why: question.clone() }),
+            Outcome::Limited { .. } => None,
+        }
+    }
+
+    fn status(&self) -> Status {
+        match self {
+            Self::Passed { .. } => Status::Passed,
+            Self::Failed { .. } => Status::Failed,
+            Self::Blocked { .. } => Status::Blocked,
+        }
+    }
+
+    fn notes(&self) -> String {
+        match self {
+            Self::Passed { notes } => short(notes),
+            Self::Failed { why } if why.starts_with("ERROR: ") => short(why),
+            Self::Failed { why } => short(&format!("ERROR: {why}")),
+            Self::Blocked { why } => short(why),
+        }
+    }
+}
+
+/// The steps of one run.
+#[derive(Clone, Debug, Default)]
+pub struct Tracker {
+    steps: Vec<Step>,
+    current: Option<usize>,
+}
+
+impl Tracker {
+    /// A launch begins; `seen` is the document as it is, where it could be read.
+    pub fn started(&mut self, start: Start, seen: Option<&Record>, now: DateTime<Utc>) {
+        let view = seen.and_then(|record| record.checkpoint(&start.key));
+        let fields = view.map(View::fields).unwrap_or_default();
+        let text = |name: &str| fields.get(name).and_then(Value::as_str);
+        let goes_on = !start.first || view.and_then(View::status) == Some(Status::InProgress);
+        let began = text("started_at").and_then(read_time).filter(|_| !start.first);
+        let waiting =
+            self.steps.iter().position(|step| step.key == start.key).map(|at| self.steps.remove(at));
+        let tasks = view.filter(|_| goes_on).and_then(View::tasks);
+        self.steps.push(Step {
+            count: waiting.map_or(0, |step| step.count) + u32::from(start.first && start.key == "FIX"),
+            key: start.key,
+            agent: start.agent,
+            status: Status::InProgress,
+            started_at: began.unwrap_or(now),
+            completed_at: None,
+            launched_at: now,
+            first: start.first,
+            figures: Figures::going_on(tasks, view.filter(|_| goes_on).and_then(View::last_task)),
+            total: start.total,
+            files: Vec::new(),
+            head: None,
+            last_commit: text("last_commit").filter(|_| goes_on).map(str::to_owned),
+            commits: fields
+                .get("commits")
+                .and_then(Value::as_array)
+                .filter(|_| goes_on)
+                .cloned()
+                .unwrap_or_default(),
+            notes: None,
+            claim: true,
+            seen_step: seen.map(|record| record.current_step().map(str::to_owned)),
+            written: Written::starting_from(&fields),
+            written_at: None,
+            dirty: Dirty::Now,
+        });
+        self.current = Some(self.steps.len() - 1);
+    }
+
+    /// The agent's list changed. Says whether a task was done: then HEAD is worth a look.
+    pub fn todo(&mut self, list: &[TodoItem]) -> bool {
+        let Some(step) = self.working() else { return false };
+        let before = step.figures.clone();
+        let progressed = step.figures.take(list);
+        if step.figures != before {
+            step.dirty = step.dirty.max(Dirty::Progress);
+        }
+        progressed
+    }
+
+    /// Git's HEAD, after a task (`task_done`), at the beginning, or at the end. What it was at the beginning is nobody's
+    /// commit of this step.
+    pub fn head(&mut self, sha: &str, task_done: bool) {
+        let Some(step) = self.working() else { return };
+        let known = step.commits.iter().any(|commit| commit["sha"].as_str() == Some(sha));
+        let moved = step.head.as_ref().is_some_and(|head| head != sha);
+        if moved && !known && step.commits.len() < COMMITS {
+            step.commits.push(json!({ "sha": sha, "task": step.figures.last }));
+        }
+        if task_done || moved {
+            step.last_commit = Some(sha.to_owned());
+        }
+        step.head = Some(sha.to_owned());
+    }
+
+    /// Files that the agent wrote, relative to the project root. Written with the next change, at the latest at the
+    /// end.
+    pub fn files(&mut self, files: impl IntoIterator<Item = String>) {
+        let Some(step) = self.working() else { return };
+        for file in files {
+            if is_output(&file) && step.files.len() < FILES && !step.files.contains(&file) {
+                step.files.push(file);
+            }
+        }
+    }
+
+    /// The launch is over. Refused where it had not begun, or has ended.
+    pub fn ended(&mut self, end: &End, now: DateTime<Utc>) -> Result<(), IllegalTransition> {
+        let Some(index) = self.current else {
+            return Status::NotStarted.step(end.status()).map(|_| ());
+        };
+        let step = &mut self.steps[index];
+        step.status = step.status.step(end.status())?;
+        step.completed_at = Some(now);
+        step.notes = Some(end.notes());
+        step.dirty = Dirty::Now;
+        Ok(())
+    }
+
+    /// The launch was cut off. The step stays in progress, exact to the last task.
+    pub fn interrupted(&mut self) {
+        if let Some(step) = self.working() {
+            step.dirty = Dirty::Now;
+        }
+    }
+
+    /// When to write next: now or earlier means at once.
+    pub fn due(&self) -> Option<DateTime<Utc>> {
+        let pending = self.steps.iter().filter_map(|step| match step.dirty {
+            Dirty::Now => Some(step.launched_at),
+            Dirty::Progress => Some(step.written_at.map_or(step.launched_at, |at| at + AT_MOST)),
+            Dirty::No => None,
+        });
+        let beat =
+            self.current.map(|index| &self.steps[index]).filter(|step| step.status == Status::InProgress);
+        let beat = beat.and_then(|step| Some(step.written_at? + AT_LEAST));
+        pending.chain(beat).min()
+    }
+
+    /// Whether anything waits to be written.
+    pub fn waits(&self) -> bool {
+        self.steps.iter().any(|step| step.dirty > Dirty::No)
+    }
+
+    /// The key of what goes on.
+    pub fn current_key(&self) -> Option<&str> {
+        self.current.map(|index| self.steps[index].key.as_str())
+    }
+
+    /// Puts everything that waits into the document. Keep the tracker as it was where the document then cannot be
+    /// written.
+    pub fn apply(&mut self, record: &mut Record, now: DateTime<Utc>) {
+        let current = self.current;
+        let at = self.foreign_step(record);
+        for (index, step) in self.steps.iter_mut().enumerate() {
+            let beats = current == Some(index) && step.status == Status::InProgress;
+            if step.dirty > Dirty::No || beats {
+                step.apply(record, at.as_deref(), now);
+            }
+        }
+    }
+
+    /// Puts every step of the run in again, into a document that has lost them.
+    pub fn apply_all(&mut self, record: &mut Record, now: DateTime<Utc>) {
+        for step in &mut self.steps {
+            step.claim = true;
+            step.seen_step = None;
+            step.apply(record, None, now);
+        }
+    }
+
+    /// The step that the track is at, where it is none that we are about to write.
+    fn foreign_step(&self, record: &Record) -> Option<String> {
+        let at = record.current_step()?;
+        (!self.steps.iter().any(|step| step.claim && step.key == at)).then(|| at.to_owned())
+    }
+
+    fn working(&mut self) -> Option<&mut Step> {
+        let step = &mut self.steps[self.current?];
+        (step.status == Status::InProgress).then_some(step)
+    }
+}
+
+/// Whether a written file is worth listing: inside the project, and none of our own.
+fn is_output(file: &str) -> bool {
+    let own = [".claude/state/", ".claude/logs/"].iter().any(|own| file.starts_with(own));
+    let name = file.rsplit('/').next().unwrap_or(file);
+    let outside = file.starts_with('/') || file.split('/').any(|part| part == "..");
+    !(file.is_empty() || own || outside || name == "metadata.json" || file.contains("/.metadata.lock"))
+}
+
+/// The first paragraph of a message, as one line.
+pub fn summary(message: &str) -> String {
+    let paragraph = message.trim().split("\n\n").find(|part| !part.trim().is_empty()).unwrap_or("");
+    paragraph.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn short(text: &str) -> String {
+    if text.chars().count() <= NOTES {
+        return text.to_owned();
+    }
+    text.chars().take(NOTES - 1).chain(['…']).collect()
+}
