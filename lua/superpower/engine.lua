@@ -1,4 +1,4 @@
---- The only user of the native library: finds it, checks that it fits, and speaks JSON with it.
+--- The only user of the native library (library.lua finds it): speaks JSON with it and hears its events.
 ---
 --- Nothing starts when this file is required. The library is loaded by the first call, or by `load()`. Its threads
 --- never touch Lua: they write one byte into a pipe of ours, and the main loop then takes the events that wait.
@@ -6,9 +6,6 @@
 local uv = vim.uv
 
 local M = {}
-
---- What this half and the library agree on.
-M.PROTOCOL = 1
 
 --- A poll takes no more than this; the library rings again for the rest.
 local BATCH = 200
@@ -25,15 +22,6 @@ local GRACE = 1000
 ---@class superpower.Event
 ---@field type string
 ---@field root? string
-
----@class superpower.Native
----@field call fun(request: string): string
----@field poll fun(max: integer): string
----@field attach fun(fd: integer): string
----@field detach fun(): string
----@field log fun(path: string): string
----@field version string
----@field protocol integer
 
 ---@class superpower.EngineInfo
 ---@field path string the library
@@ -57,69 +45,15 @@ local MAPS = { inputs = true, config = true, harnesses = true }
 --- Operations that set a run going.
 local STARTS = { run = true, resume = true, decide = true, retry = true, skip = true }
 
---- The plugin's directory.
----@return string
-function M.root()
-  return vim.fn.fnamemodify(debug.getinfo(1, "S").source:sub(2), ":p:h:h:h")
-end
-
---- Where the library is looked for, in this order.
----@return string[]
-function M.paths()
-  local override = vim.env.SUPERPOWER_NATIVE
-  if override and override ~= "" then
-    return { override }
-  end
-  local root, paths = M.root(), {}
-  for _, place in ipairs({ "lib", "target/release" }) do
-    for _, suffix in ipairs({ "so", "dylib" }) do
-      paths[#paths + 1] = ("%s/%s/libsuperpower.%s"):format(root, place, suffix)
-    end
-  end
-  return paths
-end
-
-local function rebuild()
-  return ('run "make build" in %s'):format(M.root())
-end
-
 ---@param code string
 ---@param message string
----@param data? table
 ---@return nil, superpower.Err
-local function refused(code, message, data)
-  return nil, { code = code, message = message, data = data }
-end
-
----@return superpower.Native? native
----@return string|superpower.Err path or why there is none
-local function open()
-  local paths = M.paths()
-  local path = vim.iter(paths):find(uv.fs_stat)
-  if not path then
-    local message = "the native library is missing: %s\nlooked for:\n  %s"
-    return refused("library-missing", message:format(rebuild(), table.concat(paths, "\n  ")), { paths = paths })
-  end
-  local entry, reason = package.loadlib(path, "luaopen_superpower_native")
-  if not entry then
-    local message = 'the native library "%s" cannot be loaded: %s; %s'
-    return refused("library-broken", message:format(path, reason, rebuild()), { path = path })
-  end
-  local fine, exports = pcall(entry)
-  if not fine or type(exports) ~= "table" then
-    local message = 'the native library "%s" did not start: %s'
-    return refused("library-broken", message:format(path, tostring(exports)), { path = path })
-  end
-  if exports.protocol ~= M.PROTOCOL then
-    local message = 'the native library "%s" speaks protocol %s, the plugin %d: %s, then restart Neovim'
-    message = message:format(path, tostring(exports.protocol), M.PROTOCOL, rebuild())
-    return refused("protocol-mismatch", message, { path = path, library = exports.protocol, plugin = M.PROTOCOL })
-  end
-  return exports, path
+local function refused(code, message)
+  return nil, { code = code, message = message }
 end
 
 local function decode(text)
-  return vim.json.decode(text, { luanil = { object = true, array = true } })
+  return vim.json.decode(text, { luanil = { object = true } })
 end
 
 local function dispatch(event)
@@ -212,7 +146,7 @@ function M.load()
   if native then
     return true
   end
-  local found, path = open()
+  local found, path = require("superpower.library").open()
   if not found then
     return nil, path --[[@as superpower.Err]]
   end

@@ -1,10 +1,8 @@
 //! The engine's tests, without Neovim: one binary, one file a subject.
 
-mod check;
-mod condition;
+mod architecture;
 mod harness;
 mod process;
 mod project;
 mod project_review;
 mod project_trust;
-mod template;

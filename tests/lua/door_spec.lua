@@ -28,7 +28,7 @@ local function alive(nvim)
 end
 
 describe("the door", function()
-  it("offers what engine.lua describes, and nothing else", function()
+  it("offers what library.lua describes, and nothing else", function()
     local kinds = child():lua([[
       local kinds = {}
       for name, value in pairs(native) do kinds[name] = type(value) end
@@ -44,7 +44,9 @@ describe("the door", function()
       version = "string",
     }, kinds)
     local documented = {}
-    for name in T.read(T.root .. "/lua/superpower/engine.lua"):match("@class superpower.Native\n(.-)\n\n"):gmatch("@field (%w+)") do
+    for name in
+      T.read(T.root .. "/lua/superpower/library.lua"):match("@class superpower.Native\n(.-)\n\n"):gmatch("@field (%w+)")
+    do
       documented[name] = true
     end
     for name in pairs(kinds) do
@@ -265,8 +267,13 @@ describe("engine.lua", function()
   it("names the paths tried and the command when the library is missing", function()
     local nvim = T.child({ env = { SUPERPOWER_NATIVE = "" } })
     local copy = T.dir()
-    T.write(copy .. "/lua/superpower/engine.lua", T.read(T.root .. "/lua/superpower/engine.lua"))
-    local err = nvim:lua("vim.opt.runtimepath:prepend(...); local _, err = require('superpower.engine').call('health'); return err", copy)
+    for _, file in ipairs({ "/lua/superpower/engine.lua", "/lua/superpower/library.lua" }) do
+      T.write(copy .. file, T.read(T.root .. file))
+    end
+    local err = nvim:lua(
+      "vim.opt.runtimepath:prepend(...); local _, err = require('superpower.engine').call('health'); return err",
+      copy
+    )
     eq("library-missing", err.code)
     for _, path in ipairs({ "/lib/libsuperpower.so", "/target/release/libsuperpower.so", "/lib/libsuperpower.dylib" }) do
       contains(err.message, copy .. path)
@@ -303,7 +310,8 @@ describe("engine.lua", function()
   end
 
   it("refuses a library of another protocol, with the command that rebuilds", function()
-    local path = foreign([[lua_createtable(state, 0, 1); lua_pushinteger(state, 99); lua_setfield(state, -2, "protocol");]])
+    local path =
+      foreign([[lua_createtable(state, 0, 1); lua_pushinteger(state, 99); lua_setfield(state, -2, "protocol");]])
     local nvim = T.child({ env = { SUPERPOWER_NATIVE = path } })
     local err = nvim:lua("local _, err = require('superpower.engine').call('health'); return err")
     eq("protocol-mismatch", err.code)
@@ -337,9 +345,12 @@ describe("engine.lua", function()
       eq("panic", nvim:lua("local _, err = engine.call('panic', { where = 'call' }); return err.code"))
     end
     ok(vim.uv.fs_stat(place).ino ~= before, "renamed over, not overwritten")
-    eq({ "libsuperpower.so" }, vim.tbl_filter(function(name)
-      return name:find("so") ~= nil
-    end, vim.fn.readdir(dir .. "/lib")))
+    eq(
+      { "libsuperpower.so" },
+      vim.tbl_filter(function(name)
+        return name:find("so") ~= nil
+      end, vim.fn.readdir(dir .. "/lib"))
+    )
     alive(child({ env = { SUPERPOWER_NATIVE = place } }))
   end)
 

@@ -61,10 +61,9 @@ local function spec_files(words)
   table.sort(found)
   return vim.tbl_filter(function(path)
     local short = path:sub(#here + 2)
-    return #words == 0
-      or vim.iter(words):any(function(word)
-        return short:find(word, 1, true) ~= nil
-      end)
+    return #words == 0 or vim.iter(words):any(function(word)
+      return short:find(word, 1, true) ~= nil
+    end)
   end, found)
 end
 
@@ -88,7 +87,16 @@ for _, path in ipairs(files) do
   end
   local skipped = result.skipped > 0 and (", %d skipped"):format(result.skipped) or ""
   local word = result.failed > 0 and "FAILED" or "ok"
-  say(("%-6s %-32s %d passed, %d failed%s (%.1f s)"):format(word, path:sub(#here + 2), result.passed, result.failed, skipped, seconds))
+  say(
+    ("%-6s %-32s %d passed, %d failed%s (%.1f s)"):format(
+      word,
+      path:sub(#here + 2),
+      result.passed,
+      result.failed,
+      skipped,
+      seconds
+    )
+  )
   for _, failure in ipairs(result.failures) do
     say("  x " .. failure.name)
     say("    " .. failure.message:gsub("\n", "\n    "))

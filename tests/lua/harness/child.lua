@@ -55,7 +55,8 @@ end
 
 --- Starts a child. `dir` is its sandbox.
 function Child.new(root, dir, opts)
-  local self = setmetatable({ root = root, dir = dir, home = dir .. "/home", project = dir .. "/project", opts = opts }, Child)
+  local self =
+    setmetatable({ root = root, dir = dir, home = dir .. "/home", project = dir .. "/project", opts = opts }, Child)
   for _, path in ipairs({ self.home, self.project .. "/.claude", dir .. "/runtime" }) do
     vim.fn.mkdir(path, "p", tonumber("700", 8))
   end
@@ -112,7 +113,9 @@ local function request(self, method, ...)
     vim.wait(200, function()
       return self.code ~= nil
     end, 5)
-    local ended = self.code and ("\nthe child has ended with status %d\n%s"):format(self.code, table.concat(self.stderr, "\n")) or ""
+    local ended = self.code
+        and ("\nthe child has ended with status %d\n%s"):format(self.code, table.concat(self.stderr, "\n"))
+      or ""
     error(tostring(answer[2]) .. ended, 3)
   end
   return answer[2]
@@ -231,7 +234,10 @@ local function poll(self, ms, what, probe)
     end
     if vim.uv.hrtime() > deadline then
       local shown, text = pcall(self.text, self)
-      error(("waited %d ms for %s; the screen:\n%s"):format(ms, what, shown and text:gsub("\n+$", "") or "(not readable)"), 3)
+      error(
+        ("waited %d ms for %s; the screen:\n%s"):format(ms, what, shown and text:gsub("\n+$", "") or "(not readable)"),
+        3
+      )
     end
     vim.wait(15)
   end

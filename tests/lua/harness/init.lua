@@ -29,7 +29,8 @@ end
 --- Groups tests under a name.
 function T.describe(name, body)
   local outer = scope
-  scope = { name = joined(outer.name, name), before = vim.list_slice(outer.before), after = vim.list_slice(outer.after) }
+  scope =
+    { name = joined(outer.name, name), before = vim.list_slice(outer.before), after = vim.list_slice(outer.after) }
   body()
   scope = outer
 end

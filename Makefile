@@ -1,0 +1,50 @@
+# The commands of this project. Everything that they install goes under .deps/, nothing else is touched.
+# `make` alone says what there is.
+
+.DEFAULT_GOAL := help
+.PHONY: help setup build fmt lint docs bench test test-lua test-rust test-versions nvim-path demo demo-headless clean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
+
+setup: build ## all that the plugin and its demo need: the library, and a Neovim
+	@scripts/nvim-path.sh
+
+build: ## build the native library and install it under lib/
+	@scripts/build.sh
+
+fmt: ## format Rust and Lua
+	@scripts/lint.sh fmt
+
+lint: ## check formatting and lints of Rust and Lua
+	@scripts/lint.sh all
+
+docs: ## write the generated parts of doc/superpower.txt
+	@scripts/docs.sh
+
+bench: build ## measure what must be quick
+	@scripts/bench.sh
+
+test: ## everything: lints, Rust, the library, Lua specs in Neovim 0.11 (or NVIM=...), documentation
+	@scripts/test.sh
+
+test-versions: ## the same, with the Lua specs in Neovim 0.10, 0.11 and 0.12
+	@scripts/test.sh --versions
+
+test-rust: ## only the tests in Rust
+	@cargo test --no-default-features
+
+test-lua: ## only the Lua specs, with the library that was built last: make test-lua ONLY=door
+	@scripts/specs.sh default $(ONLY)
+
+nvim-path: ## print the Neovim that is used, and install it if need be
+	@scripts/nvim-path.sh
+
+demo: setup ## play a whole superpower in Neovim, without any agent: make demo [HARNESS=claude]
+	@scripts/demo.sh
+
+demo-headless: setup ## the same without a terminal
+	@scripts/demo.sh --headless
+
+clean: ## remove what was built and installed here
+	rm -rf target lib .deps

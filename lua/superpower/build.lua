@@ -1,0 +1,59 @@
+--- Builds the native library from within the editor: for plugin managers, and by hand.
+---
+--- lazy.nvim: `build = function() require("superpower.build").run() end`; the built-in manager: the same in a
+--- `PackChanged` autocommand. It needs Rust, and runs what `make build` runs.
+
+local M = {}
+
+---@class superpower.BuildOpts
+---@field wait? boolean return only when it has ended; so it is where there is no screen to tell on
+
+---@param text string
+---@param level integer
+local function say(text, level)
+  vim.notify("superpower: " .. text, level, { title = "superpower" })
+end
+
+---@param result vim.SystemCompleted
+---@return boolean built
+local function report(result)
+  if result.code ~= 0 then
+    local output = vim.trim((result.stdout or "") .. (result.stderr or ""))
+    local tail = vim.list_slice(vim.split(output, "\n"), -20)
+    say("the native library was not built:\n" .. table.concat(tail, "\n"), vim.log.levels.ERROR)
+    return false
+  end
+  local loaded = package.loaded["superpower.engine"] and require("superpower.engine").info()
+  say("the native library is built" .. (loaded and "; restart Neovim to use it" or ""), vim.log.levels.INFO)
+  return true
+end
+
+--- Builds and installs the library.
+---@param opts? superpower.BuildOpts
+---@param callback? fun(built: boolean)
+---@return boolean? built where it waits
+function M.run(opts, callback)
+  local root = require("superpower.library").root()
+  if vim.fn.executable("cargo") == 0 then
+    say('"cargo" is not on PATH: install Rust 1.89 or later, then run "make build" in ' .. root, vim.log.levels.ERROR)
+    if callback then
+      callback(false)
+    end
+    return false
+  end
+  local function done(result)
+    local built = report(result)
+    if callback then
+      callback(built)
+    end
+    return built
+  end
+  say("building the native library, which takes a minute or two", vim.log.levels.INFO)
+  local cmd = { "sh", root .. "/scripts/build.sh" }
+  if (opts and opts.wait) or #vim.api.nvim_list_uis() == 0 then
+    return done(vim.system(cmd, { cwd = root, text = true }):wait())
+  end
+  vim.system(cmd, { cwd = root, text = true }, vim.schedule_wrap(done))
+end
+
+return M

@@ -1,0 +1,121 @@
+-- Writes the generated parts of doc/superpower.txt: `nvim -l scripts/docs.lua [--check]`.
+--
+-- A part begins below a line that ends in its tag and ends at the next rule (a line of = or -). What it says is taken
+-- from the tables that the code itself uses, so that the page cannot say something else.
+
+local root = vim.fn.fnamemodify(arg[0], ":p:h:h")
+vim.opt.runtimepath:prepend(root)
+local page = root .. "/doc/superpower.txt"
+
+--- Words in lines of at most 78 columns.
+local function wrapped(text, indent)
+  local lines, line = {}, ""
+  for word in text:gsub("%s+", " "):gmatch("%S+") do
+    if line ~= "" and #indent + vim.fn.strdisplaywidth(line .. " " .. word) > 78 then
+      lines[#lines + 1] = indent .. line
+      line = word
+    else
+      line = line == "" and word or line .. " " .. word
+    end
+  end
+  lines[#lines + 1] = indent .. line
+  return lines
+end
+
+--- A name, what it is, its tag at the right, and its help.
+local function entry(name, what, tag, help)
+  local head = name .. "  " .. what
+  local mark = "*" .. tag .. "*"
+  local room = 78 - vim.fn.strdisplaywidth(head) - #mark
+  local lines = room > 0 and { head .. (" "):rep(room) .. mark } or { (" "):rep(78 - #mark) .. mark, head }
+  vim.list_extend(lines, wrapped(help, "    "))
+  lines[#lines + 1] = ""
+  return lines
+end
+
+local function options()
+  local lines = {}
+  for _, option in ipairs(require("superpower.options")) do
+    local kind = option.enum and table.concat(vim.tbl_map(vim.inspect, option.enum), " | ") or option.type
+    local default = vim.inspect(option.default, { newline = " ", indent = "" })
+    vim.list_extend(
+      lines,
+      entry(option.path, ("(%s, default %s)"):format(kind, default), "superpower-option-" .. option.path, option.help)
+    )
+  end
+  return lines
+end
+
+local function codes()
+  local schema, err = require("superpower.engine").call("schema")
+  assert(schema, err and err.message)
+  local severities = { "error", "warning", "information", "hint" }
+  local lines = {}
+  for _, code in ipairs(schema.codes) do
+    local severity = severities[code.severity] or code.severity
+    vim.list_extend(
+      lines,
+      entry(code.name or code.code, "(" .. severity .. ")", "superpower-code-" .. (code.name or code.code), code.help)
+    )
+  end
+  return lines
+end
+
+local parts = { ["superpower-options-list"] = options, ["superpower-codes-list"] = codes }
+
+--- The page with its generated parts as the code has them.
+local function rendered(lines)
+  local result, inside, found = {}, false, {}
+  for _, line in ipairs(lines) do
+    local tag = line:match("%*(superpower%-[%w-]+%-list)%*%s*$")
+    if line:match("^===+$") or line:match("^%-%-%-+$") then
+      inside = false
+    end
+    if not inside then
+      result[#result + 1] = line
+    end
+    if tag and parts[tag] then
+      found[tag], inside = true, true
+      result[#result + 1] = ""
+      vim.list_extend(result, parts[tag]())
+    end
+  end
+  for tag in pairs(parts) do
+    if not found[tag] then
+      error(("%s has no line with the tag *%s*"):format(page, tag), 0)
+    end
+  end
+  return result
+end
+
+local function run()
+  local lines = vim.fn.readfile(page)
+  local fresh = rendered(lines)
+  if vim.deep_equal(lines, fresh) then
+    return 0
+  elseif vim.tbl_contains(arg, "--check") then
+    local old, new = table.concat(lines, "\n") .. "\n", table.concat(fresh, "\n") .. "\n"
+    io.stderr:write('doc/superpower.txt is not what the code says: run "make docs"\n', vim.diff(old, new), "\n")
+    return 1
+  end
+  vim.fn.writefile(fresh, page)
+  io.stderr:write("wrote doc/superpower.txt\n")
+  return 0
+end
+
+if not vim.uv.fs_stat(page) then
+  io.stderr:write("skipped: there is no doc/superpower.txt\n")
+  os.exit(0)
+end
+local fine, result = xpcall(run, function(message)
+  return message
+end)
+if not fine then
+  io.stderr:write(tostring(result), "\n")
+end
+-- The help tags must be unique too.
+local tagged, problem = pcall(vim.cmd.helptags, { root .. "/doc" })
+if not tagged then
+  io.stderr:write(tostring(problem), "\n")
+end
+os.exit(fine and tagged and result or 1)

@@ -1,0 +1,6 @@
+#!/bin/sh
+# Writes the generated parts of doc/superpower.txt, or with --check fails where they are not what the code says.
+set -eu
+. "$(dirname "$0")/lib.sh"
+cd "$root"
+exec "$("$root/scripts/nvim-path.sh")" -u NONE -i NONE -n --headless -l scripts/docs.lua "$@"
