@@ -1,0 +1,31 @@
+-- The demo's whole configuration. `scripts/demo` starts Neovim with it, in a copy of `examples/shop`.
+--
+-- What a user would write is the table at the end; what stands before it keeps the demo away from the user's own
+-- configuration.
+
+local demo = vim.fs.dirname(vim.uv.fs_realpath(debug.getinfo(1, "S").source:sub(2)))
+local plugin = vim.fs.dirname(vim.fs.dirname(demo))
+
+vim.opt.runtimepath = { plugin, vim.env.VIMRUNTIME, vim.fs.joinpath(plugin, "after") }
+vim.opt.packpath = {}
+vim.o.swapfile = false
+vim.o.shadafile = "NONE"
+vim.o.number = true
+vim.o.laststatus = 3
+
+local harness = vim.env.HARNESS
+if harness == nil or harness == "" then
+  harness = "command"
+end
+
+vim.g.superpower = {
+  harness = harness,
+  -- The demo's own files are trusted. Leave this out, and the first run of each declaration asks.
+  trust = harness == "command" and "always" or "ask",
+  harnesses = {
+    command = { cmd = { vim.fs.joinpath(demo, "agent"), "{agent}{skill}" } },
+  },
+}
+
+-- A look at the run from every window.
+vim.o.statusline = " %f %m%=%{v:lua.require'superpower'.statusline()} "
