@@ -30,7 +30,7 @@ pub fn repository(root: &Path) -> Option<Repository> {
     root.ancestors().find_map(|top| {
         let dot = top.join(".git");
         let dir = if dot.is_dir() { dot } else { top.join(pointed(&dot, "gitdir:")?) };
-        if !dir.join("HEAD").symlink_metadata().is_ok() {
+        if dir.join("HEAD").symlink_metadata().is_err() {
             return None;
         }
         let common = pointed(&dir.join("commondir"), "").map_or_else(|| dir.clone(), |path| dir.join(path));

@@ -1,6 +1,7 @@
 //! The engine's tests, without Neovim: one binary, one file a subject.
 
 mod architecture;
+mod examples;
 mod harness;
 mod process;
 mod project;

@@ -66,7 +66,7 @@ fn the_home_directory_is_never_a_project() {
     write(&top, "home/notes/a.md", "");
     let home = top.join("home");
     let none = find_from(None, &home, Some(&home)).unwrap_err();
-    assert_eq!(none.looked, [home.clone()]);
+    assert_eq!(none.looked, std::slice::from_ref(&home));
     let none = find_from(Some(&home.join("notes/a.md")), &home, Some(&home)).unwrap_err();
     assert_eq!(none.looked, [home.join("notes"), home.clone()]);
     assert!(none.to_string().starts_with("no project: looked in \""), "{none}");

@@ -290,3 +290,48 @@ fn repositories_with_long_ids_work() {
     fs::remove_file(root.join("a")).unwrap();
     assert_eq!(told(&review, &base), ["- a +0 -1"]);
 }
+
+#[test]
+fn without_git_a_note_says_so() {
+    // The PATH belongs to the whole process, so this test starts itself again with another.
+    if std::env::var_os("SUPERPOWER_TEST_NO_GIT").is_some() {
+        let (_dir, top) = scratch();
+        write(&top, "repo/a", "");
+        let note = Review::open(&top.join("repo"), &top.join("private")).unwrap_err().to_string();
+        assert_eq!(
+            note,
+            "changed files are not listed, because the program \"git\" was not found; install git"
+        );
+        return;
+    }
+    let me = std::env::current_exe().unwrap();
+    let again = Command::new(me)
+        .args(["--exact", "project_review::without_git_a_note_says_so"])
+        .env("PATH", "/nonexistent")
+        .env("SUPERPOWER_TEST_NO_GIT", "1")
+        .output()
+        .unwrap();
+    assert!(again.status.success(), "{}", String::from_utf8_lossy(&again.stdout));
+}
+
+#[test]
+fn settings_in_the_environment_change_nothing() {
+    if std::env::var_os("SUPERPOWER_TEST_GIT_ENV").is_some() {
+        let (_dir, top) = scratch();
+        let root = top.join("repo");
+        write(&root, "a", "1\n");
+        let review = Review::open(&root, &top.join("private")).unwrap();
+        let base = review.snapshot().unwrap();
+        write(&root, "a", "2\n");
+        assert_eq!(told(&review, &base), ["~ a +1 -1"]);
+        return;
+    }
+    let me = std::env::current_exe().unwrap();
+    let again = Command::new(me)
+        .args(["--exact", "project_review::settings_in_the_environment_change_nothing"])
+        .envs([("GIT_DIR", "/nonexistent"), ("GIT_INDEX_FILE", "/nonexistent/index"), ("GIT_WORK_TREE", "/")])
+        .envs([("GIT_EXTERNAL_DIFF", "false"), ("GIT_CONFIG_COUNT", "x"), ("SUPERPOWER_TEST_GIT_ENV", "1")])
+        .output()
+        .unwrap();
+    assert!(again.status.success(), "{}", String::from_utf8_lossy(&again.stdout));
+}
