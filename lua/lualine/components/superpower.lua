@@ -1,0 +1,4 @@
+-- `sections = { lualine_x = { "superpower" } }`
+return function()
+  return require("superpower.statusline").get()
+end

@@ -1,0 +1,89 @@
+--- The command's raw argument text, taken apart. Values with spaces are quoted; a bar is a character like any other.
+local M = {}
+
+--- Splits at spaces outside quotes. Quotes may stand anywhere in a word; inside double quotes `\"` and `\\` are taken for
+--- their second character.
+---@param raw string
+---@return string[]? words, string? err
+function M.words(raw)
+  local words, word, quote = {}, nil, nil
+  local index = 1
+  while index <= #raw do
+    local char = raw:sub(index, index)
+    if quote then
+      local after = raw:sub(index + 1, index + 1)
+      if quote == '"' and char == "\\" and (after == '"' or after == "\\") then
+        word, index = word .. after, index + 1
+      elseif char == quote then
+        quote = nil
+      else
+        word = word .. char
+      end
+    elseif char == '"' or char == "'" and (word == nil or word:sub(-1) == "=") then
+      word, quote = word or "", char
+    elseif char:match("%s") then
+      if word then
+        table.insert(words, word)
+        word = nil
+      end
+    else
+      word = (word or "") .. char
+    end
+    index = index + 1
+  end
+  if quote then
+    return nil, ("a quote %s is not closed"):format(quote)
+  end
+  if word then
+    table.insert(words, word)
+  end
+  return words
+end
+
+--- The first word and the rest of the text, as it was written.
+---@param raw string
+---@return string first, string rest
+function M.first(raw)
+  local first, rest = raw:match("^%s*(%S+)%s*(.-)%s*$")
+  return first or "", rest or ""
+end
+
+--- `key=value` words as a table.
+---@param words string[]
+---@return table<string, string>? values, string? err
+function M.pairs(words)
+  local out = {}
+  for _, word in ipairs(words) do
+    local key, value = word:match("^([%w_-]+)=(.*)$")
+    if not key then
+      return nil, ('"%s" is not key=value; a value with spaces is quoted: key="two words"'):format(word)
+    end
+    if out[key] ~= nil then
+      return nil, ('"%s" is given twice'):format(key)
+    end
+    out[key] = value
+  end
+  return out
+end
+
+--- A comment: the text as it was written, without quotes around the whole of it.
+---@param rest string
+---@return string
+function M.comment(rest)
+  local words = M.words(rest)
+  local quoted = rest:match("^([\"']).*%1$")
+  if quoted and words and #words == 1 then
+    return words[1]
+  end
+  return rest
+end
+
+--- Takes a leading `answer=…` off a text.
+---@param rest string
+---@return string? answer, string rest
+function M.answer(rest)
+  local answer, after = rest:match("^answer=(%S*)%s*(.*)$")
+  return answer, after or rest
+end
+
+return M

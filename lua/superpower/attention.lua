@@ -1,0 +1,61 @@
+--- Whether somebody is typing. No window takes the focus while they are.
+local M = {}
+
+local namespace = vim.api.nvim_create_namespace("superpower-attention")
+local quiet_ms = 500
+local last_key = 0
+local watching = false
+
+--- Notes the time of each key while something runs, so that a burst of normal-mode commands counts as typing.
+---@param on boolean
+function M.watch(on)
+  if on == watching then
+    return
+  end
+  watching = on
+  vim.on_key(on and function(_, typed)
+    if typed == nil or typed ~= "" then
+      last_key = vim.uv.now()
+    end
+  end or nil, namespace)
+end
+
+--- A key has been pressed within the last moments.
+---@return boolean
+function M.recent()
+  return watching and vim.uv.now() - last_key < quiet_ms
+end
+
+--- The editor is in the middle of something that a window must not break into.
+---@return boolean
+function M.busy()
+  local mode = vim.api.nvim_get_mode()
+  if mode.blocking or (mode.mode ~= "n" and mode.mode ~= "nt") then
+    return true
+  end
+  return vim.fn.reg_recording() ~= ""
+    or vim.fn.reg_executing() ~= ""
+    or vim.fn.getcmdwintype() ~= ""
+    or vim.fn.pumvisible() == 1
+    or vim.fn.state("moa") ~= ""
+end
+
+--- Runs `now` as soon as the keyboard is quiet, or `never` where the editor is busy.
+---@param now fun()
+---@param never fun()
+function M.when_quiet(now, never)
+  local function try()
+    if vim.v.exiting ~= vim.NIL then
+      return
+    elseif M.busy() then
+      never()
+    elseif M.recent() then
+      vim.defer_fn(try, 100)
+    else
+      now()
+    end
+  end
+  try()
+end
+
+return M

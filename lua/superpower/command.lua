@@ -1,0 +1,106 @@
+--- `:Superpower`: one table of sub-words, each with what it does, what completes it and what it says of itself.
+local args = require("superpower.args")
+local notify = require("superpower.notify")
+
+local M = {}
+
+---@class superpower.SubCommand
+---@field desc string
+---@field usage? string
+---@field impl fun(rest: string, bang: boolean)
+---@field complete? fun(words: string[], lead: string): string[]
+---@field bang? boolean
+
+---@return table<string, superpower.SubCommand>
+local function table_of()
+  return require("superpower.subcommands")
+end
+
+---@return string[]
+local function words_known()
+  local names = vim.tbl_keys(table_of())
+  table.sort(names)
+  return names
+end
+
+---@param message string
+---@param bang boolean
+local function wrong(message, bang)
+  notify.error(message)
+  if bang and notify.headless() then
+    vim.cmd("cquit 2")
+  end
+end
+
+--- Runs a sub-word with its raw argument text.
+---@param name string
+---@param rest string
+---@param bang boolean
+local function dispatch(name, rest, bang)
+  local sub = table_of()[name]
+  if not sub then
+    local best = require("superpower.nearest").sorted(name, words_known(), true)
+    local known = #best > 0 and ('did you mean "%s"?'):format(best[1])
+      or "known: " .. table.concat(words_known(), ", ")
+    return wrong(('unknown sub-command "%s": %s'):format(name, known), bang)
+  end
+  if bang then
+    if not notify.headless() then
+      return notify.error(("the bang is for headless use; type :Superpower %s %s"):format(name, rest))
+    elseif not sub.bang then
+      return wrong(('"%s" has no bang'):format(name), true)
+    end
+  end
+  sub.impl(rest, bang)
+end
+
+---@param opts { args: string, bang: boolean }
+function M.execute(opts)
+  local name, rest = args.first(opts.args)
+  if name == "" then
+    if opts.bang then
+      return wrong("the bang needs a verb: " .. table.concat(words_known(), ", "), notify.headless())
+    end
+    name = "dashboard"
+  end
+  dispatch(name, rest, opts.bang)
+end
+
+--- A verb without arguments, for mappings.
+---@param name string
+function M.verb(name)
+  dispatch(name, "", false)
+end
+
+--- Completes what stands before the cursor.
+---@param lead string
+---@param line string
+---@param pos integer
+---@return string[]
+function M.complete(lead, line, pos)
+  local before = line:sub(1, pos)
+  local rest = before:match("^.-Superpower!?%s+(.*)$")
+  if not rest then
+    return {}
+  end
+  local name, after = rest:match("^(%S+)%s+(.*)$")
+  local found ---@type string[]
+  if not name then
+    found = words_known()
+  else
+    local sub = table_of()[name]
+    local words = sub and args.words(after)
+    if not sub or not sub.complete or not words then
+      return {}
+    end
+    if lead ~= "" and words[#words] == lead then
+      table.remove(words)
+    end
+    found = sub.complete(words, lead)
+  end
+  return vim.tbl_filter(function(word)
+    return vim.startswith(word, lead)
+  end, found)
+end
+
+return M

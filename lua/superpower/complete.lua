@@ -1,0 +1,131 @@
+--- What completes each sub-word's arguments. Where the engine has no answer nothing is offered, and nothing is said.
+local M = {}
+
+---@return string?
+local function root()
+  return (require("superpower.session").root())
+end
+
+---@param op string
+---@param fields table
+---@return table
+local function ask(op, fields)
+  fields.root = root()
+  if not fields.root then
+    return {}
+  end
+  return require("superpower.session").call(op, fields) or {}
+end
+
+---@return string[]
+function M.names()
+  return vim.tbl_map(function(entry)
+    return entry.name
+  end, ask("list", {}))
+end
+
+local harnesses = { "auto", "claude", "opencode", "command", "manual" }
+
+--- A name, then `key=` of each input that is not given yet, then its values.
+---@param words string[]
+---@param lead string
+---@param reserved? table<string, string[]>
+---@return string[]
+local function name_and_inputs(words, lead, reserved)
+  if #words == 0 then
+    return M.names()
+  end
+  local given = {} ---@type table<string, true>
+  for index = 2, #words do
+    given[words[index]:match("^[^=]*")] = true
+  end
+  local out = {}
+  local function offer(name, values)
+    local key = lead:match("^([^=]*)=")
+    if key == name then
+      for _, value in ipairs(values or {}) do
+        table.insert(out, ("%s=%s"):format(name, value))
+      end
+    elseif not key and not given[name] then
+      table.insert(out, name .. "=")
+    end
+  end
+  for _, input in ipairs(ask("inputs", { name = words[1] })) do
+    offer(input.name, input.type == "bool" and { "true", "false" } or input.enum)
+  end
+  for name, values in pairs(reserved or {}) do
+    offer(name, values)
+  end
+  return out
+end
+
+---@param words string[]
+---@param lead string
+---@return string[]
+function M.run(words, lead)
+  return name_and_inputs(words, lead, { harness = harnesses })
+end
+
+---@param words string[]
+---@param lead string
+---@return string[]
+function M.plan(words, lead)
+  return name_and_inputs(words, lead)
+end
+
+---@param words string[]
+---@return string[]
+function M.name(words)
+  return #words == 0 and M.names() or {}
+end
+
+---@param words string[]
+---@return string[]
+function M.resume(words)
+  local out = {}
+  if #words == 0 then
+    local seen = {}
+    for _, run in ipairs(ask("runs", {})) do
+      if run.state == "paused" or run.state == "running" then
+        if not seen[run.superpower] then
+          seen[run.superpower] = true
+          table.insert(out, run.superpower)
+        end
+        table.insert(out, run.run_id)
+      end
+    end
+  end
+  if #words <= 1 then
+    vim.list_extend(out, { "answer=old", "answer=new", "answer=go-on", "answer=look-again" })
+  end
+  return out
+end
+
+---@param words string[]
+---@return string[]
+function M.approve(words)
+  return #words == 0 and { "answer=go-on", "answer=look-again" } or {}
+end
+
+---@param words string[]
+---@return string[]
+function M.why(words)
+  if #words > 0 then
+    return {}
+  end
+  local at = root()
+  local run = at and require("superpower.runs").get(at) or nil
+  local out = {}
+  for position = 1, run and run.total or 0 do
+    table.insert(out, tostring(position))
+  end
+  return out
+end
+
+---@param words string[]
+---@return string[]
+function M.new(words)
+  return #words == 1 and require("superpower.scaffold").templates() or {}
+end
+
+return M

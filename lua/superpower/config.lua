@@ -1,0 +1,233 @@
+--- The user's configuration: read from `vim.g.superpower` when first needed, checked, and filled up with defaults.
+--- What is wrong is said once, with the option's full path, and the default stands in for it.
+local M = {}
+
+---@class superpower.Config nothing optional; see options.lua for each
+---@field harness string
+---@field harnesses table<string, { cmd?: string[], args?: string[] }>
+---@field trust "ask"|"always"
+---@field conditions table<string, fun(ctx: superpower.FactContext): boolean, string?>
+---@field timeout string
+---@field idle string
+---@field permission_timeout string
+---@field places string[]
+---@field keep_runs integer
+---@field max_output_bytes integer
+---@field inputs "form"|"ui"
+---@field progress { open: boolean, position: "right"|"bottom"|"split", width: integer, height: integer }
+---@field gate { open: boolean, delay: integer }
+---@field notify "all"|"attention"|"none"
+---@field resume_notice boolean
+---@field icons "unicode"|"nerd"|"ascii"
+---@field border string
+
+---@type { raw: any, config: superpower.Config, faults: string[] }?
+local cached
+
+---@param path string
+---@param message string
+---@return string
+local function fault(path, message)
+  return ("vim.g.superpower%s: %s"):format(path == "" and "" or "." .. path, message)
+end
+
+---@param value any
+---@return string
+local function said(value)
+  local text = vim.inspect(value, { newline = " ", indent = "" })
+  return #text > 60 and text:sub(1, 57) .. "…" or text
+end
+
+---@param value any
+---@param inside string?
+---@return string? what it should have been
+local function list_fault(value, inside)
+  if type(value) ~= "table" or not vim.islist(value) then
+    return "a list of strings" .. (inside or "")
+  end
+  for _, item in ipairs(value) do
+    if type(item) ~= "string" then
+      return "a list of strings" .. (inside or "")
+    end
+  end
+end
+
+---@param option superpower.Option
+---@param value any
+---@param faults string[]
+---@return boolean good
+local function check(option, value, faults)
+  local kind = option.type
+  local wanted ---@type string?
+  if kind == "string" or kind == "boolean" or kind == "function" then
+    wanted = type(value) ~= kind and "a " .. kind or nil
+  elseif kind == "integer" then
+    if type(value) ~= "number" or value % 1 ~= 0 or value < (option.min or -math.huge) then
+      wanted = "an integer" .. (option.min and " of " .. option.min .. " or more" or "")
+    end
+  elseif kind == "enum" then
+    if not vim.tbl_contains(option.enum, value) then
+      wanted = '"' .. table.concat(option.enum, '" or "') .. '"'
+    end
+  elseif kind == "duration" then
+    if type(value) ~= "string" or not value:match("^[1-9]%d*[smh]$") then
+      wanted = 'a number with s, m or h, such as "30m"'
+    end
+  elseif kind == "list" then
+    wanted = list_fault(value)
+  elseif type(value) ~= "table" or (vim.islist(value) and #value > 0) then
+    wanted = "a table"
+  end
+  if wanted then
+    table.insert(faults, fault(option.path, ("expected %s, got %s"):format(wanted, said(value))))
+    return false
+  end
+  local good = true
+  if kind == "functions" then
+    for name, fn in pairs(value) do
+      if type(fn) ~= "function" then
+        table.insert(
+          faults,
+          fault(("%s[%q]"):format(option.path, name), "expected a function, got " .. said(fn))
+        )
+        good = false
+      end
+    end
+  elseif kind == "map" then
+    for name, entry in pairs(value) do
+      local at = ("%s.%s"):format(option.path, name)
+      if type(entry) ~= "table" then
+        table.insert(faults, fault(at, "expected a table, got " .. said(entry)))
+        good = false
+      else
+        for key, item in pairs(entry) do
+          local keys = vim.tbl_keys(option.item)
+          if not option.item[key] then
+            local hint = require("superpower.nearest").hint(tostring(key), keys)
+            table.insert(faults, fault(at .. "." .. tostring(key), "unknown option" .. hint))
+            good = false
+          elseif list_fault(item) then
+            table.insert(faults, fault(at .. "." .. key, "expected a list of strings, got " .. said(item)))
+            good = false
+          end
+        end
+      end
+    end
+  end
+  return good
+end
+
+---@param given table
+---@return superpower.Config, string[]
+local function fill(given)
+  local config, faults, known, groups = {}, {}, {}, {}
+  for _, option in ipairs(require("superpower.options")) do
+    local group, name = option.path:match("^([^.]+)%.(.+)$")
+    local source, target = given, config
+    if group then
+      groups[group], known[group] = true, known[group] or {}
+      table.insert(known[group], name)
+      config[group] = config[group] or {}
+      source, target = type(given[group]) == "table" and given[group] or {}, config[group]
+    else
+      name = option.path
+      known[""] = known[""] or {}
+      table.insert(known[""], name)
+    end
+    local value = source[name]
+    if value ~= nil and check(option, value, faults) then
+      target[name] = value
+    else
+      target[name] = vim.deepcopy(option.default)
+    end
+  end
+  vim.list_extend(known[""], vim.tbl_keys(groups))
+  for key, value in pairs(given) do
+    if not vim.tbl_contains(known[""], key) then
+      local hint = require("superpower.nearest").hint(tostring(key), known[""])
+      table.insert(faults, fault(tostring(key), "unknown option" .. hint))
+    elseif groups[key] and type(value) ~= "table" then
+      table.insert(faults, fault(key, "expected a table, got " .. said(value)))
+    elseif groups[key] then
+      for inner in pairs(value) do
+        if not vim.tbl_contains(known[key], inner) then
+          local hint = require("superpower.nearest").hint(tostring(inner), known[key])
+          table.insert(faults, fault(key .. "." .. tostring(inner), "unknown option" .. hint))
+        end
+      end
+    end
+  end
+  table.sort(faults)
+  return config, faults
+end
+
+---@return { raw: any, config: superpower.Config, faults: string[] }
+local function read()
+  local raw = vim.g.superpower
+  if cached and vim.deep_equal(raw, cached.raw) then
+    return cached
+  end
+  local given, faults = raw, {}
+  if type(raw) == "function" then
+    local ok, value = pcall(raw)
+    given = value
+    if not ok then
+      given, faults = {}, { fault("", "the function failed: " .. tostring(value)) }
+    end
+  end
+  if given == nil or given == vim.NIL then
+    given = {}
+  elseif type(given) ~= "table" then
+    given, faults = {}, { fault("", "expected a table or a function that returns one, got " .. said(given)) }
+  end
+  local config, more = fill(given)
+  cached = { raw = raw, config = config, faults = vim.list_extend(faults, more) }
+  return cached
+end
+
+---@return superpower.Config
+function M.get()
+  return read().config
+end
+
+--- What is wrong with the configuration, a line each.
+---@return string[]
+function M.faults()
+  return read().faults
+end
+
+--- Without what is empty, since JSON made from Lua cannot tell an empty list from an empty map.
+---@param value any
+---@return any
+local function full(value)
+  if type(value) ~= "table" then
+    return value
+  end
+  local out = vim.tbl_map(full, value)
+  for key, item in pairs(out) do
+    if type(item) == "table" and vim.tbl_isempty(item) then
+      out[key] = nil
+    end
+  end
+  return next(out) ~= nil and out or nil
+end
+
+--- The part that the engine is told.
+---@param config superpower.Config
+---@return table
+function M.for_engine(config)
+  local out = {} ---@type table<string, any>
+  local names = vim.tbl_keys(config.conditions)
+  table.sort(names)
+  out.conditions = full(names)
+  for _, option in ipairs(require("superpower.options")) do
+    if option.engine then
+      out[option.path] = full(config[option.path])
+    end
+  end
+  out.state_dir = vim.fs.joinpath(vim.fn.stdpath("state") --[[@as string]], "superpower")
+  out.headless = #vim.api.nvim_list_uis() == 0
+  return out
+end
+
+return M

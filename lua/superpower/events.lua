@@ -1,0 +1,123 @@
+--- The engine's events, handed to whoever shows them: snapshots and lines to `runs`, questions to their windows, news to
+--- `vim.notify`, and `User` events to the user's own autocommands.
+local M = {}
+
+local taps = {} ---@type table<string, fun(event: table)>
+
+--- Sees each event under a name; nil ends it.
+---@param name string
+---@param fn fun(event: table)?
+function M.tap(name, fn)
+  taps[name] = fn
+end
+
+---@type table<string, string> the engine's event to the `User` event
+M.user = {
+  ["run-started"] = "SuperpowerRunStarted",
+  ["stage-started"] = "SuperpowerStageStarted",
+  ["stage-finished"] = "SuperpowerStageFinished",
+  ["gate-opened"] = "SuperpowerGateOpened",
+  ["gate-decided"] = "SuperpowerGateDecided",
+  ["run-paused"] = "SuperpowerRunPaused",
+  ["run-finished"] = "SuperpowerRunFinished",
+}
+
+---@param event table
+local function fire(event)
+  local data = vim.deepcopy(event)
+  data.type = nil
+  vim.api.nvim_exec_autocmds("User", { pattern = M.user[event.type], modeline = false, data = data })
+end
+
+--- A user's own fact, asked for by the engine.
+---@param event { id: integer, name: string, ctx: superpower.FactContext }
+local function answer_fact(event)
+  local fn = require("superpower.config").get().conditions[event.name]
+  local reply = { id = event.id } ---@type table<string, any>
+  if not fn then
+    reply.error = ('no condition "%s" is registered in vim.g.superpower.conditions'):format(event.name)
+  else
+    local ok, value, reason = pcall(fn, event.ctx)
+    if ok then
+      reply.value = { value = value and true or false, reason = reason ~= nil and tostring(reason) or nil }
+    else
+      reply.error = ('the condition "%s" failed: %s'):format(event.name, value)
+    end
+  end
+  require("superpower.session").call("answer", reply)
+end
+
+---@type table<string, fun(event: table)>
+local handlers = {
+  log = function(event)
+    require("superpower.runs").append(event.root, event.line)
+  end,
+  snapshot = function(event)
+    if event.run then
+      local run = event.run
+      require("superpower.runs").put(run)
+      require("superpower.attention").watch(run.ours and run.state == "running")
+      require("superpower.gate").follow(run)
+    end
+  end,
+  notice = function(event)
+    require("superpower.notify").news(event.message, event.level or "info")
+  end,
+  ["gate-opened"] = function(event)
+    require("superpower.gate").opened(event)
+  end,
+  ["gate-decided"] = function(event)
+    require("superpower.gate").decided(event)
+  end,
+  ["run-paused"] = function(event)
+    if event.reason ~= "gate" then
+      require("superpower.news").paused(event)
+    end
+  end,
+  ["run-finished"] = function(event)
+    require("superpower.news").finished(event)
+  end,
+  ["ask-fact"] = answer_fact,
+  permission = function(event)
+    require("superpower.permission").asked(event)
+  end,
+  ["permission-gone"] = function(event)
+    require("superpower.permission").gone(event)
+  end,
+  manual = function(event)
+    require("superpower.manual").asked(event)
+  end,
+  ["manual-gone"] = function(event)
+    require("superpower.manual").gone(event)
+  end,
+  ["files-changed"] = function(event)
+    require("superpower.buffers").changed(event.root, event.paths or {})
+  end,
+  panic = function(event)
+    require("superpower.notify").error(
+      ("the engine stumbled: %s (log: %s)"):format(event.message or "?", event.log or "?")
+    )
+  end,
+}
+
+---@param engine { on: fun(type: string, fn: fun(event: table)) }
+function M.listen(engine)
+  require("superpower.highlights").setup()
+  require("superpower.statusline").listen()
+  engine.on("*", function(event)
+    if vim.v.exiting ~= vim.NIL then
+      return
+    end
+    if handlers[event.type] then
+      handlers[event.type](event)
+    end
+    for _, tap in pairs(taps) do
+      tap(event)
+    end
+    if M.user[event.type] then
+      fire(event)
+    end
+  end)
+end
+
+return M

@@ -1,0 +1,86 @@
+--- The engine never waits for a person: where it needs an answer it refuses, with what it wants to know. Here the
+--- question is asked and the operation called again with the answer. Giving up a question starts nothing.
+local M = {}
+
+---@alias superpower.Answered fun(more: table<string, any>?) nil gives up
+
+---@type table<string, fun(err: superpower.Fault, fields: table, go: superpower.Answered)>
+local questions = {}
+
+questions["missing-inputs"] = function(err, fields, go)
+  require("superpower.inputs").ask(
+    fields.root,
+    fields.name,
+    err.data and err.data.inputs or {},
+    fields.inputs or {},
+    go
+  )
+end
+
+questions["untrusted"] = function(err, fields, go)
+  require("superpower.trust").ask(fields.root, fields.name, err.data or {}, go)
+end
+
+---@param lines any
+---@param prompt string
+---@param choices { text: string, answer: string? }[]
+---@param go superpower.Answered
+local function choose(lines, prompt, choices, go)
+  local shown = {}
+  for _, line in ipairs(type(lines) == "table" and lines or {}) do
+    local text = type(line) == "table" and (line.path or line.text or vim.inspect(line)) or tostring(line)
+    table.insert(shown, "  " .. require("superpower.ui.text").line(text))
+  end
+  local sheet = #shown > 0 and require("superpower.ui.sheet").open(prompt, shown) or nil
+  vim.ui.select(choices, {
+    prompt = prompt,
+    kind = "superpower",
+    format_item = function(item)
+      return item.text
+    end,
+  }, function(choice)
+    if sheet then
+      sheet.close()
+    end
+    go(choice and choice.answer and { answer = choice.answer } or nil)
+  end)
+end
+
+questions["declaration-changed"] = function(err, _, go)
+  choose(err.data and err.data.differences, "The declaration has changed since this run was paused", {
+    { text = "Go on with the old one", answer = "old" },
+    { text = "Go on with the new one", answer = "new" },
+    { text = "Cancel" },
+  }, go)
+end
+
+questions["files-changed"] = function(err, _, go)
+  choose(err.data and err.data.files, "Files under review have changed since the gate was decided", {
+    { text = "Go on", answer = "go-on" },
+    { text = "Look again", answer = "look-again" },
+    { text = "Cancel" },
+  }, go)
+end
+
+---@param op string
+---@param fields table<string, any>
+---@param callback superpower.Callback
+---@param rounds? integer
+function M.call(op, fields, callback, rounds)
+  rounds = rounds or 0
+  local value, err = require("superpower.session").call(op, fields)
+  local question = err and questions[err.code]
+  if not err or not question or rounds > 5 or require("superpower.notify").headless() then
+    callback(err, value)
+    return
+  end
+  question(err, fields, function(more)
+    if not more then
+      callback({ code = "given-up", message = "nothing was started" })
+      return
+    end
+    M.call(op, vim.tbl_extend("force", fields, more), callback, rounds + 1)
+  end)
+end
+
+return M

@@ -1,0 +1,132 @@
+--- The bang: a verb without a user interface. It blocks until the run next pauses or ends, writes the log's lines whole to
+--- standard output and everything else whole to standard error, asks nothing, and quits with a code that a script can read.
+local M = {}
+
+--- What the engine would ask, and the answers that can be given beforehand.
+local answers = {
+  ["declaration-changed"] = "answer=old or answer=new",
+  ["files-changed"] = "answer=go-on or answer=look-again",
+  untrusted = 'run it once in the editor and answer there, or set trust = "always" in vim.g.superpower',
+}
+
+--- Faults that are not a refusal of what was asked.
+local broken = {
+  ["library-missing"] = true,
+  ["library-broken"] = true,
+  ["protocol-mismatch"] = true,
+  panic = true,
+  stopped = true,
+}
+
+---@param message string
+local function say(message)
+  io.stderr:write("superpower: " .. message .. "\n")
+  io.stderr:flush()
+end
+
+---@param code integer
+local function quit(code)
+  io.stdout:flush()
+  vim.cmd("cquit " .. code)
+end
+
+--- The exit code of a run that no longer runs.
+---@param verb string
+---@param run { state: string, reason?: string }
+---@return integer
+function M.code(verb, run)
+  if run.state == "complete" then
+    return 0
+  elseif run.state == "rejected" then
+    return verb == "reject" and 0 or 1
+  elseif run.state == "cancelled" then
+    return verb == "cancel" and 0 or 1
+  elseif run.state == "paused" and run.reason == "gate" then
+    return 3
+  elseif run.state == "paused" and run.reason == "user" and verb == "pause" then
+    return 0
+  end
+  return 1
+end
+
+--- The exit code of a refusal.
+---@param err superpower.Fault
+---@return integer
+function M.refusal(err)
+  if err.code == "finished" then
+    local state = err.data and err.data.state
+    return state == "complete" and 0 or 1
+  end
+  return broken[err.code] and 1 or 2
+end
+
+---@param verb string
+---@param root string
+---@param run_id string
+---@return integer
+local function wait(verb, root, run_id)
+  local session = require("superpower.session")
+  local ended ---@type { state: string, reason?: string }?
+  require("superpower.events").tap("headless-end", function(event)
+    if event.run_id == run_id and event.type == "run-paused" then
+      ended = { state = "paused", reason = event.reason }
+    elseif event.run_id == run_id and event.type == "run-finished" then
+      ended = { state = event.state }
+    end
+  end)
+  local asked = vim.uv.now()
+  while not ended do
+    vim.wait(250, function()
+      return ended ~= nil
+    end, 10)
+    if not ended and vim.uv.now() - asked > 500 then
+      asked = vim.uv.now()
+      local run = session.status(root)
+      if run and run.run_id == run_id and run.state ~= "running" then
+        ended = { state = run.state, reason = run.reason }
+      end
+    end
+  end
+  -- What was queued behind the end still belongs to it.
+  vim.wait(30, function()
+    return false
+  end, 10)
+  local run = session.status(root)
+  if run and run.run_id == run_id and run.state ~= "running" then
+    ended = run
+  end
+  if ended.state == "paused" and ended.reason ~= "gate" and run and run.detail and run.detail ~= "" then
+    say(require("superpower.ui.text").line(run.detail))
+  end
+  return M.code(verb, ended)
+end
+
+--- Performs a verb and quits.
+---@param verb string
+---@param op string
+---@param fields table<string, any>
+function M.drive(verb, op, fields)
+  local session = require("superpower.session")
+  require("superpower.events").tap("headless", function(event)
+    if event.type == "log" then
+      io.stdout:write(event.line .. "\n")
+      io.stdout:flush()
+    end
+  end)
+  local err
+  if not fields.root then
+    fields.root, err = session.project()
+  end
+  local value
+  if not err then
+    value, err = session.call(op, fields)
+  end
+  if err then
+    local how = answers[err.code]
+    say(require("superpower.faults").text(err) .. (how and "\n  " .. how or ""))
+    return quit(M.refusal(err))
+  end
+  quit(wait(verb, fields.root, value.run_id))
+end
+
+return M

@@ -1,0 +1,124 @@
+--- The Lua API. Every function that drives takes a callback `(err, value)`; without one, an error is said.
+local M = {}
+
+--- Stores the configuration; optional. The same as setting `vim.g.superpower`.
+---@param opts? superpower.Opts
+function M.setup(opts)
+  vim.g.superpower = opts
+end
+
+---@param name string
+---@param opts? { inputs?: table<string, any>, harness?: string }
+---@param callback? superpower.Callback value: `{ run_id }`
+function M.run(name, opts, callback)
+  require("superpower.verbs").run(name, opts, callback)
+end
+
+---@param name? string a superpower's name or a run's id; also `resume(callback)`
+---@param callback? superpower.Callback value: `{ run_id, state, others }`
+function M.resume(name, callback)
+  if type(name) == "function" then
+    name, callback = nil, name
+  end
+  require("superpower.verbs").resume(name, {}, callback)
+end
+
+---@param callback? superpower.Callback
+function M.pause(callback)
+  require("superpower.verbs").pause(callback)
+end
+
+---@param callback? superpower.Callback
+function M.cancel(callback)
+  require("superpower.verbs").cancel(callback)
+end
+
+--- Decides the gate that is named; without `run_id` and `gate`, the one that this editor last showed, else the one that waits.
+---@param opts superpower.Decide
+---@param callback? superpower.Callback
+function M.decide(opts, callback)
+  local shown = require("superpower.gate").shown()
+  local fields = vim.tbl_extend("force", {}, opts)
+  if not fields.run_id and not fields.gate and shown then
+    fields = vim.tbl_extend("force", fields, shown)
+  end
+  if fields.run_id and fields.gate then
+    require("superpower.gate").decide(fields, callback or function(err)
+      if err then
+        require("superpower.notify").fault(err)
+      end
+    end)
+  else
+    require("superpower.verbs").decide(fields, callback)
+  end
+end
+
+---@param opts? { comment?: string }
+---@param callback? superpower.Callback
+function M.retry(opts, callback)
+  require("superpower.verbs").retry(opts, callback)
+end
+
+---@param callback? superpower.Callback
+function M.skip(callback)
+  require("superpower.verbs").skip(callback)
+end
+
+---@param op string
+---@param fields table
+---@return any? value, superpower.Fault? err
+local function in_project(op, fields)
+  local session = require("superpower.session")
+  local root, err = session.project()
+  if not root then
+    return nil, err
+  end
+  fields.root = root
+  return session.call(op, fields)
+end
+
+--- The superpowers of the current project.
+---@return table[]? list, superpower.Fault? err
+function M.list()
+  return in_project("list", {})
+end
+
+--- What would run, be skipped and ask. Starts nothing.
+---@param name string
+---@param inputs? table<string, any>
+---@return { stages: table[] }? plan, superpower.Fault? err
+function M.plan(name, inputs)
+  return in_project("plan", { name = name, inputs = inputs or {} })
+end
+
+--- The run that this editor drives or shows, else the project's, or nil.
+---@return superpower.Snapshot?
+function M.status()
+  local session = require("superpower.session")
+  local root = session.root()
+  return root and session.status(root) or nil
+end
+
+--- A short string for a status line; empty where nothing runs or waits.
+---@return string
+function M.statusline()
+  return require("superpower.statusline").get()
+end
+
+--- The faults of a declaration. Synchronous. A string with a newline is text, else a path from the working directory.
+---@param path_or_text string
+---@return table[]? faults, superpower.Fault? err
+function M.check(path_or_text)
+  local fields = {}
+  if path_or_text:find("\n", 1, true) then
+    fields.text = path_or_text
+  else
+    fields.path = vim.fn.fnamemodify(path_or_text, ":p")
+  end
+  local session = require("superpower.session")
+  fields.root = session.project()
+  local value, err = session.call("check", fields)
+  return value and value.diagnostics, err
+end
+
+return M

@@ -1,0 +1,36 @@
+--- What a run's end or halt says, in whole sentences: what happened, then what to do.
+local M = {}
+
+---@type table<string, string>
+local next_step = {
+  failed = ":Superpower retry, skip or cancel.",
+  blocked = ":Superpower retry with what it needs, skip or cancel.",
+  auth = "Log in, then :Superpower resume.",
+  ["needs-human"] = "Answer with :Superpower retry ANSWER.",
+  interrupted = ":Superpower resume goes on.",
+  user = ":Superpower resume goes on.",
+}
+
+---@param event { superpower: string, reason: string, detail?: string, stage: integer, total: integer }
+function M.paused(event)
+  local what = event.reason == "user" and "paused" or event.reason
+  local head = ("%s: stage %d/%d %s"):format(event.superpower, event.stage or 0, event.total or 0, what)
+  local detail = event.detail
+      and event.detail ~= ""
+      and ": " .. require("superpower.ui.text").line(event.detail)
+    or ""
+  local bad = not (event.reason == "user" or event.reason == "interrupted")
+  require("superpower.notify").news(
+    ("%s%s. %s"):format(head, (detail:gsub("%.$", "")), next_step[event.reason] or ""),
+    bad and "warn" or "info",
+    true
+  )
+end
+
+---@param event { superpower: string, state: string, summary?: string }
+function M.finished(event)
+  local words = event.summary and event.summary ~= "" and event.summary or event.state
+  require("superpower.notify").news(("%s: %s"):format(event.superpower, words), "info")
+end
+
+return M

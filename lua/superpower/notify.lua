@@ -1,0 +1,67 @@
+--- What is said to the user. With a user interface through `vim.notify`; headless, whole lines on standard error, since
+--- Neovim's own messages go there without a line's end. Nothing is said while the editor is leaving.
+local M = {}
+
+---@return boolean
+function M.headless()
+  return #vim.api.nvim_list_uis() == 0
+end
+
+---@param message string
+---@param level integer
+local function say(message, level)
+  if vim.v.exiting ~= vim.NIL then
+    return
+  end
+  if M.headless() then
+    io.stderr:write("superpower: " .. message .. "\n")
+    io.stderr:flush()
+    return
+  end
+  vim.schedule(function()
+    if vim.v.exiting == vim.NIL then
+      vim.notify(message, level, { title = "superpower" })
+    end
+  end)
+end
+
+--- An answer to what the user did: always said.
+---@param message string
+function M.info(message)
+  say(message, vim.log.levels.INFO)
+end
+
+---@param message string
+function M.warn(message)
+  say(message, vim.log.levels.WARN)
+end
+
+---@param message string
+function M.error(message)
+  say(message, vim.log.levels.ERROR)
+end
+
+--- News that nobody asked for, held to the option `notify`.
+---@param message string
+---@param level "info"|"warn"|"error"
+---@param attention? boolean it waits for the user
+function M.news(message, level, attention)
+  local wanted = require("superpower.config").get().notify
+  if M.headless() and level == "info" then
+    return
+  end
+  if wanted == "none" or (wanted == "attention" and level == "info" and not attention) then
+    return
+  end
+  say(message, vim.log.levels[level:upper()] or vim.log.levels.INFO)
+end
+
+--- A fault of the engine, as an error. Giving up a question says nothing.
+---@param err superpower.Fault
+function M.fault(err)
+  if err.code ~= "given-up" then
+    M.error(require("superpower.faults").text(err))
+  end
+end
+
+return M

@@ -1,0 +1,219 @@
+--- Permission requests of agents, one after the other: once, for this run, deny, deny with a reason. The same rules hold
+--- as for a gate: no focus is taken from somebody who types, and no stray key answers.
+local M = {}
+
+---@class superpower.Permission
+---@field id integer
+---@field root string
+---@field run_id string
+---@field stage integer
+---@field tool string
+---@field title? string
+---@field input? any
+
+local queue = {} ---@type superpower.Permission[]
+local window ---@type superpower.Decision?
+local current ---@type superpower.Permission?
+
+local show_next ---@type fun(forced: boolean): boolean
+
+---@param id integer
+local function drop(id)
+  queue = vim.tbl_filter(function(request)
+    return request.id ~= id
+  end, queue)
+end
+
+---@param value table
+local function answer(value)
+  local request = current
+  if not request then
+    return
+  end
+  drop(request.id)
+  local _, err = require("superpower.session").call("answer", { id = request.id, value = value })
+  if err then
+    require("superpower.notify").fault(err)
+  end
+  if window then
+    window:close()
+  end
+  if #queue > 0 then
+    vim.schedule(function()
+      show_next(true)
+    end)
+  end
+end
+
+local function deny_with_reason()
+  local request = current
+  require("superpower.ui.comment").open({
+    title = "Deny",
+    hints = { "Why, and what to do instead? :w denies, :q goes back." },
+    height = 6,
+    send = function(said, done)
+      if current ~= request or not request then
+        done("too late: this request is gone")
+        return
+      end
+      answer({ decision = "deny", reason = said ~= "" and said or nil })
+      done()
+    end,
+    back = function()
+      if window and window:is_open() then
+        vim.api.nvim_set_current_win(window.float.win)
+      end
+    end,
+  })
+end
+
+---@type superpower.DecisionKey[]
+local keys = {
+  {
+    lhs = "o",
+    label = "once",
+    desc = "allow this once",
+    fn = function()
+      answer({ decision = "once" })
+    end,
+  },
+  {
+    lhs = "r",
+    label = "for this run",
+    desc = "allow this for the rest of the run",
+    fn = function()
+      answer({ decision = "run" })
+    end,
+  },
+  {
+    lhs = "d",
+    label = "deny",
+    desc = "deny",
+    fn = function()
+      answer({ decision = "deny" })
+    end,
+  },
+  { lhs = "D", label = "deny, saying why", desc = "deny with a reason", fn = deny_with_reason },
+  {
+    lhs = "q",
+    label = "later",
+    desc = "close; the request stays open until it times out",
+    always = true,
+    fn = function()
+      if window then
+        window:close()
+      end
+    end,
+  },
+}
+
+---@param request superpower.Permission
+---@return superpower.Line[]
+function M.lines(request, width)
+  local text = require("superpower.ui.text")
+  local out = {
+    { { text.cut(text.line(request.title or request.tool or "?"), width), "SuperpowerHeading" } },
+    { { "" } },
+  }
+  local input = request.input
+  if type(input) == "table" then
+    local names = vim.tbl_keys(input)
+    table.sort(names)
+    for _, name in ipairs(names) do
+      local value = input[name]
+      local shown = type(value) == "string" and value or vim.json.encode(value)
+      table.insert(out, { { text.line(name), "SuperpowerNote" } })
+      for index, line in ipairs(text.lines(shown)) do
+        if index > 12 then
+          table.insert(out, { { "  …", "SuperpowerDim" } })
+          break
+        end
+        table.insert(out, { { "  " .. line } })
+      end
+    end
+  elseif type(input) == "string" then
+    for _, line in ipairs(text.lines(input)) do
+      table.insert(out, { { line } })
+    end
+  end
+  return out
+end
+
+show_next = function(forced)
+  local request = queue[1]
+  if not request or (window and window:is_open() and current == request) then
+    if window and window:is_open() and forced then
+      vim.api.nvim_set_current_win(window.float.win)
+    end
+    return request ~= nil
+  end
+  local width = math.min(76, vim.o.columns - 4)
+  local lines = M.lines(request, width)
+  current = request
+  window = require("superpower.ui.decision").open({
+    filetype = "superpower-permission",
+    title = { { (" %s asks "):format(request.tool or "The agent"), "SuperpowerTitle" } },
+    right = { { (" permission · stage %d "):format(request.stage or 0), "SuperpowerGate" } },
+    help = "Permission",
+    width = width,
+    height = math.min(#lines + 1, 20),
+    enter = true,
+    zindex = 65,
+    keys = keys,
+    closed = function()
+      current = nil
+    end,
+  })
+  require("superpower.ui.float").paint(window.float.buf, lines)
+  return true
+end
+
+--- Opens the first request that waits. Says whether there was one.
+---@return boolean
+function M.open()
+  return show_next(true)
+end
+
+--- How many wait.
+---@return integer
+function M.waiting()
+  return #queue
+end
+
+---@param request superpower.Permission
+function M.asked(request)
+  table.insert(queue, request)
+  if require("superpower.notify").headless() then
+    return
+  end
+  local function say()
+    require("superpower.notify").news(
+      ("the agent of stage %d asks for permission: %s. :Superpower gate answers"):format(
+        request.stage or 0,
+        require("superpower.ui.text").line(request.title or request.tool or "?")
+      ),
+      "info",
+      true
+    )
+  end
+  if #queue > 1 or require("superpower.gate").is_open() then
+    return say()
+  end
+  require("superpower.attention").when_quiet(function()
+    if queue[1] == request and not (window and window:is_open()) then
+      show_next(false)
+    end
+  end, say)
+end
+
+---@param event { id: integer }
+function M.gone(event)
+  local was = current
+  drop(event.id)
+  if was and was.id == event.id and window and window:is_open() then
+    window:die({ { { "This request is gone: answered elsewhere, or timed out.", "SuperpowerGate" } } })
+    current = nil
+  end
+end
+
+return M

@@ -1,0 +1,97 @@
+--- A new declaration: blank, or from one of the plugin's own examples.
+local M = {}
+
+local names = { "new-ui-feature", "api-endpoint", "bugfix", "design-refresh" }
+
+local blank = [[
+name: %s
+description: What this superpower is for, in one line
+version: "1.0.0"
+inputs:
+  - name: goal
+    required: true
+    description: What to achieve
+stages:
+  - agent: planner
+    description: "Plan: {{goal}}"
+  - gate: human-approval
+    description: Approve the plan
+  - agent: builder
+    description: "Build what the plan says"
+]]
+
+---@return string[]
+function M.templates()
+  return vim.list_extend({ "blank" }, names)
+end
+
+---@param template string
+---@return string?
+local function example(template)
+  local path = ("examples/shop/.claude/superpowers/%s.yaml"):format(template)
+  local file = vim.api.nvim_get_runtime_file(path, false)[1]
+  if not file then
+    file = vim.fs.joinpath(require("superpower.engine").root(), path)
+  end
+  local handle = io.open(file, "r")
+  if handle then
+    local content = handle:read("*a")
+    handle:close()
+    return content
+  end
+end
+
+---@param root string
+---@param name string
+---@param template string
+local function write(root, name, template)
+  local notify = require("superpower.notify")
+  local content
+  if template == "blank" then
+    content = blank:format(name)
+  else
+    content = example(template)
+    if not content then
+      return notify.error(('the template "%s" is not installed'):format(template))
+    end
+    content = content:gsub("^(.-)name:[^\n]*", function(before)
+      return before .. "name: " .. name
+    end, 1)
+  end
+  local folder = vim.fs.joinpath(root, ".claude/superpowers")
+  if not vim.uv.fs_stat(folder) and vim.uv.fs_stat(vim.fs.joinpath(root, ".opencode/superpowers")) then
+    folder = vim.fs.joinpath(root, ".opencode/superpowers")
+  end
+  local path = vim.fs.joinpath(folder, name .. ".yaml")
+  if vim.uv.fs_stat(path) then
+    return notify.error(("%s is there already"):format(path))
+  end
+  vim.fn.mkdir(folder, "p")
+  vim.cmd.edit(vim.fn.fnameescape(path))
+  vim.api.nvim_buf_set_lines(0, 0, -1, false, vim.split(vim.trim(content), "\n"))
+  notify.info("a new declaration, not saved yet: :w keeps it")
+end
+
+---@param root string
+---@param name string
+---@param template? string
+function M.new(root, name, template)
+  local notify = require("superpower.notify")
+  if not name:match("^[a-z0-9]+[a-z0-9-]*$") or name:match("%-%-") or name:match("%-$") then
+    return notify.error(('"%s" is not a name in kebab-case, such as "my-feature"'):format(name))
+  elseif template and not vim.tbl_contains(M.templates(), template) then
+    local hint = require("superpower.nearest").hint(template, M.templates())
+    return notify.error(
+      ('no template "%s"%s; there are: %s'):format(template, hint, table.concat(M.templates(), ", "))
+    )
+  elseif template then
+    return write(root, name, template)
+  end
+  vim.ui.select(M.templates(), { prompt = "Start from", kind = "superpower" }, function(choice)
+    if choice then
+      write(root, name, choice)
+    end
+  end)
+end
+
+return M

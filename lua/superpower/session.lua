@@ -1,0 +1,88 @@
+--- This editor's session with the engine: configured, listened to, and called through one function.
+local M = {}
+
+local configured ---@type superpower.Config?
+local listening = false
+
+--- Says a fault of the configuration once.
+local function say_faults()
+  local faults = require("superpower.config").faults()
+  if #faults > 0 then
+    require("superpower.notify").warn(table.concat(faults, "\n"))
+  end
+end
+
+---@return superpower.Fault?
+local function start()
+  local engine = require("superpower.engine")
+  if not listening then
+    listening = true
+    require("superpower.events").listen(engine)
+  end
+  local config = require("superpower.config").get()
+  if configured == config then
+    return
+  end
+  local _, err = engine.call("configure", { config = require("superpower.config").for_engine(config) })
+  if err then
+    return err
+  end
+  configured = config
+  say_faults()
+end
+
+--- Calls an operation of the engine.
+---@param op string
+---@param fields? table<string, any>
+---@return any value, superpower.Fault? err
+function M.call(op, fields)
+  local err = start()
+  if err then
+    return nil, err
+  end
+  return require("superpower.engine").call(op, fields or {})
+end
+
+--- The project's root for the current buffer.
+---@return string? root, superpower.Fault? err
+function M.project()
+  local fields = { cwd = vim.uv.cwd() }
+  local name = vim.api.nvim_buf_get_name(0)
+  if vim.bo.buftype == "" and name ~= "" then
+    fields.file = vim.fn.fnamemodify(name, ":p")
+  end
+  local value, err = M.call("project", fields)
+  if err then
+    return nil, err
+  end
+  return value.root
+end
+
+--- The root that a verb without a name acts on: of the run that this editor drives or shows, else of the buffer.
+---@return string? root, superpower.Fault? err
+function M.root()
+  local runs = require("superpower.runs")
+  local shown = runs.get()
+  if shown and (shown.state == "running" or shown.state == "paused") then
+    return shown.root
+  end
+  local root, err = M.project()
+  if not root and shown then
+    return shown.root
+  end
+  return root, err
+end
+
+--- The newest state of a project's run, asked from the engine and remembered.
+---@param root string
+---@return superpower.Snapshot? run, superpower.Fault? err
+function M.status(root)
+  local run, err = M.call("status", { root = root })
+  if err or run == nil or run == vim.NIL then
+    return nil, err
+  end
+  require("superpower.runs").put(run)
+  return run
+end
+
+return M

@@ -1,0 +1,70 @@
+--- One short string for status lines, without side effects.
+local marks = require("superpower.ui.marks")
+
+local M = {}
+
+local asked = -math.huge
+
+---@param run superpower.Snapshot?
+---@param now integer
+---@param icons string
+---@return string
+function M.text(run, now, icons)
+  if not run then
+    return ""
+  end
+  local at = ("%s %d/%d"):format(run.superpower, run.current_stage, run.total)
+  if run.state == "running" then
+    local mark = marks.mark(icons, run.waiting_until and "limited" or "running", now)
+    return run.waiting_until and ("%s %s limited"):format(mark, at) or ("%s %s"):format(mark, at)
+  elseif run.state ~= "paused" then
+    return ""
+  elseif run.reason == "gate" then
+    return ("%s %s gate %d/%d"):format(
+      marks.mark(icons, "gate", now),
+      run.superpower,
+      run.current_stage,
+      run.total
+    )
+  elseif run.reason == "failed" or run.reason == "blocked" or run.reason == "auth" then
+    return ("%s %s %s"):format(marks.mark(icons, "failed", now), at, run.reason)
+  end
+  return ("%s %s %s"):format(
+    marks.mark(icons, "held", now),
+    at,
+    run.reason == "needs-human" and "asks" or "paused"
+  )
+end
+
+---@return string
+function M.get()
+  asked = vim.uv.now()
+  local runs = package.loaded["superpower.runs"]
+  if not runs then
+    return ""
+  end
+  return M.text(runs.get(), vim.uv.now(), require("superpower.config").get().icons)
+end
+
+local drawn = 0
+
+--- Redraws the status lines where somebody shows ours, and keeps `vim.g.superpower_status`.
+function M.listen()
+  local runs = require("superpower.runs")
+  runs.listen("statusline", function(what)
+    if what == "log" then
+      return
+    end
+    local now = vim.uv.now()
+    if what == "tick" and now - drawn < 400 then
+      return
+    end
+    drawn = now
+    vim.g.superpower_status = M.text(runs.get(), now, require("superpower.config").get().icons)
+    if now - asked < 5000 or vim.o.statusline:find("superpower_status", 1, true) then
+      pcall(vim.cmd.redrawstatus, { bang = true })
+    end
+  end)
+end
+
+return M

@@ -1,0 +1,83 @@
+--- What the approval window shows: who finished what, the report as Markdown, and the files under review. Pure.
+local text = require("superpower.ui.text")
+
+local M = {}
+
+---@class superpower.ApprovalPage
+---@field lines superpower.Line[]
+---@field files table<integer, superpower.ReviewFile> by row
+
+---@param n integer?
+---@param sign string
+---@return string
+local function count(n, sign)
+  return n and n > 0 and sign .. n or ""
+end
+
+---@param file superpower.ReviewFile
+---@param width integer
+---@return superpower.Line
+local function file_line(file, width)
+  local groups = { ["+"] = "SuperpowerAdded", ["-"] = "SuperpowerRemoved" }
+  local room = math.max(8, width - 20)
+  local path = text.line(file.path)
+  if text.width(path) > room then
+    local keep = vim.fn.strcharlen(path) - room + 1
+    path = "…" .. vim.fn.strcharpart(path, keep)
+  end
+  return {
+    { "  " .. file.status .. " ", groups[file.status] or "SuperpowerChanged" },
+    { text.fit(path, room), "SuperpowerPath" },
+    { text.right(count(file.added, "+"), 7), "SuperpowerAdded" },
+    { text.right(count(file.removed, "−"), 7), "SuperpowerRemoved" },
+  }
+end
+
+---@param review superpower.Review
+---@param run superpower.Snapshot
+---@param width integer
+---@return superpower.ApprovalPage
+function M.page(review, run, width)
+  local page = { lines = {}, files = {} } ---@type superpower.ApprovalPage
+  local function add(line)
+    table.insert(page.lines, line)
+  end
+  for _, line in ipairs(text.wrap(text.line(review.label), width)) do
+    add({ { line, "SuperpowerHeading" } })
+  end
+  local from = review.from and run.stages[review.from] or nil
+  if from then
+    local who = from.actor or from.label
+    local took = from.elapsed_ms and from.elapsed_ms > 0 and " in " .. text.clock(from.elapsed_ms) or ""
+    local reports = review.message and review.message ~= "" and " and reports" or ""
+    add({
+      { ("%s finished stage %d%s%s"):format(text.line(who), from.position, took, reports), "SuperpowerNote" },
+    })
+  end
+  if review.note and review.note ~= "" then
+    for _, line in ipairs(text.wrap(text.line(review.note), width)) do
+      add({ { line, "SuperpowerGate" } })
+    end
+  end
+  add({ { "" } })
+  if review.message and review.message ~= "" then
+    for _, line in ipairs(text.lines(review.message)) do
+      add({ { line } })
+    end
+    add({ { "" } })
+  end
+  local files = review.files or {}
+  add({
+    {
+      #files > 0 and "Changed since the last approval" or "No file has changed since the last approval",
+      "SuperpowerHeading",
+    },
+  })
+  for _, file in ipairs(files) do
+    add(file_line(file, width))
+    page.files[#page.lines] = file
+  end
+  return page
+end
+
+return M

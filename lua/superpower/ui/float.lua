@@ -1,0 +1,236 @@
+--- The only file that opens our windows: floats with a border, a title and a foot, and buffers painted from lines of
+--- chunks. What a window shows is computed elsewhere.
+local text = require("superpower.ui.text")
+
+local M = {}
+
+local namespace = vim.api.nvim_create_namespace("superpower")
+
+---@class superpower.FloatOpts
+---@field filetype string
+---@field width integer inner
+---@field height integer inner
+---@field row integer of the border
+---@field col integer of the border
+---@field enter? boolean
+---@field zindex? integer
+---@field wrap? boolean
+---@field modifiable? boolean
+---@field name? string
+
+---@class superpower.Float
+---@field win integer
+---@field buf integer
+
+--- The border to use and the character that its top line is made of.
+---@return string|string[] border, string fill
+function M.border()
+  local border = require("superpower.config").get().border
+  if border == "" then
+    border = vim.fn.exists("+winborder") == 1 and vim.o.winborder or ""
+  end
+  if border == "" then
+    border = "rounded"
+  elseif border == "none" then
+    border = "solid"
+  elseif border:find(",") then
+    local parts = vim.split(border, ",")
+    return #parts == 8 and parts or "rounded", #parts == 8 and parts[2] or "─"
+  end
+  local fills = { single = "─", rounded = "─", double = "═", bold = "━" }
+  if border == "bold" and vim.fn.has("nvim-0.11") == 0 then
+    border = "single"
+  end
+  return border, fills[border] or " "
+end
+
+--- A border line: something at the left, something at the right, and the border between them.
+---@param left superpower.Chunk[]
+---@param right superpower.Chunk[]
+---@param width integer
+---@return superpower.Chunk[]
+function M.edge(left, right, width)
+  local _, fill = M.border()
+  local used = 0
+  for _, side in ipairs({ left, right }) do
+    for _, chunk in ipairs(side) do
+      used = used + text.width(chunk[1])
+    end
+  end
+  local out = vim.list_extend({}, left)
+  if used < width then
+    table.insert(out, { fill:rep(width - used), "SuperpowerBorder" })
+    vim.list_extend(out, right)
+  elseif #left == 0 then
+    vim.list_extend(out, right)
+  end
+  return out
+end
+
+--- Whether a window can be opened at all at this moment.
+---@return boolean
+function M.possible()
+  return vim.fn.getcmdwintype() == "" and vim.v.exiting == vim.NIL
+end
+
+---@param opts superpower.FloatOpts
+---@return vim.api.keyset.win_config
+local function geometry(opts)
+  local border = M.border()
+  return {
+    relative = "editor",
+    width = math.max(1, opts.width),
+    height = math.max(1, opts.height),
+    row = math.max(0, opts.row),
+    col = math.max(0, opts.col),
+    style = "minimal",
+    border = border,
+    zindex = opts.zindex or 50,
+  }
+end
+
+---@param win integer
+---@param wrap boolean?
+function M.dress(win, wrap)
+  local set = { scope = "local", win = win }
+  local value = vim.api.nvim_set_option_value
+  value("wrap", wrap or false, set)
+  value("linebreak", true, set)
+  value("breakindent", true, set)
+  value("foldenable", false, set)
+  value("conceallevel", 2, set)
+  value("concealcursor", "nc", set)
+  value("spell", false, set)
+  value("list", false, set)
+  value("winfixbuf", vim.fn.has("nvim-0.11") == 1, set)
+  value(
+    "winhighlight",
+    "NormalFloat:SuperpowerNormal,Normal:SuperpowerNormal,FloatBorder:SuperpowerBorder,FloatTitle:SuperpowerTitle",
+    set
+  )
+end
+
+--- A scratch buffer of ours, gone with its window.
+---@param filetype string
+---@param name? string
+---@return integer
+function M.buffer(filetype, name)
+  local buf = vim.api.nvim_create_buf(false, true)
+  vim.bo[buf].bufhidden = "wipe"
+  vim.bo[buf].swapfile = false
+  vim.bo[buf].undolevels = -1
+  vim.bo[buf].modifiable = false
+  if name then
+    pcall(vim.api.nvim_buf_set_name, buf, name)
+  end
+  vim.bo[buf].filetype = filetype
+  return buf
+end
+
+---@param opts superpower.FloatOpts
+---@param buf? integer
+---@return superpower.Float
+function M.open(opts, buf)
+  require("superpower.highlights").setup()
+  buf = buf or M.buffer(opts.filetype, opts.name)
+  local win = vim.api.nvim_open_win(buf, opts.enter or false, geometry(opts))
+  M.dress(win, opts.wrap)
+  return { win = win, buf = buf }
+end
+
+---@param float superpower.Float?
+---@return boolean
+function M.valid(float)
+  return float ~= nil and vim.api.nvim_win_is_valid(float.win) and vim.api.nvim_buf_is_valid(float.buf)
+end
+
+---@param float superpower.Float
+---@param opts superpower.FloatOpts
+function M.move(float, opts)
+  local config = geometry(opts)
+  config.style = nil
+  vim.api.nvim_win_set_config(float.win, config)
+end
+
+---@param float superpower.Float
+---@param title superpower.Chunk[]
+---@param footer superpower.Chunk[]
+function M.frame(float, title, footer)
+  local config = vim.api.nvim_win_get_config(float.win)
+  if config.relative == "" or not config.border then
+    return
+  end
+  vim.api.nvim_win_set_config(float.win, {
+    title = title,
+    title_pos = "left",
+    footer = footer,
+    footer_pos = "left",
+  })
+end
+
+--- Paints lines of chunks over the whole buffer.
+---@param buf integer
+---@param lines superpower.Line[]
+function M.paint(buf, lines)
+  local plain = {}
+  for row, line in ipairs(lines) do
+    local parts = {}
+    for _, chunk in ipairs(line) do
+      table.insert(parts, chunk[1])
+    end
+    plain[row] = table.concat(parts)
+  end
+  vim.bo[buf].modifiable = true
+  vim.api.nvim_buf_set_lines(buf, 0, -1, false, plain)
+  vim.bo[buf].modifiable = false
+  vim.bo[buf].modified = false
+  vim.api.nvim_buf_clear_namespace(buf, namespace, 0, -1)
+  for row, line in ipairs(lines) do
+    local col = 0
+    for _, chunk in ipairs(line) do
+      local till = col + #chunk[1]
+      if chunk[2] and till > col then
+        vim.api.nvim_buf_set_extmark(buf, namespace, row - 1, col, {
+          end_col = till,
+          hl_group = chunk[2],
+          priority = 200,
+        })
+      end
+      col = till
+    end
+  end
+end
+
+---@param float superpower.Float?
+function M.close(float)
+  if float and vim.api.nvim_win_is_valid(float.win) then
+    pcall(vim.api.nvim_win_close, float.win, true)
+  end
+end
+
+--- How many rows and columns there are for floats, without the command line and the tab line.
+---@return { width: integer, height: integer, top: integer }
+function M.screen()
+  local top = (vim.o.showtabline == 2 or (vim.o.showtabline == 1 and #vim.api.nvim_list_tabpages() > 1)) and 1
+    or 0
+  local bottom = vim.o.cmdheight + (vim.o.laststatus > 0 and 1 or 0)
+  return { width = vim.o.columns, height = math.max(3, vim.o.lines - top - bottom), top = top }
+end
+
+--- In the middle of the editor.
+---@param width integer
+---@param height integer
+---@return { row: integer, col: integer, width: integer, height: integer }
+function M.centre(width, height)
+  local screen = M.screen()
+  width = math.max(10, math.min(width, screen.width - 4))
+  height = math.max(1, math.min(height, screen.height - 2))
+  return {
+    width = width,
+    height = height,
+    row = screen.top + math.max(0, math.floor((screen.height - height - 2) / 2)),
+    col = math.max(0, math.floor((screen.width - width - 2) / 2)),
+  }
+end
+
+return M

@@ -1,0 +1,255 @@
+--- All inputs of a superpower in one window, a line each. Enums and bools change by a key, text is edited by
+--- `vim.ui.input`, long text in a buffer; faults are shown on their line.
+local float = require("superpower.ui.float")
+local text = require("superpower.ui.text")
+
+local M = {}
+
+---@class superpower.Form
+---@field name string
+---@field inputs superpower.Input[]
+---@field values table<string, any>
+---@field checked boolean faults are shown from the first try on
+
+---@param input superpower.Input
+---@return string[]?
+function M.choices(input)
+  if input.type == "bool" then
+    return { "true", "false" }
+  end
+  return input.type == "enum" and input.enum or nil
+end
+
+---@param form superpower.Form
+---@param input superpower.Input
+---@return string shown, boolean given
+local function value_of(form, input)
+  local value = form.values[input.name]
+  if value ~= nil and value ~= "" then
+    return tostring(value), true
+  end
+  return input.default ~= nil and tostring(input.default) or "", false
+end
+
+--- What is wrong with an input's value, in a word or two.
+---@param form superpower.Form
+---@param input superpower.Input
+---@return string?
+function M.fault(form, input)
+  local value = value_of(form, input)
+  if value == "" then
+    return input.required and "required" or nil
+  end
+  local choices = M.choices(input)
+  if choices and not vim.tbl_contains(choices, value) then
+    return "one of " .. table.concat(choices, ", ")
+  end
+end
+
+---@param form superpower.Form
+---@param width integer
+---@return superpower.Line[]
+function M.lines(form, width)
+  local names = 8
+  for _, input in ipairs(form.inputs) do
+    names = math.max(names, text.width(input.name) + 2)
+  end
+  names = math.min(names, math.floor(width / 2))
+  local out = {}
+  for _, input in ipairs(form.inputs) do
+    local value, given = value_of(form, input)
+    local right, group = "", "SuperpowerDim"
+    local wrong = M.fault(form, input)
+    local choices = M.choices(input)
+    if wrong and (form.checked or wrong ~= "required") then
+      right, group = wrong, "SuperpowerFailed"
+    elseif choices then
+      local others = vim.tbl_filter(function(choice)
+        return choice ~= value
+      end, choices)
+      right = ("(%s)"):format(table.concat(others, ", "))
+    elseif value == "" then
+      right = text.line(input.description or "")
+    end
+    local cells = width - names - 2
+    local body = text.cut(
+      text.line(value),
+      math.max(4, right ~= "" and cells - math.min(text.width(right), cells / 2) - 2 or cells)
+    )
+    local rest = cells - text.width(body) - 2
+    table.insert(out, {
+      { " " .. text.fit(input.name .. (input.required and " *" or ""), names), "SuperpowerLabel" },
+      { " " },
+      { body, given and "SuperpowerHeading" or "SuperpowerDim" },
+      { body ~= "" and "  " or "" },
+      { text.cut(right, math.max(0, body ~= "" and rest or rest + 2)), group },
+    })
+  end
+  return out
+end
+
+---@param name string
+---@param inputs superpower.Input[]
+---@param given table<string, any>
+---@param done fun(values: table<string, any>?)
+function M.open(name, inputs, given, done)
+  local form = { name = name, inputs = inputs, values = vim.deepcopy(given), checked = false }
+  local before = vim.api.nvim_get_current_win()
+  local place = float.centre(74, math.max(1, #inputs))
+  local window = float.open({
+    filetype = "superpower-inputs",
+    width = place.width,
+    height = place.height,
+    row = place.row,
+    col = place.col,
+    enter = true,
+    zindex = 60,
+  })
+  vim.api.nvim_set_option_value("cursorline", true, { win = window.win, scope = "local" })
+  local finished = false
+
+  local function paint()
+    if float.valid(window) then
+      float.paint(window.buf, M.lines(form, place.width))
+    end
+  end
+  local function finish(values)
+    if finished then
+      return
+    end
+    finished = true
+    float.close(window)
+    if vim.api.nvim_win_is_valid(before) then
+      vim.api.nvim_set_current_win(before)
+    end
+    done(values)
+  end
+  local function here()
+    return form.inputs[vim.api.nvim_win_get_cursor(window.win)[1]]
+  end
+  local function set(input, value)
+    form.values[input.name] = value ~= "" and value or nil
+    paint()
+  end
+  local function cycle(step)
+    local input = here()
+    local choices = input and M.choices(input)
+    if not input or not choices or #choices == 0 then
+      return
+    end
+    local value, at = value_of(form, input), 0
+    for index, choice in ipairs(choices) do
+      at = choice == value and index or at
+    end
+    set(input, choices[(at + step - 1) % #choices + 1])
+  end
+  local function long(input)
+    require("superpower.ui.comment").open({
+      title = input.name,
+      draft = value_of(form, input),
+      hints = { (input.description or input.name) .. ". :w keeps it, :q goes back." },
+      send = function(said, ok)
+        set(input, said)
+        ok()
+      end,
+      back = function() end,
+    })
+  end
+  local function edit()
+    local input = here()
+    if not input then
+      return
+    elseif M.choices(input) then
+      cycle(1)
+    elseif value_of(form, input):find("\n") then
+      long(input)
+    else
+      vim.ui.input({ prompt = input.name .. ": ", default = (value_of(form, input)) }, function(value)
+        if value ~= nil and not finished then
+          set(input, value)
+          local row = vim.api.nvim_win_get_cursor(window.win)[1]
+          if row < #form.inputs then
+            vim.api.nvim_win_set_cursor(window.win, { row + 1, 0 })
+          end
+        end
+      end)
+    end
+  end
+  local function start()
+    form.checked = true
+    for row, input in ipairs(form.inputs) do
+      if M.fault(form, input) then
+        paint()
+        vim.api.nvim_win_set_cursor(window.win, { row, 0 })
+        return
+      end
+    end
+    finish(form.values)
+  end
+
+  require("superpower.ui.keys").set(window.buf, "Inputs", {
+    { lhs = "<CR>", desc = "edit (a choice: the next one)", fn = edit },
+    { lhs = "i", desc = "edit (a choice: the next one)", fn = edit },
+    {
+      lhs = "<Tab>",
+      desc = "the next choice",
+      fn = function()
+        cycle(1)
+      end,
+    },
+    {
+      lhs = "<S-Tab>",
+      desc = "the choice before",
+      fn = function()
+        cycle(-1)
+      end,
+    },
+    {
+      lhs = "e",
+      desc = "edit a long text in a buffer",
+      fn = function()
+        local input = here()
+        if input and not M.choices(input) then
+          long(input)
+        end
+      end,
+    },
+    { lhs = "<C-s>", desc = "start", fn = start },
+    {
+      lhs = "q",
+      desc = "cancel: nothing starts",
+      fn = function()
+        finish(nil)
+      end,
+    },
+  })
+  float.frame(
+    window,
+    float.edge({ { " " .. text.line(name) .. " needs ", "SuperpowerTitle" } }, {}, place.width),
+    float.edge({
+      { " * required  ", "SuperpowerFooter" },
+      { "↵", "SuperpowerKey" },
+      { " edit  ", "SuperpowerFooter" },
+      { "<C-s>", "SuperpowerKey" },
+      { " start  ", "SuperpowerFooter" },
+      { "q", "SuperpowerKey" },
+      { " cancel ", "SuperpowerFooter" },
+    }, {}, place.width)
+  )
+  vim.api.nvim_create_autocmd("WinClosed", {
+    pattern = tostring(window.win),
+    once = true,
+    callback = function()
+      finish(nil)
+    end,
+  })
+  paint()
+  for row, input in ipairs(form.inputs) do
+    if M.fault(form, input) then
+      vim.api.nvim_win_set_cursor(window.win, { row, 0 })
+      break
+    end
+  end
+end
+
+return M

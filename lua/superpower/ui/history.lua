@@ -1,0 +1,64 @@
+--- The runs of a project, newest first.
+local text = require("superpower.ui.text")
+
+local M = {}
+
+local groups = {
+  complete = "SuperpowerPassed",
+  rejected = "SuperpowerFailed",
+  cancelled = "SuperpowerDim",
+  paused = "SuperpowerGate",
+  running = "SuperpowerRunning",
+}
+
+---@param run table
+---@param now integer
+---@return superpower.Line
+local function line_of(run, now)
+  local state = run.state == "paused" and run.reason and ("paused: " .. run.reason) or run.state
+  local age = run.updated_at and text.age(now - run.updated_at) or ""
+  return {
+    { " " .. text.fit(text.line(run.superpower), 24) .. " ", "SuperpowerLabel" },
+    { text.right(("%d/%d"):format(run.current_stage or 0, run.total or 0), 7) .. "  ", "SuperpowerNumber" },
+    { text.fit(state, 20) .. " ", groups[run.state] or "SuperpowerNote" },
+    { text.right(age, 8) .. "  ", "SuperpowerTime" },
+    { run.run_id:sub(1, 13), "SuperpowerDim" },
+  }
+end
+
+---@param root string
+---@param list table[]
+function M.open(root, list)
+  local now = os.time() * 1000
+  local lines = vim.tbl_map(function(run)
+    return line_of(run, now)
+  end, list)
+  local function chosen()
+    local run = list[vim.api.nvim_win_get_cursor(0)[1]]
+    vim.cmd.close()
+    return run
+  end
+  require("superpower.ui.page").open({
+    title = "Runs",
+    right = vim.fs.basename(root),
+    filetype = "superpower-runs",
+    lines = lines,
+    keys = {
+      {
+        lhs = "<CR>",
+        label = "resume or show",
+        desc = "resume an unfinished run",
+        fn = function()
+          local run = chosen()
+          if run and (run.state == "paused" or run.state == "running") then
+            require("superpower.verbs").resume(run.run_id, { root = root })
+          elseif run then
+            require("superpower.notify").info(("%s is %s"):format(run.superpower, run.state))
+          end
+        end,
+      },
+    },
+  })
+end
+
+return M

@@ -1,0 +1,66 @@
+--- Keys of our windows: set in one buffer, described, and shown by `g?`.
+local M = {}
+
+---@class superpower.Key
+---@field lhs string
+---@field desc string
+---@field fn fun()
+
+---@param buf integer
+---@param title string
+---@param keys superpower.Key[]
+function M.set(buf, title, keys)
+  for _, key in ipairs(keys) do
+    vim.keymap.set("n", key.lhs, key.fn, { buffer = buf, nowait = true, silent = true, desc = key.desc })
+  end
+  vim.keymap.set("n", "g?", function()
+    M.help(title, keys)
+  end, { buffer = buf, nowait = true, silent = true, desc = "Show these keys" })
+end
+
+--- A float that lists the keys.
+---@param title string
+---@param keys superpower.Key[]
+function M.help(title, keys)
+  local float = require("superpower.ui.float")
+  local lines, width = {}, 30
+  for _, key in
+    ipairs(vim.list_extend(vim.list_extend({}, keys), { { lhs = "g?", desc = "show these keys" } }))
+  do
+    local line = (" %-8s %s "):format(key.lhs, key.desc)
+    width = math.max(width, vim.api.nvim_strwidth(line))
+    table.insert(lines, { { line:sub(1, 10), "SuperpowerKey" }, { line:sub(11) } })
+  end
+  local place = float.centre(width, #lines)
+  local help = float.open({
+    filetype = "superpower-help",
+    width = place.width,
+    height = place.height,
+    row = place.row,
+    col = place.col,
+    enter = true,
+    zindex = 80,
+  })
+  float.paint(help.buf, lines)
+  float.frame(
+    help,
+    float.edge({ { " " .. title .. " ", "SuperpowerTitle" } }, {}, place.width),
+    float.edge({}, { { " q close ", "SuperpowerKey" } }, place.width)
+  )
+  for _, lhs in ipairs({ "q", "<Esc>", "g?" }) do
+    vim.keymap.set("n", lhs, function()
+      float.close(help)
+    end, { buffer = help.buf, nowait = true, silent = true, desc = "Close" })
+  end
+  vim.api.nvim_create_autocmd("WinLeave", {
+    buffer = help.buf,
+    once = true,
+    callback = function()
+      vim.schedule(function()
+        float.close(help)
+      end)
+    end,
+  })
+end
+
+return M

@@ -1,0 +1,64 @@
+--- The run's log in a buffer that grows with it.
+local M = {}
+
+local buf ---@type integer?
+local root ---@type string?
+local shown = 0
+
+---@param at string
+---@return string[]
+local function lines_of(at)
+  local runs = require("superpower.runs")
+  local lines = runs.log(at)
+  if #lines > 0 then
+    return lines
+  end
+  local path = vim.fs.joinpath(at, ".claude/logs/superpower.log")
+  if vim.uv.fs_stat(path) then
+    return vim.fn.readfile(path, "", -2000)
+  end
+  return {}
+end
+
+local function refresh()
+  if not buf or not vim.api.nvim_buf_is_valid(buf) or not root then
+    require("superpower.runs").listen("log", nil)
+    buf = nil
+    return
+  end
+  local lines = vim.tbl_map(require("superpower.ui.text").visible, lines_of(root))
+  local grown = #lines > shown and shown > 0
+  local follow = {}
+  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+    if vim.api.nvim_win_get_cursor(win)[1] >= vim.api.nvim_buf_line_count(buf) then
+      table.insert(follow, win)
+    end
+  end
+  if grown then
+    vim.bo[buf].modifiable = true
+    vim.api.nvim_buf_set_lines(buf, -1, -1, false, vim.list_slice(lines, shown + 1))
+    vim.bo[buf].modifiable = false
+    vim.bo[buf].modified = false
+  else
+    require("superpower.ui.output").fill(buf, lines)
+  end
+  shown = #lines
+  for _, win in ipairs(follow) do
+    vim.api.nvim_win_set_cursor(win, { vim.api.nvim_buf_line_count(buf), 0 })
+  end
+end
+
+---@param at string root
+function M.open(at)
+  root, shown = at, 0
+  buf = require("superpower.ui.output").show("superpower://log", "superpower-log", {})
+  refresh()
+  vim.api.nvim_win_set_cursor(0, { vim.api.nvim_buf_line_count(buf), 0 })
+  require("superpower.runs").listen("log", function(what, of)
+    if what == "log" and of == root then
+      refresh()
+    end
+  end)
+end
+
+return M

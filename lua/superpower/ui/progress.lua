@@ -1,0 +1,278 @@
+--- The progress window: follows the run, takes no focus, and lives through resizing, tabs and colour schemes.
+local float = require("superpower.ui.float")
+local render = require("superpower.ui.render")
+local runs = require("superpower.runs")
+local text = require("superpower.ui.text")
+
+local M = {}
+
+local window ---@type superpower.Float?
+local root ---@type string?
+local rows = {} ---@type table<integer, integer>
+local placed = "" ---@type string
+local group ---@type integer?
+
+---@return integer ms since the epoch
+local function now()
+  local seconds, micros = vim.uv.gettimeofday()
+  return seconds * 1000 + math.floor(micros / 1000)
+end
+
+---@param run superpower.Snapshot
+---@return superpower.FloatOpts opts, boolean split
+local function place(run)
+  local config = require("superpower.config").get()
+  local screen = float.screen()
+  local position = config.progress.position
+  if position == "right" and screen.width < 100 then
+    position = "bottom"
+  end
+  local opts = { filetype = "superpower-progress", zindex = 40 } ---@type superpower.FloatOpts
+  local wanted = #run.stages + 4
+  if position == "right" then
+    opts.width = math.min(config.progress.width, screen.width - 2)
+    opts.height = math.max(1, math.min(wanted, screen.height - 2))
+    opts.row, opts.col = screen.top, screen.width - opts.width - 2
+  else
+    opts.width = screen.width - 2
+    opts.height = math.max(1, math.min(wanted, config.progress.height, math.floor(screen.height / 2) - 2))
+    opts.row, opts.col = screen.top + screen.height - opts.height - 2, 0
+  end
+  return opts, position == "split"
+end
+
+---@param run superpower.Snapshot
+---@param at integer
+---@param width integer
+---@return superpower.Chunk[] title, superpower.Chunk[] footer
+local function frame(run, at, width)
+  local state = ("%d/%d · %s · %s"):format(
+    run.current_stage,
+    run.total,
+    render.state(run),
+    text.clock(render.elapsed(run, at))
+  )
+  local name = text.cut(text.line(run.superpower), math.max(4, width - text.width(state) - 6))
+  local title = float.edge(
+    { { " " .. name .. " ", "SuperpowerTitle" } },
+    { { " " .. state .. " ", "SuperpowerTitle" } },
+    width
+  )
+  local usage = render.usage(run)
+  local keys = {
+    { " <CR>", "SuperpowerKey" },
+    { " output  ", "SuperpowerFooter" },
+    { "p", "SuperpowerKey" },
+    { " prompt  ", "SuperpowerFooter" },
+    { "g?", "SuperpowerKey" },
+    { " ", "SuperpowerFooter" },
+  }
+  return title, float.edge(usage ~= "" and { { " " .. usage .. " ", "SuperpowerFooter" } } or {}, keys, width)
+end
+
+--- Paints the newest snapshot.
+function M.refresh()
+  local run = root and runs.get(root)
+  if not run or not window or not float.valid(window) then
+    return
+  end
+  local opts, split = place(run)
+  local at = now()
+  if not split then
+    local key = ("%d %d %d %d"):format(opts.width, opts.height, opts.row, opts.col)
+    if key ~= placed then
+      placed = key
+      float.move(window, opts)
+    end
+  end
+  local width = vim.api.nvim_win_get_width(window.win)
+  local height = vim.api.nvim_win_get_height(window.win)
+  local focused = vim.api.nvim_get_current_win() == window.win
+  if split then
+    height = height - 1
+  end
+  local rendered = render.progress(run, {
+    width = width,
+    height = focused and #run.stages <= 500 and 1000 or height,
+    now = at,
+    icons = require("superpower.config").get().icons,
+  })
+  rows = rendered.stages
+  float.paint(window.buf, rendered.lines)
+  local title, footer = frame(run, at, width)
+  if split then
+    local bar = {}
+    for _, chunk in ipairs(title) do
+      table.insert(bar, ("%%#%s#%s"):format(chunk[2] or "SuperpowerTitle", (chunk[1]:gsub("%%", "%%%%"))))
+    end
+    vim.api.nvim_set_option_value("winbar", table.concat(bar), { win = window.win, scope = "local" })
+  else
+    float.frame(window, title, footer)
+  end
+end
+
+---@return integer? position of the stage under the cursor
+local function under_cursor()
+  return window and rows[vim.api.nvim_win_get_cursor(window.win)[1]]
+end
+
+---@param what "output"|"prompt"
+local function show(what)
+  local stage = under_cursor()
+  local run = root and runs.get(root)
+  if not stage or not run then
+    return
+  end
+  if what == "output" and run.gate and run.gate.stage == stage and run.stages[stage].kind == "gate" then
+    require("superpower.gate").open(run.root)
+    return
+  end
+  require("superpower.ui.output").open(run.root, stage, what)
+end
+
+---@type superpower.Key[]
+local keys = {
+  {
+    lhs = "<CR>",
+    desc = "output of the stage (at a gate: open it)",
+    fn = function()
+      show("output")
+    end,
+  },
+  {
+    lhs = "p",
+    desc = "prompt of the stage",
+    fn = function()
+      show("prompt")
+    end,
+  },
+  {
+    lhs = "q",
+    desc = "close",
+    fn = function()
+      M.close()
+    end,
+  },
+}
+
+local function open_window()
+  local run = root and runs.get(root)
+  if not run or not float.possible() then
+    return
+  end
+  local opts, split = place(run)
+  if split then
+    local buf = float.buffer("superpower-progress")
+    local win = vim.api.nvim_open_win(
+      buf,
+      false,
+      { split = "below", win = -1, height = opts.height, style = "minimal" }
+    )
+    float.dress(win)
+    window = { win = win, buf = buf }
+  else
+    window = float.open(opts)
+  end
+  placed = ""
+  require("superpower.ui.keys").set(window.buf, "Progress", keys)
+  vim.api.nvim_set_option_value("cursorline", false, { win = window.win, scope = "local" })
+  M.refresh()
+end
+
+local function follow()
+  group = vim.api.nvim_create_augroup("superpower-progress", { clear = true })
+  local function on(events, callback)
+    vim.api.nvim_create_autocmd(events, { group = group, callback = callback })
+  end
+  on({ "VimResized", "ColorScheme" }, function()
+    vim.schedule(M.refresh)
+  end)
+  on("CmdwinLeave", function()
+    vim.schedule(function()
+      if not M.is_open() and root then
+        open_window()
+      end
+    end)
+  end)
+  on("TabEnter", function()
+    local was = window
+    vim.schedule(function()
+      if group and was == window and was and float.valid(was) then
+        if vim.api.nvim_win_get_tabpage(was.win) ~= vim.api.nvim_get_current_tabpage() then
+          window = nil
+          float.close(was)
+          open_window()
+        end
+      elseif group and root and not M.is_open() then
+        open_window()
+      end
+    end)
+  end)
+  on("WinEnter", function()
+    local inside = window and vim.api.nvim_get_current_win() == window.win
+    if window and float.valid(window) then
+      vim.api.nvim_set_option_value("cursorline", inside or false, { win = window.win, scope = "local" })
+    end
+    vim.schedule(M.refresh)
+  end)
+  on("WinClosed", function(args)
+    if window and tonumber(args.match) == window.win then
+      local tab = vim.api.nvim_win_get_tabpage(window.win)
+      window = nil
+      vim.schedule(function()
+        if window or not group then
+          return
+        elseif vim.api.nvim_tabpage_is_valid(tab) then
+          M.close()
+        else
+          open_window()
+        end
+      end)
+    end
+  end)
+  runs.listen("progress", function(what, of)
+    if what == "tick" or (what == "snapshot" and of == root) then
+      M.refresh()
+    end
+  end)
+end
+
+---@return boolean
+function M.is_open()
+  return float.valid(window)
+end
+
+--- Opens the window on a project's run, without taking the focus.
+---@param at string root
+function M.open(at)
+  root = at
+  if M.is_open() then
+    M.refresh()
+    return
+  end
+  follow()
+  open_window()
+end
+
+--- Closes it; the run goes on.
+function M.close()
+  runs.listen("progress", nil)
+  if group then
+    pcall(vim.api.nvim_del_augroup_by_id, group)
+    group = nil
+  end
+  local was = window
+  window, root = nil, nil
+  float.close(was)
+end
+
+---@param at string root
+function M.toggle(at)
+  if M.is_open() then
+    M.close()
+  else
+    M.open(at)
+  end
+end
+
+return M

@@ -1,0 +1,276 @@
+--- A snapshot as lines of chunks. Pure: the same snapshot, size and time give the same lines, and nothing is touched.
+local marks = require("superpower.ui.marks")
+local text = require("superpower.ui.text")
+
+local M = {}
+
+---@class superpower.RenderOpts
+---@field width integer
+---@field height integer rows there are; more stages than that are folded
+---@field now integer ms since the epoch
+---@field icons "unicode"|"nerd"|"ascii"
+
+---@class superpower.Rendered
+---@field lines superpower.Line[]
+---@field stages table<integer, integer> row (from 1) to the stage's position
+
+--- What stands at the right of a stage: a note and a time, each in its column where they fit.
+---@param stage superpower.Stage
+---@param opts superpower.RenderOpts
+---@return superpower.Line, integer cells
+local function right_side(stage, opts)
+  local group = (stage.mark == "failed" and "SuperpowerFailed")
+    or ((stage.mark == "gate" or stage.mark == "limited" or stage.mark == "held") and "SuperpowerGate")
+    or "SuperpowerNote"
+  local note = text.line(stage.note or "")
+  local elapsed = stage.elapsed_ms
+  if stage.mark == "running" and stage.started_at then
+    elapsed = opts.now - stage.started_at
+  end
+  local clock = (stage.mark == "waiting" or stage.mark == "skipped") and "" or text.clock(elapsed)
+  if note == "" and clock == "" then
+    return {}, 0
+  end
+  local most = math.floor(opts.width / 2)
+  if clock == "" then
+    note = text.cut(note, most)
+    local cells = math.min(most, math.max(20, text.width(note)))
+    return { { text.fit(note, cells), group } }, cells
+  end
+  if note == "" then
+    return { { text.right(clock, 7), "SuperpowerTime" } }, 7
+  end
+  local cells = math.min(most - 7, math.max(13, text.width(note)))
+  return { { text.fit(note, cells), group }, { text.right(clock, 7), "SuperpowerTime" } }, cells + 7
+end
+
+---@param stage superpower.Stage
+---@param digits integer
+---@param opts superpower.RenderOpts
+---@return superpower.Line
+local function stage_line(stage, digits, opts)
+  local mark, group = marks.mark(opts.icons, stage.mark, opts.now)
+  local head = (" %s %s "):format(mark, text.right(tostring(stage.position), digits))
+  local right, cells = right_side(stage, opts)
+  local room = opts.width - text.width(head) - cells - (cells > 0 and 2 or 1)
+  local line = {
+    { " " .. mark, group },
+    { head:sub(#mark + 2), "SuperpowerNumber" },
+    {
+      text.fit(text.line(stage.label), math.max(4, room)),
+      stage.mark == "waiting" and "SuperpowerDim" or "SuperpowerLabel",
+    },
+  }
+  if cells > 0 then
+    table.insert(line, { " " })
+    vim.list_extend(line, right)
+  end
+  return line
+end
+
+---@param todo { text: string, status: string }[]
+---@param indent string
+---@param opts superpower.RenderOpts
+---@return superpower.Line
+local function todo_line(todo, indent, opts)
+  local line, used = { { indent } }, #indent
+  local from = 1
+  for index, item in ipairs(todo) do
+    if item.status ~= "completed" then
+      from = math.max(1, index - 1)
+      break
+    end
+  end
+  for index = from, #todo do
+    local item = todo[index]
+    local done, active = item.status == "completed", item.status == "in_progress"
+    local mark = marks.mark(opts.icons, done and "passed" or (active and "open" or "waiting"), 0)
+    local piece = ("%s %s  "):format(mark, text.line(item.text))
+    local room = opts.width - used
+    if room < 6 then
+      break
+    end
+    piece = text.cut(piece, room)
+    used = used + text.width(piece)
+    table.insert(
+      line,
+      { piece, done and "SuperpowerPassed" or (active and "SuperpowerRunning" or "SuperpowerDim") }
+    )
+  end
+  return line
+end
+
+--- What unfolds under the running stage.
+---@param run superpower.Snapshot
+---@param opts superpower.RenderOpts
+---@param digits integer
+---@return superpower.Line[]
+local function live_lines(run, opts, digits)
+  local live = run.live
+  if not live then
+    return {}
+  end
+  local out, indent = {}, (" "):rep(digits + 4)
+  local room = opts.width - #indent - 1
+  if live.waiting and live.waiting ~= "" then
+    table.insert(out, { { indent }, { text.cut(text.line(live.waiting), room), "SuperpowerGate" } })
+  end
+  if live.todo and #live.todo > 0 then
+    table.insert(out, todo_line(live.todo, indent, opts))
+  end
+  if live.tool and live.tool ~= "" then
+    table.insert(out, { { indent }, { text.cut(text.line(live.tool), room), "SuperpowerTool" } })
+  end
+  if live.text and live.text ~= "" then
+    table.insert(out, { { indent }, { text.cut(text.line(live.text), room), "SuperpowerText" } })
+  end
+  return out
+end
+
+--- `… 6 passed, 2 skipped`, for stages that there is no row for.
+---@param stages superpower.Stage[]
+---@param first integer
+---@param last integer
+---@return superpower.Line
+local function folded(stages, first, last)
+  local counts, order = {}, {}
+  for index = first, last do
+    local mark = stages[index].mark
+    mark = mark == "approved" and "passed" or mark
+    if not counts[mark] then
+      counts[mark] = 0
+      table.insert(order, mark)
+    end
+    counts[mark] = counts[mark] + 1
+  end
+  local parts = {}
+  for _, mark in ipairs(order) do
+    table.insert(parts, ("%d %s"):format(counts[mark], mark == "waiting" and "more" or mark))
+  end
+  return { { "   … " .. table.concat(parts, ", "), "SuperpowerDim" } }
+end
+
+--- Which stages have a row: all where they fit, else those around the current one.
+---@param run superpower.Snapshot
+---@param rows integer
+---@return integer first, integer last
+local function window(run, rows)
+  local total = #run.stages
+  if total <= rows then
+    return 1, total
+  end
+  local current = math.max(1, math.min(run.current_stage, total))
+  if current <= math.ceil(rows / 2) then
+    return 1, math.max(1, rows - 1)
+  elseif current > total - math.ceil(rows / 2) then
+    return math.min(total, total - rows + 2), total
+  end
+  local room = math.max(1, rows - 2)
+  local first = math.max(2, current - math.floor(room / 2))
+  return first, math.min(total, first + room - 1)
+end
+
+--- The line at the end of a run that has ended or waits.
+---@param run superpower.Snapshot
+---@return superpower.Line[]
+local function last_lines(run, opts)
+  if run.state == "running" then
+    if run.pausing then
+      return { { { " pauses when this stage has ended", "SuperpowerGate" } } }
+    end
+    return {}
+  end
+  local words = run.summary
+  if not words or words == "" then
+    words = run.detail or run.state
+  end
+  local group = "SuperpowerNote"
+  if run.state == "paused" then
+    group = (run.reason == "gate" or run.reason == "user" or run.reason == "interrupted") and "SuperpowerGate"
+      or "SuperpowerFailed"
+  elseif run.state == "complete" then
+    group = "SuperpowerPassed"
+  end
+  local out = {}
+  for _, line in ipairs(text.wrap(text.line(words), opts.width - 2)) do
+    table.insert(out, { { " " .. line, group } })
+    if #out == 4 then
+      break
+    end
+  end
+  return out
+end
+
+--- The body of the progress window.
+---@param run superpower.Snapshot
+---@param opts superpower.RenderOpts
+---@return superpower.Rendered
+function M.progress(run, opts)
+  local digits = math.max(2, #tostring(#run.stages))
+  local live = run.state == "running" and live_lines(run, opts, digits) or {}
+  local foot = last_lines(run, opts)
+  local rows = math.max(1, opts.height - #live - #foot)
+  local first, last = window(run, rows)
+  local out = { lines = {}, stages = {} } ---@type superpower.Rendered
+  if first > 1 then
+    table.insert(out.lines, folded(run.stages, 1, first - 1))
+  end
+  local unfolds = run.live and run.live.stage or run.current_stage
+  for index = first, last do
+    local stage = run.stages[index]
+    table.insert(out.lines, stage_line(stage, digits, opts))
+    out.stages[#out.lines] = stage.position
+    if stage.position == unfolds then
+      for _, line in ipairs(live) do
+        table.insert(out.lines, line)
+        out.stages[#out.lines] = stage.position
+      end
+    end
+  end
+  if last < #run.stages then
+    table.insert(out.lines, folded(run.stages, last + 1, #run.stages))
+  end
+  vim.list_extend(out.lines, foot)
+  return out
+end
+
+--- `41.2k tokens · $0.38`; what is not known is not shown as zero.
+---@param run superpower.Snapshot
+---@return string
+function M.usage(run)
+  local usage, parts = run.usage or {}, {}
+  if usage.tokens then
+    local count = usage.tokens
+    local shown = count < 1000 and tostring(count)
+      or (count < 1000000 and ("%.1fk"):format(count / 1000) or ("%.1fM"):format(count / 1000000))
+    table.insert(parts, shown .. " tokens")
+  end
+  if usage.cost then
+    table.insert(parts, ("$%.2f"):format(usage.cost))
+  end
+  return table.concat(parts, " · ")
+end
+
+--- The state in one or two words.
+---@param run superpower.Snapshot
+---@return string
+function M.state(run)
+  if run.state == "paused" then
+    return run.reason == "gate" and "gate" or (run.reason and "paused: " .. run.reason or "paused")
+  elseif run.state == "running" and run.waiting_until then
+    return "limited until " .. os.date("%H:%M", math.floor(run.waiting_until / 1000))
+  elseif run.state == "running" and run.pausing then
+    return "pausing"
+  end
+  return run.state
+end
+
+--- How long the run has taken so far.
+---@param run superpower.Snapshot
+---@param now integer
+---@return integer
+function M.elapsed(run, now)
+  return (run.ended_at or now) - run.started_at
+end
+
+return M

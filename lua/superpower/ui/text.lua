@@ -1,0 +1,165 @@
+--- Text from agents, made fit for a cell grid: control characters are shown, not sent, and nothing is wider than its place.
+local M = {}
+
+--- Control characters, C1 controls and characters that turn the direction of text, made visible.
+---@param text string
+---@return string
+function M.visible(text)
+  text = text:gsub("[%z\1-\31\127]", function(char)
+    local byte = char:byte()
+    return byte == 127 and "^?" or "^" .. string.char(byte + 64)
+  end)
+  text = text:gsub("\194([\128-\159])", function(char)
+    return ("<%02x>"):format(char:byte())
+  end)
+  text = text:gsub("\226\128([\139\142\143\168-\174])", function(char)
+    return ("<%04x>"):format(0x2000 + char:byte() - 128)
+  end)
+  return (
+    text:gsub("\226\129([\166-\169])", function(char)
+      return ("<%04x>"):format(0x2040 + char:byte() - 128)
+    end)
+  )
+end
+
+--- As one line.
+---@param text string
+---@return string
+function M.line(text)
+  return M.visible((text:gsub("%s*[\r\n]+%s*", " "):gsub("\t", " ")))
+end
+
+--- As lines, with tabs widened.
+---@param text string
+---@return string[]
+function M.lines(text)
+  local out = {}
+  for _, line in ipairs(vim.split(text:gsub("\r\n", "\n"), "\n", { plain = true })) do
+    table.insert(out, M.visible((line:gsub("\t", "    "))))
+  end
+  while #out > 0 and out[#out]:match("^%s*$") do
+    table.remove(out)
+  end
+  return out
+end
+
+M.width = vim.api.nvim_strwidth
+
+--- At most `width` cells; what is cut is cut at a word where one is near, and ends with an ellipsis.
+---@param text string
+---@param width integer
+---@return string
+function M.cut(text, width)
+  if M.width(text) <= width then
+    return text
+  end
+  if width <= 1 then
+    return width == 1 and "…" or ""
+  end
+  local out, used = {}, 0
+  for char in text:gmatch("[%z\1-\127\194-\244][\128-\191]*") do
+    local cells = #char == 1 and 1 or M.width(char)
+    if used + cells > width - 1 then
+      break
+    end
+    used = used + cells
+    table.insert(out, char)
+  end
+  local kept = table.concat(out)
+  local word = kept:match("^(.*%S)%s+%S*$")
+  if word and M.width(word) + 2 <= width and M.width(word) >= width * 0.6 then
+    return word .. " …"
+  end
+  return kept .. "…"
+end
+
+--- Exactly `width` cells, filled at the right.
+---@param text string
+---@param width integer
+---@return string
+function M.fit(text, width)
+  text = M.cut(text, width)
+  return text .. (" "):rep(width - M.width(text))
+end
+
+--- Exactly `width` cells, filled at the left.
+---@param text string
+---@param width integer
+---@return string
+function M.right(text, width)
+  text = M.cut(text, width)
+  return (" "):rep(width - M.width(text)) .. text
+end
+
+--- Wrapped at words.
+---@param text string
+---@param width integer
+---@return string[]
+function M.wrap(text, width)
+  local out, line = {}, ""
+  for word in text:gmatch("%S+") do
+    while M.width(word) > width do
+      if line ~= "" then
+        table.insert(out, line)
+        line = ""
+      end
+      local head, cells = "", 0
+      for char in word:gmatch("[%z\1-\127\194-\244][\128-\191]*") do
+        cells = cells + M.width(char)
+        if cells > width then
+          break
+        end
+        head = head .. char
+      end
+      if head == "" then
+        return out
+      end
+      table.insert(out, head)
+      word = word:sub(#head + 1)
+    end
+    if line == "" then
+      line = word
+    elseif M.width(line) + 1 + M.width(word) <= width then
+      line = line .. " " .. word
+    else
+      table.insert(out, line)
+      line = word
+    end
+  end
+  if line ~= "" then
+    table.insert(out, line)
+  end
+  return out
+end
+
+--- `0:07`, `12:41`, `1:02:03`.
+---@param ms integer?
+---@return string
+function M.clock(ms)
+  if not ms or ms < 0 then
+    return ""
+  end
+  local seconds = math.floor(ms / 1000)
+  local hours, minutes = math.floor(seconds / 3600), math.floor(seconds / 60) % 60
+  if hours > 0 then
+    return ("%d:%02d:%02d"):format(hours, minutes, seconds % 60)
+  end
+  return ("%d:%02d"):format(minutes, seconds % 60)
+end
+
+--- `12s`, `3m`, `2h`, `5 days`: how long ago.
+---@param ms integer
+---@return string
+function M.age(ms)
+  local seconds = math.max(0, math.floor(ms / 1000))
+  if seconds < 60 then
+    return seconds .. "s"
+  elseif seconds < 3600 then
+    return math.floor(seconds / 60) .. "m"
+  elseif seconds < 48 * 3600 then
+    return math.floor(seconds / 3600) .. "h"
+  end
+  return math.floor(seconds / 86400) .. " days"
+end
+
+return M

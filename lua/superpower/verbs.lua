@@ -1,0 +1,186 @@
+--- What can be done with runs, for the command and for the Lua API alike. Each verb asks what it must, acts, and calls
+--- back with `(err, value)`.
+local flow = require("superpower.flow")
+local runs = require("superpower.runs")
+local session = require("superpower.session")
+
+local M = {}
+
+---@param callback superpower.Callback?
+---@return superpower.Callback
+local function or_say(callback)
+  return callback or function(err)
+    if err then
+      require("superpower.notify").fault(err)
+    end
+  end
+end
+
+--- Who decides, for the journal.
+---@return string
+local function by()
+  return vim.env.USER or vim.env.LOGNAME or "someone"
+end
+
+--- What a verb that drives does afterwards: the run is this editor's, and its window opens.
+---@param root string
+---@param callback superpower.Callback
+---@return superpower.Callback
+local function then_show(root, callback)
+  return function(err, value)
+    if not err then
+      runs.show(root)
+      local run = session.status(root)
+      if
+        run
+        and require("superpower.config").get().progress.open
+        and not require("superpower.notify").headless()
+      then
+        require("superpower.ui.progress").open(root)
+      end
+    end
+    callback(err, value)
+  end
+end
+
+--- The root given, or the one that a verb without a name acts on.
+---@param root string?
+---@param callback superpower.Callback
+---@return string?
+local function at(root, callback)
+  local err
+  if not root then
+    root, err = session.root()
+  end
+  if not root then
+    callback(err, nil)
+  end
+  return root
+end
+
+---@param name string
+---@param opts? { inputs?: table<string, any>, harness?: string, root?: string }
+---@param callback? superpower.Callback
+function M.run(name, opts, callback)
+  opts = opts or {}
+  local done = or_say(callback)
+  local root, err = opts.root, nil
+  if not root then
+    root, err = session.project()
+  end
+  if not root then
+    return done(err, nil)
+  end
+  require("superpower.buffers").ask_unsaved(root, function(go)
+    if not go then
+      return done({ code = "given-up", message = "nothing was started" })
+    end
+    local inputs = {}
+    for key, value in pairs(opts.inputs or {}) do
+      inputs[key] = value
+    end
+    flow.call("run", {
+      root = root,
+      name = name,
+      inputs = inputs,
+      harness = opts.harness,
+      by = by(),
+    }, then_show(root, done))
+  end)
+end
+
+---@param which string?
+---@param opts? { root?: string, answer?: string }
+---@param callback? superpower.Callback
+function M.resume(which, opts, callback)
+  opts = opts or {}
+  local done = or_say(callback)
+  local root = at(opts.root, done)
+  if not root then
+    return
+  end
+  require("superpower.buffers").ask_unsaved(root, function(go)
+    if not go then
+      return done({ code = "given-up", message = "nothing was started" })
+    end
+    flow.call(
+      "resume",
+      { root = root, which = which, answer = opts.answer, by = by() },
+      then_show(root, function(err, value)
+        done(err, value)
+        if not err and not require("superpower.notify").headless() then
+          if value.others and value.others > 0 then
+            require("superpower.notify").info(
+              ("%d other unfinished %s: :Superpower runs"):format(
+                value.others,
+                value.others == 1 and "run" or "runs"
+              )
+            )
+          end
+          if value.state == "paused" then
+            require("superpower.gate").open(root, true)
+          end
+        end
+      end)
+    )
+  end)
+end
+
+---@param op string
+---@param fields table
+---@param callback? superpower.Callback
+---@param shows? boolean
+local function plain(op, fields, callback, shows)
+  local done = or_say(callback)
+  local root = at(fields.root, done)
+  if root then
+    fields.root = root
+    flow.call(op, fields, shows and then_show(root, done) or done)
+  end
+end
+
+---@param callback? superpower.Callback
+function M.pause(callback)
+  plain("pause", {}, callback)
+end
+
+---@param callback? superpower.Callback
+function M.cancel(callback)
+  plain("cancel", {}, callback)
+end
+
+---@param opts? { comment?: string }
+---@param callback? superpower.Callback
+function M.retry(opts, callback)
+  local comment = opts and opts.comment
+  plain("retry", { comment = comment ~= "" and comment or nil }, callback, true)
+end
+
+---@param callback? superpower.Callback
+function M.skip(callback)
+  plain("skip", {}, callback, true)
+end
+
+---@class superpower.Decide
+---@field decision "approve"|"changes"|"reject"
+---@field comment? string
+---@field run_id? string
+---@field gate? string
+---@field answer? string
+---@field root? string
+
+---@param opts superpower.Decide
+---@param callback? superpower.Callback
+function M.decide(opts, callback)
+  plain("decide", {
+    root = opts.root,
+    decision = opts.decision,
+    comment = opts.comment ~= "" and opts.comment or nil,
+    run_id = opts.run_id,
+    gate = opts.gate,
+    answer = opts.answer,
+    by = by(),
+  }, callback, true)
+end
+
+return M

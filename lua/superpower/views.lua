@@ -1,0 +1,231 @@
+--- The sub-words that show something and change no run.
+local args = require("superpower.args")
+local complete = require("superpower.complete")
+local notify = require("superpower.notify")
+local session = require("superpower.session")
+
+local M = {}
+
+---@return string? root
+local function project()
+  local root, err = session.project()
+  if not root then
+    notify.fault(assert(err))
+  end
+  return root
+end
+
+---@param list table[]
+---@param name string
+---@return table?
+local function find(list, name)
+  for _, entry in ipairs(list) do
+    if entry.name == name then
+      return entry
+    end
+  end
+  local names = vim.tbl_map(function(entry)
+    return entry.name
+  end, list)
+  local hint = require("superpower.nearest").hint(name, names)
+  local known = #names > 0 and "there are: " .. table.concat(names, ", ") or "there are none here"
+  notify.error(('no superpower "%s"%s; %s'):format(name, hint, known))
+end
+
+---@param root string
+---@return table[]
+local function list(root)
+  local found, err = session.call("list", { root = root })
+  if err then
+    notify.fault(err)
+  end
+  return found or {}
+end
+
+---@param rest string
+local function plan(rest)
+  local words, err = args.words(rest)
+  local inputs
+  if words and words[1] then
+    inputs, err = args.pairs(vim.list_slice(words, 2))
+  end
+  if not words or (words[1] and not inputs) then
+    return notify.error(assert(err))
+  end
+  local function show(name)
+    local root = project()
+    local value, fault
+    if root then
+      value, fault = session.call("plan", { root = root, name = name, inputs = inputs or {} })
+    end
+    if fault then
+      notify.fault(fault)
+    elseif value then
+      require("superpower.ui.plan").open(name, inputs or {}, value)
+    end
+  end
+  if words[1] then
+    show(words[1])
+  else
+    require("superpower.pick").superpower("Plan", show)
+  end
+end
+
+---@param rest string
+local function why(rest)
+  local root, err = session.root()
+  if not root then
+    return notify.fault(assert(err))
+  end
+  local stage = nil
+  if rest ~= "" then
+    stage = tonumber(rest)
+    if not stage or stage < 1 or stage % 1 ~= 0 then
+      return notify.error(('why takes a stage\'s number, got "%s"'):format(rest))
+    end
+  end
+  local value, fault = session.call("why", { root = root, stage = stage })
+  if fault then
+    return notify.fault(fault)
+  end
+  local lines = vim.tbl_map(function(line)
+    return { { " " .. require("superpower.ui.text").line(line) } }
+  end, value.lines or {})
+  require("superpower.ui.page").open({
+    title = stage and ("Why stage %d"):format(stage) or "Why",
+    filetype = "superpower-why",
+    lines = lines,
+    wrap = true,
+  })
+end
+
+---@param rest string
+local function check(rest)
+  local root = project()
+  if not root then
+    return
+  end
+  local entries = list(root)
+  if rest ~= "" then
+    local one = find(entries, rest)
+    if not one then
+      return
+    end
+    entries = { one }
+  end
+  local items, worst = {}, 0
+  for _, entry in ipairs(entries) do
+    local value, err = session.call("check", { root = root, path = entry.path })
+    if err then
+      notify.fault(err)
+    end
+    for _, fault in ipairs(value and value.diagnostics or {}) do
+      worst = worst + (fault.severity == 1 and 1 or 0)
+      table.insert(items, {
+        filename = entry.path,
+        lnum = fault.lnum + 1,
+        col = fault.col + 1,
+        end_lnum = fault.end_lnum + 1,
+        end_col = fault.end_col + 1,
+        type = fault.severity == 1 and "E" or (fault.severity == 2 and "W" or "N"),
+        text = ("%s [%s]"):format(require("superpower.ui.text").line(fault.message), fault.code),
+      })
+    end
+  end
+  vim.fn.setqflist({}, " ", { title = "Superpower check", items = items })
+  if #items == 0 then
+    notify.info(("%d superpower%s checked: nothing to mend"):format(#entries, #entries == 1 and "" or "s"))
+  else
+    notify.info(("%d to mend, %d of them errors: see the quickfix list"):format(#items, worst))
+    vim.cmd("botright copen")
+  end
+end
+
+---@param rest string
+local function edit(rest)
+  local root = project()
+  if not root then
+    return
+  end
+  local entries = list(root)
+  local function open(name)
+    local entry = find(entries, name)
+    if entry then
+      vim.cmd.edit(vim.fn.fnameescape(entry.path))
+    end
+  end
+  if rest ~= "" then
+    open(rest)
+  else
+    require("superpower.pick").superpower("Edit", open)
+  end
+end
+
+local function runs()
+  local root, err = session.root()
+  if not root then
+    return notify.fault(assert(err))
+  end
+  local value, fault = session.call("runs", { root = root })
+  if fault then
+    notify.fault(fault)
+  elseif #value == 0 then
+    notify.info("no run has been started here")
+  else
+    require("superpower.ui.history").open(root, value)
+  end
+end
+
+---@param rest string
+local function new(rest)
+  local words, err = args.words(rest)
+  if not words then
+    return notify.error(assert(err))
+  elseif #words == 0 or #words > 2 then
+    return notify.error(
+      "new takes a name in kebab-case and, if you like, a template: :Superpower new NAME [TEMPLATE]"
+    )
+  end
+  local root = project()
+  if root then
+    require("superpower.scaffold").new(root, words[1], words[2])
+  end
+end
+
+--- Adds these sub-words to the table of them all.
+---@param subcommands table<string, superpower.SubCommand>
+function M.add(subcommands)
+  subcommands.dashboard = {
+    desc = "superpowers, runs, and what waits",
+    impl = function()
+      local root = project()
+      if root then
+        require("superpower.ui.dashboard").open(root)
+      end
+    end,
+  }
+  subcommands.plan = {
+    desc = "what would run, skip and ask, and why; starts nothing",
+    usage = "NAME [key=value …]",
+    complete = complete.plan,
+    impl = plan,
+  }
+  subcommands.why =
+    { desc = "why a stage runs or is skipped", usage = "[STAGE]", complete = complete.why, impl = why }
+  subcommands.check = {
+    desc = "diagnostics of every declaration, into the quickfix list",
+    usage = "[NAME]",
+    complete = complete.name,
+    impl = check,
+  }
+  subcommands.edit = { desc = "open a declaration", usage = "NAME", complete = complete.name, impl = edit }
+  subcommands.runs = { desc = "the runs of this project, newest first", impl = runs }
+  subcommands.new = {
+    desc = "a new declaration: blank, or from a template",
+    usage = "NAME [TEMPLATE]",
+    complete = complete.new,
+    impl = new,
+  }
+end
+
+return M

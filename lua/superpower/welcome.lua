@@ -1,0 +1,52 @@
+--- A project with something waiting says so, once per editor and pause.
+local M = {}
+
+local said = {} ---@type table<string, true>
+
+---@return boolean
+local function unwelcome()
+  return vim.wo.diff
+    or vim.bo.filetype == "gitcommit"
+    or vim.bo.filetype == "gitrebase"
+    or not require("superpower.config").get().resume_notice
+end
+
+---@param run superpower.Snapshot
+---@return string?
+function M.words(run)
+  if run.state ~= "paused" then
+    return nil
+  elseif run.reason == "gate" and run.gate then
+    return require("superpower.gate").words(run)
+  end
+  return ("%s is paused at stage %d/%d: %s. :Superpower resume goes on"):format(
+    run.superpower,
+    run.current_stage,
+    run.total,
+    run.reason or "paused"
+  )
+end
+
+function M.look()
+  if vim.v.exiting ~= vim.NIL or unwelcome() then
+    return
+  end
+  local session = require("superpower.session")
+  local root = session.project()
+  if not root then
+    return
+  end
+  local run, err = session.status(root)
+  if err or not run then
+    return
+  end
+  session.call("seen", { root = root })
+  local words = M.words(run)
+  local key = ("%s/%s/%s"):format(run.run_id, run.current_stage, run.gate and run.gate.id or run.reason or "")
+  if words and not said[key] and not run.ours then
+    said[key] = true
+    require("superpower.notify").news(words, "info", true)
+  end
+end
+
+return M
