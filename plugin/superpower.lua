@@ -47,7 +47,7 @@ end
 -- A project with something waiting says so once, after start-up. Only where a run has left its file is anything loaded.
 local group = vim.api.nvim_create_augroup("superpower", { clear = true })
 local function look()
-  if #vim.api.nvim_list_uis() == 0 or vim.env.SUPERPOWER_RUN_ID then
+  if vim.env.SUPERPOWER_RUN_ID then
     return
   end
   local here = vim.bo.buftype == "" and vim.api.nvim_buf_get_name(0) or ""

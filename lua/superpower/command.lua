@@ -27,7 +27,7 @@ end
 ---@param bang boolean
 local function wrong(message, bang)
   notify.error(message)
-  if bang and notify.headless() then
+  if bang then
     vim.cmd("cquit 2")
   end
 end
@@ -37,19 +37,19 @@ end
 ---@param rest string
 ---@param bang boolean
 local function dispatch(name, rest, bang)
+  if bang and #vim.api.nvim_list_uis() > 0 then
+    return notify.error(("the bang is for headless use; type :Superpower %s %s"):format(name, rest))
+  elseif bang then
+    notify.force_headless()
+  end
   local sub = table_of()[name]
   if not sub then
     local best = require("superpower.nearest").sorted(name, words_known(), true)
-    local known = #best > 0 and ('did you mean "%s"?'):format(best[1])
-      or "known: " .. table.concat(words_known(), ", ")
+    local known = #best > 0 and ('did you mean "%s"?'):format(best[1]) or "known: " .. table.concat(words_known(), ", ")
     return wrong(('unknown sub-command "%s": %s'):format(name, known), bang)
   end
-  if bang then
-    if not notify.headless() then
-      return notify.error(("the bang is for headless use; type :Superpower %s %s"):format(name, rest))
-    elseif not sub.bang then
-      return wrong(('"%s" has no bang'):format(name), true)
-    end
+  if bang and not sub.bang then
+    return wrong(('"%s" has no bang'):format(name), true)
   end
   sub.impl(rest, bang)
 end
@@ -59,7 +59,7 @@ function M.execute(opts)
   local name, rest = args.first(opts.args)
   if name == "" then
     if opts.bang then
-      return wrong("the bang needs a verb: " .. table.concat(words_known(), ", "), notify.headless())
+      return wrong("the bang needs a verb: " .. table.concat(words_known(), ", "), #vim.api.nvim_list_uis() == 0)
     end
     name = "dashboard"
   end

@@ -86,10 +86,7 @@ local function check(option, value, faults)
   if kind == "functions" then
     for name, fn in pairs(value) do
       if type(fn) ~= "function" then
-        table.insert(
-          faults,
-          fault(("%s[%q]"):format(option.path, name), "expected a function, got " .. said(fn))
-        )
+        table.insert(faults, fault(("%s[%q]"):format(option.path, name), "expected a function, got " .. said(fn)))
         good = false
       end
     end
@@ -226,7 +223,7 @@ function M.for_engine(config)
     end
   end
   out.state_dir = vim.fs.joinpath(vim.fn.stdpath("state") --[[@as string]], "superpower")
-  out.headless = #vim.api.nvim_list_uis() == 0
+  out.headless = require("superpower.notify").headless()
   return out
 end
 

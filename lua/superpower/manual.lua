@@ -30,10 +30,8 @@ local function hand_in(buf)
     require("superpower.notify").warn("write the result below the line, then :w")
     return
   end
-  local _, err = require("superpower.session").call(
-    "submit",
-    { root = waiting.root, launch = waiting.launch, message = message }
-  )
+  local _, err =
+    require("superpower.session").call("submit", { root = waiting.root, launch = waiting.launch, message = message })
   if err then
     require("superpower.notify").fault(err)
     return
@@ -70,15 +68,11 @@ local function show(enter)
   vim.bo[buf].bufhidden = "wipe"
   vim.bo[buf].swapfile = false
   vim.bo[buf].modeline = false
-  vim.api.nvim_buf_set_name(
-    buf,
-    ("superpower://manual/stage-%d/%s"):format(this.stage, tostring(this.launch))
-  )
+  vim.api.nvim_buf_set_name(buf, ("superpower://manual/stage-%d/%s"):format(this.stage, tostring(this.launch)))
   vim.api.nvim_buf_set_lines(buf, 0, -1, false, lines)
   vim.bo[buf].modified = false
   vim.bo[buf].filetype = "markdown"
-  local win =
-    vim.api.nvim_open_win(buf, enter, { split = "below", win = -1, height = math.floor(vim.o.lines / 2) })
+  local win = vim.api.nvim_open_win(buf, enter, { split = "below", win = -1, height = math.floor(vim.o.lines / 2) })
   vim.api.nvim_win_set_cursor(win, { #lines, 0 })
   vim.api.nvim_create_autocmd("BufWriteCmd", {
     buffer = buf,
@@ -98,9 +92,7 @@ local function show(enter)
       if waiting == this and vim.v.exiting == vim.NIL then
         this.draft = vim.api.nvim_buf_get_lines(buf, 0, -1, false)
         this.buf = nil
-        require("superpower.notify").info(
-          ("stage %d still waits for its result: :Superpower gate"):format(this.stage)
-        )
+        require("superpower.notify").info(("stage %d still waits for its result: :Superpower gate"):format(this.stage))
       end
     end,
   })

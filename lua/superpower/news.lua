@@ -15,10 +15,7 @@ local next_step = {
 function M.paused(event)
   local what = event.reason == "user" and "paused" or event.reason
   local head = ("%s: stage %d/%d %s"):format(event.superpower, event.stage or 0, event.total or 0, what)
-  local detail = event.detail
-      and event.detail ~= ""
-      and ": " .. require("superpower.ui.text").line(event.detail)
-    or ""
+  local detail = event.detail and event.detail ~= "" and ": " .. require("superpower.ui.text").line(event.detail) or ""
   local bad = not (event.reason == "user" or event.reason == "interrupted")
   require("superpower.notify").news(
     ("%s%s. %s"):format(head, (detail:gsub("%.$", "")), next_step[event.reason] or ""),

@@ -2,9 +2,27 @@
 --- Neovim's own messages go there without a line's end. Nothing is said while the editor is leaving.
 local M = {}
 
+local forced = false
+
+--- The bang has been used: from now on nothing is asked and no window opens.
+function M.force_headless()
+  forced = true
+end
+
+--- Whether nobody is there: no user interface, and no other program that drives this editor over its standard channels.
 ---@return boolean
 function M.headless()
-  return #vim.api.nvim_list_uis() == 0
+  if forced then
+    return true
+  elseif #vim.api.nvim_list_uis() > 0 then
+    return false
+  end
+  for _, channel in ipairs(vim.api.nvim_list_chans()) do
+    if channel.stream == "stdio" then
+      return false
+    end
+  end
+  return true
 end
 
 ---@param message string

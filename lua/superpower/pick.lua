@@ -31,15 +31,11 @@ function M.superpower(prompt, chosen)
   elseif #list == 0 then
     notify.info(("no superpowers in %s: :Superpower new NAME makes one"):format(root))
   else
-    vim.ui.select(
-      list,
-      { prompt = prompt, kind = "superpower", format_item = superpower_line },
-      function(entry)
-        if entry then
-          chosen(entry.name)
-        end
+    vim.ui.select(list, { prompt = prompt, kind = "superpower", format_item = superpower_line }, function(entry)
+      if entry then
+        chosen(entry.name)
       end
-    )
+    end)
   end
 end
 

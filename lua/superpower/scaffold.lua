@@ -81,9 +81,7 @@ function M.new(root, name, template)
     return notify.error(('"%s" is not a name in kebab-case, such as "my-feature"'):format(name))
   elseif template and not vim.tbl_contains(M.templates(), template) then
     local hint = require("superpower.nearest").hint(template, M.templates())
-    return notify.error(
-      ('no template "%s"%s; there are: %s'):format(template, hint, table.concat(M.templates(), ", "))
-    )
+    return notify.error(('no template "%s"%s; there are: %s'):format(template, hint, table.concat(M.templates(), ", ")))
   elseif template then
     return write(root, name, template)
   end

@@ -20,20 +20,11 @@ function M.text(run, now, icons)
   elseif run.state ~= "paused" then
     return ""
   elseif run.reason == "gate" then
-    return ("%s %s gate %d/%d"):format(
-      marks.mark(icons, "gate", now),
-      run.superpower,
-      run.current_stage,
-      run.total
-    )
+    return ("%s %s gate %d/%d"):format(marks.mark(icons, "gate", now), run.superpower, run.current_stage, run.total)
   elseif run.reason == "failed" or run.reason == "blocked" or run.reason == "auth" then
     return ("%s %s %s"):format(marks.mark(icons, "failed", now), at, run.reason)
   end
-  return ("%s %s %s"):format(
-    marks.mark(icons, "held", now),
-    at,
-    run.reason == "needs-human" and "asks" or "paused"
-  )
+  return ("%s %s %s"):format(marks.mark(icons, "held", now), at, run.reason == "needs-human" and "asks" or "paused")
 end
 
 ---@return string

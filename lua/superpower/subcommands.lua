@@ -103,11 +103,7 @@ M.resume = {
       end
     end
     if bang then
-      require("superpower.headless").drive(
-        "resume",
-        "resume",
-        { which = which, answer = answer, by = vim.env.USER }
-      )
+      require("superpower.headless").drive("resume", "resume", { which = which, answer = answer, by = vim.env.USER })
     else
       require("superpower.verbs").resume(which, { answer = answer }, say)
     end
@@ -167,8 +163,7 @@ local function decision(verb, desc, usage)
       if verb == "changes" and comment == "" then
         return refuse("what should change? :Superpower changes COMMENT", bang)
       end
-      local fields =
-        { decision = verb, comment = comment ~= "" and comment or nil, answer = answer, by = vim.env.USER }
+      local fields = { decision = verb, comment = comment ~= "" and comment or nil, answer = answer, by = vim.env.USER }
       if bang then
         return require("superpower.headless").drive(verb, "decide", fields)
       end

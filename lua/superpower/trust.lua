@@ -47,8 +47,7 @@ function M.ask(root, name, data, go)
       go(nil)
       return
     end
-    local _, err =
-      require("superpower.session").call("trust-grant", { root = root, name = name, digest = data.digest })
+    local _, err = require("superpower.session").call("trust-grant", { root = root, name = name, digest = data.digest })
     if err then
       require("superpower.notify").fault(err)
       go(nil)

@@ -31,11 +31,7 @@ local function then_show(root, callback)
     if not err then
       runs.show(root)
       local run = session.status(root)
-      if
-        run
-        and require("superpower.config").get().progress.open
-        and not require("superpower.notify").headless()
-      then
+      if run and require("superpower.config").get().progress.open and not require("superpower.notify").headless() then
         require("superpower.ui.progress").open(root)
       end
     end
@@ -111,10 +107,7 @@ function M.resume(which, opts, callback)
         if not err and not require("superpower.notify").headless() then
           if value.others and value.others > 0 then
             require("superpower.notify").info(
-              ("%d other unfinished %s: :Superpower runs"):format(
-                value.others,
-                value.others == 1 and "run" or "runs"
-              )
+              ("%d other unfinished %s: :Superpower runs"):format(value.others, value.others == 1 and "run" or "runs")
             )
           end
           if value.state == "paused" then

@@ -182,9 +182,7 @@ local function new(rest)
   if not words then
     return notify.error(assert(err))
   elseif #words == 0 or #words > 2 then
-    return notify.error(
-      "new takes a name in kebab-case and, if you like, a template: :Superpower new NAME [TEMPLATE]"
-    )
+    return notify.error("new takes a name in kebab-case and, if you like, a template: :Superpower new NAME [TEMPLATE]")
   end
   local root = project()
   if root then
@@ -210,8 +208,7 @@ function M.add(subcommands)
     complete = complete.plan,
     impl = plan,
   }
-  subcommands.why =
-    { desc = "why a stage runs or is skipped", usage = "[STAGE]", complete = complete.why, impl = why }
+  subcommands.why = { desc = "why a stage runs or is skipped", usage = "[STAGE]", complete = complete.why, impl = why }
   subcommands.check = {
     desc = "diagnostics of every declaration, into the quickfix list",
     usage = "[NAME]",

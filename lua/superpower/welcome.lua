@@ -5,7 +5,8 @@ local said = {} ---@type table<string, true>
 
 ---@return boolean
 local function unwelcome()
-  return vim.wo.diff
+  return require("superpower.notify").headless()
+    or vim.wo.diff
     or vim.bo.filetype == "gitcommit"
     or vim.bo.filetype == "gitrebase"
     or not require("superpower.config").get().resume_notice

@@ -42,8 +42,11 @@ function M.page(review, run, width)
   local function add(line)
     table.insert(page.lines, line)
   end
-  for _, line in ipairs(text.wrap(text.line(review.label), width)) do
-    add({ { line, "SuperpowerHeading" } })
+  local label = text.line(review.label or "")
+  if text.width(label) > width - 26 then -- the title has no room for all of it
+    for _, line in ipairs(text.wrap(label, width)) do
+      add({ { line, "SuperpowerHeading" } })
+    end
   end
   local from = review.from and run.stages[review.from] or nil
   if from then

@@ -101,6 +101,7 @@ function M.dress(win, wrap)
   value("conceallevel", 2, set)
   value("concealcursor", "nc", set)
   value("spell", false, set)
+  value("statuscolumn", wrap and " " or "", set)
   value("list", false, set)
   value("winfixbuf", vim.fn.has("nvim-0.11") == 1, set)
   value(
@@ -211,8 +212,7 @@ end
 --- How many rows and columns there are for floats, without the command line and the tab line.
 ---@return { width: integer, height: integer, top: integer }
 function M.screen()
-  local top = (vim.o.showtabline == 2 or (vim.o.showtabline == 1 and #vim.api.nvim_list_tabpages() > 1)) and 1
-    or 0
+  local top = (vim.o.showtabline == 2 or (vim.o.showtabline == 1 and #vim.api.nvim_list_tabpages() > 1)) and 1 or 0
   local bottom = vim.o.cmdheight + (vim.o.laststatus > 0 and 1 or 0)
   return { width = vim.o.columns, height = math.max(3, vim.o.lines - top - bottom), top = top }
 end

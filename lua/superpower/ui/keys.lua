@@ -24,9 +24,7 @@ end
 function M.help(title, keys)
   local float = require("superpower.ui.float")
   local lines, width = {}, 30
-  for _, key in
-    ipairs(vim.list_extend(vim.list_extend({}, keys), { { lhs = "g?", desc = "show these keys" } }))
-  do
+  for _, key in ipairs(vim.list_extend(vim.list_extend({}, keys), { { lhs = "g?", desc = "show these keys" } })) do
     local line = (" %-8s %s "):format(key.lhs, key.desc)
     width = math.max(width, vim.api.nvim_strwidth(line))
     table.insert(lines, { { line:sub(1, 10), "SuperpowerKey" }, { line:sub(11) } })

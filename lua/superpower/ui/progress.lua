@@ -163,11 +163,8 @@ local function open_window()
   local opts, split = place(run)
   if split then
     local buf = float.buffer("superpower-progress")
-    local win = vim.api.nvim_open_win(
-      buf,
-      false,
-      { split = "below", win = -1, height = opts.height, style = "minimal" }
-    )
+    local win =
+      vim.api.nvim_open_win(buf, false, { split = "below", win = -1, height = opts.height, style = "minimal" })
     float.dress(win)
     window = { win = win, buf = buf }
   else

@@ -92,10 +92,7 @@ local function todo_line(todo, indent, opts)
     end
     piece = text.cut(piece, room)
     used = used + text.width(piece)
-    table.insert(
-      line,
-      { piece, done and "SuperpowerPassed" or (active and "SuperpowerRunning" or "SuperpowerDim") }
-    )
+    table.insert(line, { piece, done and "SuperpowerPassed" or (active and "SuperpowerRunning" or "SuperpowerDim") })
   end
   return line
 end
@@ -170,6 +167,22 @@ local function window(run, rows)
   return first, math.min(total, first + room - 1)
 end
 
+--- What a run that does not run waits for, and what answers.
+---@param run superpower.Snapshot
+---@return string
+function M.waits(run)
+  if run.state ~= "paused" then
+    return run.state
+  elseif run.reason == "gate" then
+    return "waits for you: :Superpower gate"
+  elseif run.reason == "failed" then
+    return "failed: :Superpower retry, skip or cancel"
+  elseif run.reason == "needs-human" then
+    return "asks: :Superpower retry ANSWER"
+  end
+  return (run.reason or "paused") .. ": :Superpower resume"
+end
+
 --- The line at the end of a run that has ended or waits.
 ---@param run superpower.Snapshot
 ---@return superpower.Line[]
@@ -182,7 +195,10 @@ local function last_lines(run, opts)
   end
   local words = run.summary
   if not words or words == "" then
-    words = run.detail or run.state
+    words = run.detail
+  end
+  if not words or words == "" then
+    words = M.waits(run)
   end
   local group = "SuperpowerNote"
   if run.state == "paused" then
@@ -270,7 +286,10 @@ end
 ---@param now integer
 ---@return integer
 function M.elapsed(run, now)
-  return (run.ended_at or now) - run.started_at
+  if run.state == "running" then
+    return now - run.started_at
+  end
+  return run.active_ms or (run.ended_at or now) - run.started_at
 end
 
 return M

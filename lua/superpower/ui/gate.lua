@@ -1,0 +1,184 @@
+--- The approval window: what is asked, what was reported, what has changed, and the keys that answer. It is bound to one
+--- gate of one run, for as long as it lives.
+local float = require("superpower.ui.float")
+local text = require("superpower.ui.text")
+
+local M = {}
+M.__index = M
+
+---@class superpower.GateWindow
+---@field run superpower.Snapshot
+---@field review superpower.Review
+---@field page superpower.ApprovalPage
+---@field window superpower.Decision
+---@field deciding boolean
+---@field decide fun(decision: string, comment: string?, done?: fun(err: string?))
+
+local drafts = {} ---@type table<string, string> comments that were not sent, by run and gate
+
+---@return superpower.ReviewFile?
+function M:file_here()
+  return self.page.files[vim.api.nvim_win_get_cursor(self.window.float.win)[1]]
+end
+
+---@return string
+function M:key()
+  return self.run.run_id .. "/" .. self.run.gate.id
+end
+
+--- Whether it can still decide.
+---@return boolean
+function M:alive()
+  return self.window:is_open() and not self.window.dead
+end
+
+---@param decision "changes"|"reject"
+function M:comment(decision)
+  local changes = decision == "changes"
+  local hints = {
+    changes and "What should change? :w sends, :q goes back." or "Why? May be empty. :w rejects, :q goes back.",
+  }
+  for _, file in ipairs(self.review.files or {}) do
+    table.insert(hints, ("  %s %s"):format(file.status, text.line(file.path)))
+  end
+  require("superpower.ui.comment").open({
+    title = changes and "Request changes" or "Reject",
+    draft = drafts[self:key()],
+    hints = hints,
+    send = function(said, done)
+      if not self:alive() then
+        drafts[self:key()] = said
+        done("too late: this gate no longer waits. The comment stays in its buffer.")
+      elseif changes and said == "" then
+        done("write what should change, then :w")
+      else
+        self.decide(decision, said ~= "" and said or nil, function(err)
+          if not err then
+            drafts[self:key()] = nil
+          end
+          done(err)
+        end)
+      end
+    end,
+    back = function(draft)
+      drafts[self:key()] = draft
+      vim.schedule(function()
+        if self.window:is_open() then
+          vim.api.nvim_set_current_win(self.window.float.win)
+        end
+      end)
+    end,
+  })
+end
+
+---@return superpower.DecisionKey
+function M:later()
+  return {
+    lhs = "q",
+    label = "later",
+    desc = "close; the gate stays open",
+    always = true,
+    fn = function()
+      self.window:close()
+    end,
+  }
+end
+
+---@return superpower.DecisionKey[]
+function M:keys()
+  local function key(lhs, label, desc, fn)
+    return { lhs = lhs, label = label, desc = desc, fn = fn }
+  end
+  return {
+    key("a", "approve", "approve: the run goes on", function()
+      self.decide("approve")
+    end),
+    key("c", "changes", "request changes, with a comment", function()
+      self:comment("changes")
+    end),
+    key("r", "reject", "reject: the run ends (asks once more)", function()
+      self.window:ask("reject: the run ends here", self:reject_keys())
+    end),
+    key("d", "diff", "diff of the file under the cursor", function()
+      require("superpower.ui.diff").open(self.run.root, self:file_here())
+    end),
+    key("o", "open", "open the file under the cursor", function()
+      require("superpower.ui.diff").edit(self.run.root, self:file_here())
+    end),
+    self:later(),
+  }
+end
+
+---@return superpower.DecisionKey[]
+function M:reject_keys()
+  local function back()
+    self.window:ask(nil, self:keys())
+  end
+  return {
+    {
+      lhs = "y",
+      label = "reject",
+      desc = "reject the run",
+      fn = function()
+        self.decide("reject")
+      end,
+    },
+    {
+      lhs = "c",
+      label = "reject with a comment",
+      desc = "reject with a comment",
+      fn = function()
+        self:comment("reject")
+      end,
+    },
+    { lhs = "n", label = "back", desc = "back: nothing is rejected", fn = back, always = true },
+    self:later(),
+  }
+end
+
+---@param lines superpower.Line[]
+---@param width integer
+---@return integer
+local function rows_of(lines, width)
+  local rows = 0
+  for _, line in ipairs(lines) do
+    rows = rows + math.max(1, math.ceil(require("superpower.ui.page").cells(line) / width))
+  end
+  return rows
+end
+
+--- Opens it on the gate that `run` waits at, with the cursor inside.
+---@param run superpower.Snapshot
+---@param review superpower.Review
+---@param decide fun(this: superpower.GateWindow, decision: string, comment: string?, done?: fun(err: string?))
+---@param closed fun(this: superpower.GateWindow)
+---@return superpower.GateWindow
+function M.open(run, review, decide, closed)
+  local screen = float.screen()
+  local width = math.min(76, screen.width - 4)
+  local self = setmetatable({ run = run, review = review, deciding = false }, M)
+  self.page = require("superpower.ui.approval").page(review, run, width - 2)
+  self.decide = function(decision, comment, done)
+    decide(self, decision, comment, done)
+  end
+  local at = ("gate · stage %d/%d"):format(run.gate.stage, run.total)
+  local title = text.cut(text.line(review.label or run.gate.label), width - text.width(at) - 6)
+  self.window = require("superpower.ui.decision").open({
+    filetype = "superpower-gate",
+    title = { { " " .. title .. " ", "SuperpowerTitle" } },
+    right = { { " " .. at .. " ", "SuperpowerGate" } },
+    help = "Approval",
+    width = width,
+    height = math.min(rows_of(self.page.lines, width - 1) + 1, math.max(8, math.floor(screen.height * 0.8))),
+    enter = true,
+    keys = self:keys(),
+    closed = function()
+      closed(self)
+    end,
+  })
+  float.paint(self.window.float.buf, self.page.lines)
+  pcall(vim.treesitter.start, self.window.float.buf, "markdown")
+  return self
+end
+
+return M

@@ -1,0 +1,164 @@
+-- A stand-in for the native library, for specs of what the editor shows: operations are answered from a script, events
+-- are sent by the spec. The editor itself is a real one.
+--
+--   local S = require("support.scripted")
+--   local nvim = S.child({ columns = 120, lines = 30 })
+--   S.answer(nvim, "review", { … })            what an operation answers; S.refuse(nvim, op, err) refuses it
+--   S.send(nvim, { type = "snapshot", … })     as if polled
+--   S.calls(nvim, "decide")                    what was asked so far, in order
+--   S.run({ … })                               a snapshot of a run, at its fourth stage unless told otherwise
+
+local T = require("harness")
+
+local S = {}
+
+local engine = [[
+  local answers, refusals, calls, handlers = {}, {}, {}, {}
+  local M = { root = function() return vim.env.SP_ROOT end, info = function() end, paths = function() return {} end }
+  function M.call(op, fields)
+    table.insert(calls, { op = op, fields = vim.deepcopy(fields or {}) })
+    local queue = refusals[op]
+    if queue and #queue > 0 then
+      return nil, table.remove(queue, 1)
+    end
+    return answers[op]
+  end
+  function M.on(type, fn)
+    handlers[type] = handlers[type] or {}
+    table.insert(handlers[type], fn)
+  end
+  M.script = {
+    answer = function(op, value) answers[op] = value end,
+    refuse = function(op, err)
+      refusals[op] = refusals[op] or {}
+      table.insert(refusals[op], err)
+    end,
+    send = function(event)
+      if event.type == "snapshot" then answers.status = event.run end
+      for _, name in ipairs({ event.type, "*" }) do
+        for _, fn in ipairs(handlers[name] or {}) do fn(event) end
+      end
+    end,
+    calls = function(op)
+      return vim.tbl_map(function(call) return call.fields end,
+        vim.tbl_filter(function(call) return call.op == op end, calls))
+    end,
+  }
+  answers.configure, answers.seen, answers.answer = {}, {}, {}
+  package.loaded["superpower.engine"] = M
+]]
+
+---@param opts? table as T.child's; `config` is vim.g.superpower
+function S.child(opts)
+  opts = vim.tbl_extend("force", { columns = 120, lines = 30, plugin = true }, opts or {})
+  local init = opts.init or ""
+  opts.init = engine .. "\n" .. init
+  local nvim = T.child(opts)
+  S.answer(nvim, "project", { root = nvim.project })
+  nvim:lua("require('superpower.session').call('seen', {})")
+  return nvim
+end
+
+function S.answer(nvim, op, value)
+  nvim:lua("local op, value = ...; require('superpower.engine').script.answer(op, value)", op, value)
+end
+
+function S.refuse(nvim, op, err)
+  nvim:lua("local op, err = ...; require('superpower.engine').script.refuse(op, err)", op, err)
+end
+
+--- Sends an event on the main loop, as the real one does.
+function S.send(nvim, event)
+  event.root = event.root or nvim.project
+  if event.run then
+    event.run.root = nvim.project
+  end
+  nvim:lua("local event = ...; vim.schedule(function() require('superpower.engine').script.send(event) end)", event)
+end
+
+function S.calls(nvim, op)
+  return nvim:lua("return require('superpower.engine').script.calls(...)", op)
+end
+
+local labels = {
+  "Spec intake: PROBLEM → SPEC → PLAN → TASKS → story files",
+  "Await TASKS.md approval before design begins",
+  "UX research: personas + journey map",
+  "Wireframes for all story screens",
+  "Await wireframe approval",
+  "Visual identity: palette + typography + token seed",
+  "Await palette approval",
+  "Emit CSS vars and Tailwind config",
+}
+local actors =
+  { "spec-kit", nil, "ux-researcher", "wireframe-architect", nil, "visual-identity-designer", nil, "tokens" }
+
+--- A run of eight stages. `at` is the current one; those before it passed.
+function S.run(opts)
+  opts = opts or {}
+  local at = opts.at or 4
+  local now = os.time() * 1000
+  local run = {
+    run_id = "0190-abc",
+    superpower = "new-ui-feature",
+    version = "1.0.0",
+    state = opts.state or "running",
+    reason = opts.reason,
+    detail = opts.detail,
+    current_stage = at,
+    total = #labels,
+    started_at = now - 761000,
+    ours = opts.ours ~= false,
+    gate = opts.gate,
+    summary = opts.summary,
+    stages = {},
+    live = opts.live,
+    usage = opts.usage or {},
+    facts = {},
+  }
+  for position, label in ipairs(labels) do
+    local gate = actors[position] == nil
+    local mark = position < at and (gate and "approved" or "passed") or "waiting"
+    if position == at then
+      mark = opts.mark or (run.state == "running" and "running" or (gate and "gate" or "failed"))
+    end
+    local note = position < at and gate and "approved" or (gate and position > at and "gate" or nil)
+    table.insert(run.stages, {
+      position = position,
+      label = label,
+      kind = gate and "gate" or "agent",
+      actor = actors[position],
+      mark = mark,
+      note = position == at and opts.note or note,
+      gate = gate,
+      visit = 1,
+      attempt = 1,
+      max_attempts = 3,
+      started_at = position == at and now - 67000 or nil,
+      elapsed_ms = position < at and 48000 * position or nil,
+    })
+  end
+  return run
+end
+
+--- The same run, waiting at its gate.
+function S.at_gate(opts)
+  opts = vim.tbl_extend("force", { at = 5, state = "paused", reason = "gate" }, opts or {})
+  opts.gate = opts.gate or { id = "5.1", stage = 5, visit = 1, label = labels[5] }
+  return S.run(opts)
+end
+
+S.review = {
+  run_id = "0190-abc",
+  gate = "5.1",
+  label = labels[5],
+  from = 4,
+  message = "# Wireframes for reset-password\n\nThree screens, tab order noted. The expired-link state reuses "
+    .. "the error **banner** of login.",
+  files = {
+    { path = "docs/design/wireframes/reset.md", status = "+", added = 84, removed = 0 },
+    { path = "docs/stories/reset-password-1/Story.md", status = "~", added = 3, removed = 1 },
+  },
+}
+
+return S
