@@ -1,1 +1,126 @@
-//! Rules over a declaration.
+//! The rules that a declaration must follow, one file a family. The same check guards the editor and the run.
+//!
+//! No rule stops at the first fault, and none needs another to have passed: each judges what could be read.
+
+mod conditions;
+mod graph;
+mod inputs;
+mod names;
+mod stages;
+mod templates;
+mod text;
+
+use crate::declaration::draft::Draft;
+use crate::declaration::model::Declaration;
+use crate::declaration::yaml::{self, Tree};
+use crate::declaration::{Sink, decode};
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::source::{Source, Span};
+
+pub use text::MAX_BYTES;
+
+/// What a declaration is checked against, besides itself. What is `None` is not checked.
+#[derive(Clone, Debug, Default)]
+pub struct Context {
+    /// The stem of its file.
+    pub stem: Option<String>,
+    /// The agents that there are.
+    pub agents: Option<Vec<String>>,
+    /// The skills that there are.
+    pub skills: Option<Vec<String>>,
+    /// Facts of the user's own, registered from Lua.
+    pub facts: Vec<String>,
+    /// Harnesses from the configuration, besides those that the engine knows.
+    pub harnesses: Vec<String>,
+    /// Another file of the same name in the same place.
+    pub twin: Option<String>,
+}
+
+/// A checked declaration.
+#[derive(Clone, Debug)]
+pub struct Checked {
+    /// The text.
+    pub source: Source,
+    /// The text as a tree; of a text with syntax errors, what could be read.
+    pub tree: Tree,
+    /// The tree as far as it could be understood.
+    pub draft: Draft,
+    /// The typed model: there exactly if no diagnostic is an error.
+    pub declaration: Option<Declaration>,
+    /// Every fault, in the order of the text.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl Checked {
+    /// Whether it may not run.
+    pub fn has_errors(&self) -> bool {
+        self.declaration.is_none()
+    }
+
+    /// The faults as lines for people, with lines and columns from 1:
+    /// `new-ui-feature.yaml:14:11: stages[2].gate: unknown gate "human_approval" (did you mean "human-approval"?)`.
+    pub fn lines(&self, file: &str) -> Vec<String> {
+        let line = |diagnostic: &Diagnostic| {
+            let at = self.source.position(diagnostic.span.start);
+            let path =
+                if diagnostic.path.is_empty() { String::new() } else { format!("{}: ", diagnostic.path) };
+            format!("{file}:{}:{}: {path}{}", at.line + 1, at.col + 1, diagnostic.message)
+        };
+        self.diagnostics.iter().map(line).collect()
+    }
+}
+
+/// Checks a declaration.
+pub fn check(text: &str, context: &Context) -> Checked {
+    let source = Source::new(text);
+    let (tree, found) = text::read(&source);
+    finish(source, tree, found, context)
+}
+
+/// Checks the bytes of a file, which may not be a text at all. What is none of UTF-8 is replaced by `?`, byte by byte.
+pub fn check_bytes(bytes: &[u8], context: &Context) -> Checked {
+    let (text, faults) = text::decode(bytes);
+    let source = Source::new(text);
+    let (tree, mut found) = if faults.is_empty() || bytes.len() <= MAX_BYTES {
+        text::read(&source)
+    } else {
+        (yaml::read(&crate::declaration::patched("")).0, Vec::new())
+    };
+    found.extend(faults);
+    finish(source, tree, found, context)
+}
+
+fn finish(source: Source, tree: Tree, found: Vec<Diagnostic>, context: &Context) -> Checked {
+    let mut sink = Sink::new(&source, &tree);
+    sink.diagnostics = found;
+    let draft = match decode::decode(&mut sink) {
+        Some(draft) => {
+            judge(&mut sink, &draft, context);
+            draft
+        }
+        None => Draft::default(),
+    };
+    let mut diagnostics = sink.diagnostics;
+    // Reported once, however many ways lead to it.
+    diagnostics
+        .sort_by(|a, b| (a.span, a.code, &a.path, &a.message).cmp(&(b.span, b.code, &b.path, &b.message)));
+    diagnostics.dedup_by(|a, b| (a.span, a.code, &a.message) == (b.span, b.code, &b.message));
+    let errors = diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
+    let mut declaration = if errors { None } else { draft.finish(&tree) };
+    if declaration.is_none() && !errors {
+        // No rule should leave this to happen; a run must be refused all the same, and say why.
+        let message = "this cannot be run, for a reason that no rule names: please report it";
+        diagnostics.push(Diagnostic::new(crate::diagnostic::Code::WrongType, Span::new(0, 0), "", message));
+        declaration = None;
+    }
+    Checked { source, tree, draft, declaration, diagnostics }
+}
+
+fn judge(sink: &mut Sink<'_>, draft: &Draft, context: &Context) {
+    names::judge(sink, draft, context);
+    inputs::judge(sink, draft);
+    stages::judge(sink, draft, context);
+    let order = graph::judge(sink, draft);
+    conditions::judge(sink, draft, context);
+    templates::judge(sink, draft, &order);
+}

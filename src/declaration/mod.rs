@@ -1,3 +1,24 @@
 //! A declaration: from text to tree to typed model.
+//!
+//! [`yaml`] reads the text into a tree that knows where everything stands, [`decode`] reads the tree into a
+//! [`draft`] and says what is wrong with its shape, [`crate::check`] judges the draft, and only a draft without an
+//! error becomes a [`model::Declaration`].
 
+pub mod decode;
+pub mod draft;
+mod fields;
+mod inside;
+pub mod keys;
 pub mod model;
+pub mod order;
+mod patch;
+pub mod scalar;
+mod sink;
+pub mod yaml;
+
+pub use sink::Sink;
+
+/// A text to be parsed as it is.
+pub fn patched(text: &str) -> patch::Patched {
+    patch::Patched::new(text)
+}

@@ -1,9 +1,12 @@
 //! The engine's tests, without Neovim: one binary, one file a subject.
 
 mod architecture;
+mod check;
+mod condition;
 mod examples;
 mod harness;
 mod process;
 mod project;
 mod project_review;
 mod project_trust;
+mod template;

@@ -1,0 +1,108 @@
+//! `when`: does it parse, do its facts exist, can its comparisons ever differ.
+
+use super::Context;
+use crate::condition::{self, Expr, FACTS, Operand, WORDS};
+use crate::declaration::Sink;
+use crate::declaration::draft::{Draft, DraftInput, Text};
+use crate::diagnostic::Code;
+use crate::source::Span;
+use crate::suggest;
+
+/// Judges every condition.
+pub fn judge(sink: &mut Sink<'_>, draft: &Draft, context: &Context) {
+    for text in draft.stages.iter().filter_map(|stage| stage.when.as_ref()) {
+        match condition::parse(&text.value) {
+            Ok(expr) => judge_one(sink, draft, context, text, &expr),
+            Err(error) => {
+                let report = sink.inside(Code::InvalidCondition, text, error.span, error.message);
+                if let Some(instead) = error.instead {
+                    report.fix(format!("change to {instead}"), instead);
+                }
+            }
+        }
+    }
+}
+
+fn judge_one(sink: &mut Sink<'_>, draft: &Draft, context: &Context, text: &Text, expr: &Expr) {
+    let mut facts: Vec<(&str, Span)> = Vec::new();
+    let mut compared: Vec<(&str, &str, Span)> = Vec::new();
+    expr.walk(&mut |expr| match expr {
+        Expr::Fact(name, span) => facts.push((name, *span)),
+        Expr::Equal(left, right) | Expr::NotEqual(left, right) => match (left, right) {
+            (Operand::Variable(name, _), Operand::Text(value, span))
+            | (Operand::Text(value, span), Operand::Variable(name, _)) => compared.push((name, value, *span)),
+            _ => {}
+        },
+        _ => {}
+    });
+    for (name, span) in facts {
+        judge_fact(sink, draft, context, text, name, span);
+    }
+    for (name, span) in expr.variables() {
+        super::templates::judge_variable(sink, draft, text, name, span);
+    }
+    for (name, value, span) in compared {
+        let input =
+            draft.inputs.iter().find(|input| input.name.as_ref().is_some_and(|text| text.value == name));
+        if let Some(input) = input {
+            judge_comparison(sink, text, input, value, span);
+        }
+    }
+}
+
+fn judge_fact(sink: &mut Sink<'_>, draft: &Draft, context: &Context, text: &Text, name: &str, span: Span) {
+    let known =
+        || FACTS.iter().chain(WORDS).map(|(name, _)| *name).chain(context.facts.iter().map(String::as_str));
+    if known().any(|fact| fact == name) {
+        return;
+    }
+    let input = draft.inputs.iter().filter_map(|input| input.name.as_ref()).find(|text| text.value == name);
+    let near = match name {
+        "true" | "True" | "TRUE" => Some("always".to_owned()),
+        "false" | "False" | "FALSE" => Some("never".to_owned()),
+        _ if input.is_some() => Some(format!("{{{{{name}}}}}")),
+        _ => suggest::nearest(name, known()).map(str::to_owned),
+    };
+    let hint = near.as_ref().map(|near| format!(" (did you mean \"{near}\"?)")).unwrap_or_default();
+    let report =
+        sink.inside(Code::UnknownCondition, text, span, format!("unknown condition \"{name}\"{hint}"));
+    if let Some(near) = near {
+        report.fix(format!("change to {near}"), near);
+    }
+}
+
+/// An input that has a few values only, compared with another one.
+fn judge_comparison(sink: &mut Sink<'_>, text: &Text, input: &DraftInput, value: &str, span: Span) {
+    let name = input.name.as_ref().map_or("", |text| text.value.as_str());
+    let values: Vec<&str> = match input.kind.as_ref().map(|kind| kind.value.as_str()) {
+        Some("enum") => match &input.values {
+            Some((values, _)) if !values.is_empty() => {
+                values.iter().map(|value| value.value.as_str()).collect()
+            }
+            _ => return,
+        },
+        Some("bool") => vec!["true", "false"],
+        _ => return,
+    };
+    // One that need not be given, and has no default, may be empty.
+    let may_be_empty =
+        input.default.is_none() && input.required.as_ref().is_none_or(|(required, _)| !required);
+    if values.contains(&value) || (value.is_empty() && may_be_empty) {
+        return;
+    }
+    let near = suggest::nearest(value, values.iter().copied());
+    let hint = near.map_or_else(
+        || format!(": it can be {}", values.join(", ")),
+        |near| format!(" (did you mean \"{near}\"?)"),
+    );
+    let report = sink.inside(
+        Code::ConstantCondition,
+        text,
+        span,
+        format!("\"{name}\" can never be \"{value}\"{hint}"),
+    );
+    if let Some(near) = near {
+        let shown = Operand::Text(near.to_owned(), span).to_string();
+        report.fix(format!("change to \"{near}\""), shown);
+    }
+}

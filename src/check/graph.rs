@@ -1,0 +1,215 @@
+//! How stages refer to each other: names, dependencies, rework, and the gate that has nothing to approve.
+
+use super::names::{is_kebab, kebab};
+use crate::declaration::Sink;
+use crate::declaration::draft::{Draft, DraftStage, Text};
+use crate::declaration::order;
+use crate::diagnostic::Code;
+use crate::source::Span;
+use crate::suggest;
+use std::collections::HashMap;
+
+/// Which stage is which, and when it runs.
+pub struct Order<'a> {
+    by_name: HashMap<&'a str, usize>,
+    /// For each position, when it runs.
+    rank: Vec<usize>,
+    /// Whether some stage could not be read, so that a name may be its.
+    unsure: bool,
+}
+
+/// Where a reference to a stage leads.
+pub enum Reference {
+    /// To an earlier stage.
+    Earlier,
+    /// To the stage itself, or one that has not run yet.
+    NotEarlier,
+    /// Nowhere, or nobody can say where.
+    Unknown,
+}
+
+impl<'a> Order<'a> {
+    /// Where `name`, a stage's name or number, leads from the stage at `from` (from 0).
+    pub fn reference(&self, name: &str, from: usize) -> Reference {
+        let number = name.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+        match self.by_name.get(name).copied().or(number.filter(|&at| at < self.rank.len())) {
+            Some(at) if self.rank[at] < self.rank[from] => Reference::Earlier,
+            Some(_) => Reference::NotEarlier,
+            None => Reference::Unknown,
+        }
+    }
+
+    /// The names of the stages that run before the one at `from`.
+    pub fn names_before(&self, from: usize) -> impl Iterator<Item = &'a str> {
+        let mut names: Vec<_> =
+            self.by_name.iter().filter(|(_, at)| self.rank[**at] < self.rank[from]).collect();
+        names.sort_by_key(|(_, at)| **at);
+        names.into_iter().map(|(name, _)| *name)
+    }
+
+    /// Reports a reference to a stage that is none, or not an earlier one. `part` is where it stands in `text`.
+    pub fn judge(&self, sink: &mut Sink<'_>, text: &Text, part: Option<Span>, name: &str, from: usize) {
+        let problem = match self.reference(name, from) {
+            Reference::Earlier => return,
+            Reference::Unknown if self.unsure => return,
+            Reference::NotEarlier => format!("the stage \"{name}\" does not run before this one"),
+            Reference::Unknown => format!("unknown stage \"{name}\""),
+        };
+        let near = suggest::nearest(name, self.names_before(from)).filter(|near| *near != name);
+        let hint = near.map(|near| format!(" (did you mean \"{near}\"?)")).unwrap_or_default();
+        let message = format!("{problem}{hint}");
+        let report = match part {
+            Some(part) => sink.inside(Code::UnknownStage, text, part, message),
+            None => sink.at(Code::UnknownStage, &text.slot, message),
+        };
+        if let Some(near) = near {
+            report.fix(format!("change to \"{near}\""), near);
+        }
+    }
+}
+
+/// Judges all references between stages, and answers their order.
+pub fn judge<'a>(sink: &mut Sink<'_>, draft: &'a Draft) -> Order<'a> {
+    let by_name = names(sink, draft);
+    let rank = dependencies(sink, draft, &by_name);
+    let order = Order { by_name, rank, unsure: draft.stages_unsure };
+    for (at, stage) in draft.stages.iter().enumerate() {
+        if let Some(rework) = &stage.rework {
+            order.judge(sink, rework, None, &rework.value, at);
+        }
+    }
+    leading_gates(sink, draft, &order);
+    order
+}
+
+fn names<'a>(sink: &mut Sink<'_>, draft: &'a Draft) -> HashMap<&'a str, usize> {
+    let mut by_name: HashMap<&str, usize> = HashMap::new();
+    for (at, stage) in draft.stages.iter().enumerate() {
+        let Some(name) = &stage.name else { continue };
+        let value = name.value.as_str();
+        let number = value.chars().all(|c| c.is_ascii_digit());
+        if !is_kebab(value) || number {
+            let message = if number {
+                format!("\"{value}\" is no name for a stage: a number always means a position")
+            } else {
+                format!("\"{value}\" is no name for a stage: small letters, digits and \"-\" between them")
+            };
+            let report = sink.at(Code::InvalidName, &name.slot, message);
+            if let Some(near) = kebab(value).filter(|_| !number) {
+                report.fix(format!("change to \"{near}\""), near);
+            }
+        }
+        match by_name.get(value) {
+            None => {
+                by_name.insert(value, at);
+            }
+            Some(&earlier) => {
+                let earlier =
+                    draft.stages[earlier].name.as_ref().map(|text| sink.tree.node(text.slot.node).span);
+                let message = format!("another stage has the name \"{value}\"");
+                sink.at(Code::DuplicateStage, &name.slot, message)
+                    .related(earlier.unwrap_or_default(), "first here");
+            }
+        }
+    }
+    by_name
+}
+
+/// For each position, when it runs.
+fn dependencies(sink: &mut Sink<'_>, draft: &Draft, by_name: &HashMap<&str, usize>) -> Vec<usize> {
+    let mut depends = vec![Vec::new(); draft.stages.len()];
+    for (at, stage) in draft.stages.iter().enumerate() {
+        for text in &stage.depends_on {
+            match by_name.get(text.value.as_str()) {
+                Some(&before) => depends[at].push(before),
+                None if draft.stages_unsure => {}
+                None => unknown_dependency(sink, text, stage, by_name),
+            }
+        }
+    }
+    let order = order::order(&depends).unwrap_or_else(|waiting| {
+        cycles(sink, draft, &depends, &waiting);
+        (0..depends.len()).collect()
+    });
+    let mut rank = vec![0; depends.len()];
+    for (when, &at) in order.iter().enumerate() {
+        rank[at] = when;
+    }
+    rank
+}
+
+fn unknown_dependency(sink: &mut Sink<'_>, text: &Text, stage: &DraftStage, by_name: &HashMap<&str, usize>) {
+    let own = stage.name.as_ref().map(|name| name.value.as_str());
+    let mut known: Vec<_> = by_name.keys().copied().filter(|name| Some(*name) != own).collect();
+    known.sort_unstable();
+    let near = suggest::nearest(&text.value, known.iter().copied());
+    let hint = near.map(|near| format!(" (did you mean \"{near}\"?)")).unwrap_or_default();
+    let message = format!("no stage has the name \"{}\"{hint}", text.value);
+    let report = sink.at(Code::UnknownDependency, &text.slot, message);
+    if let Some(near) = near {
+        report.fix(format!("change to \"{near}\""), near);
+    }
+}
+
+/// Reports each circle once, at the dependency that closes it in the order of the text.
+fn cycles(sink: &mut Sink<'_>, draft: &Draft, depends: &[Vec<usize>], waiting: &[usize]) {
+    let mut seen = vec![false; depends.len()];
+    for &start in waiting {
+        // Every waiting stage waits for another waiting one, so that this walk must meet itself.
+        let mut walk: Vec<usize> = Vec::new();
+        let mut on_walk: HashMap<usize, usize> = HashMap::new();
+        let mut at = start;
+        while !seen[at] {
+            seen[at] = true;
+            on_walk.insert(at, walk.len());
+            walk.push(at);
+            let next = depends[at].iter().copied().find(|next| waiting.binary_search(next).is_ok());
+            let Some(next) = next else { break };
+            at = next;
+        }
+        let Some(&from) = on_walk.get(&at) else { continue };
+        report_cycle(sink, draft, &walk[from..]);
+    }
+}
+
+fn report_cycle(sink: &mut Sink<'_>, draft: &Draft, members: &[usize]) {
+    let name = |at: usize| draft.stages[at].name.as_ref().map_or("", |name| name.value.as_str());
+    let Some((&first, rest)) = members.split_first() else { return };
+    let next = name(rest.first().copied().unwrap_or(first));
+    let Some(text) = draft.stages[first].depends_on.iter().find(|text| text.value == next) else { return };
+    let message = if rest.is_empty() {
+        format!("the stage \"{}\" depends on itself", name(first))
+    } else {
+        let circle: Vec<&str> = members.iter().chain([&first]).map(|&at| name(at)).take(20).collect();
+        format!("stages depend on each other in a circle: {}", circle.join(" → "))
+    };
+    let places: Vec<(Span, String)> = rest
+        .iter()
+        .take(20)
+        .filter_map(|&at| draft.stages[at].name.as_ref())
+        .map(|text| (sink.tree.node(text.slot.node).span, format!("\"{}\" is part of it", text.value)))
+        .collect();
+    let mut report = sink.at(Code::DependencyCycle, &text.slot, message);
+    for (span, message) in places {
+        report = report.related(span, message);
+    }
+}
+
+fn leading_gates(sink: &mut Sink<'_>, draft: &Draft, order: &Order<'_>) {
+    let acts = |stage: &DraftStage| !stage.actions.is_empty() || stage.unsure;
+    let first =
+        draft.stages.iter().enumerate().filter(|(_, stage)| acts(stage)).map(|(at, _)| order.rank[at]).min();
+    if draft.stages_unsure {
+        return;
+    }
+    for (at, stage) in draft.stages.iter().enumerate() {
+        let Some(gate) = stage.gate.as_ref().filter(|gate| gate.value == "human-approval") else { continue };
+        if first.is_none_or(|first| order.rank[at] < first) {
+            sink.at(
+                Code::LeadingGate,
+                &gate.slot,
+                "nothing runs before this gate: there is nothing to approve yet",
+            );
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! What a superpower asks for: names, types, defaults.
+
+use crate::condition::is_input_name;
+use crate::declaration::draft::{Draft, DraftInput, Text};
+use crate::declaration::keys::TYPES;
+use crate::declaration::scalar::{Core, plain_or_quoted, quoted};
+use crate::declaration::{Sink, decode};
+use crate::diagnostic::{Code, Edit};
+use crate::source::Span;
+use crate::suggest;
+use std::collections::HashMap;
+
+/// Words that a command line takes for itself.
+const RESERVED: [&str; 2] = ["harness", "answer"];
+
+/// Judges every input.
+pub fn judge(sink: &mut Sink<'_>, draft: &Draft) {
+    let mut first: HashMap<&str, Span> = HashMap::new();
+    for input in &draft.inputs {
+        if let Some(name) = &input.name {
+            judge_name(sink, name);
+            let here = sink.tree.node(name.slot.node).span;
+            match first.get(name.value.as_str()) {
+                None => {
+                    first.insert(&name.value, here);
+                }
+                Some(&earlier) => {
+                    let message = format!("the input \"{}\" is here a second time", name.value);
+                    sink.at(Code::DuplicateInput, &name.slot, message).related(earlier, "first here");
+                }
+            }
+        }
+        judge_type(sink, input);
+        judge_default(sink, input);
+    }
+}
+
+fn judge_name(sink: &mut Sink<'_>, name: &Text) {
+    let value = name.value.as_str();
+    if RESERVED.contains(&value) {
+        let message =
+            format!("\"{value}\" cannot be an input's name: a command has its own meaning for \"{value}=…\"");
+        sink.at(Code::InvalidName, &name.slot, message);
+    } else if !is_input_name(value) {
+        let near: String = value
+            .trim()
+            .chars()
+            .map(|c| if c.is_ascii_alphanumeric() || "_-".contains(c) { c } else { '_' })
+            .collect();
+        let message = format!(
+            "\"{value}\" is no name for an input: letters, digits, \"_\" and \"-\", and no digit or \"-\" first"
+        );
+        let report = sink.at(Code::InvalidName, &name.slot, message);
+        if is_input_name(&near) {
+            report.fix(format!("change to \"{near}\""), plain_or_quoted(&near));
+        }
+    }
+}
+
+fn judge_type(sink: &mut Sink<'_>, input: &DraftInput) {
+    let kind = input.kind.as_ref().map_or("string", |kind| kind.value.as_str());
+    if let Some(text) = input.kind.as_ref().filter(|text| TYPES.iter().all(|(name, _)| *name != text.value)) {
+        let other = match kind.to_ascii_lowercase().as_str() {
+            "boolean" | "flag" => Some("bool"),
+            "text" | "str" | "number" | "int" | "integer" | "float" => Some("string"),
+            "choice" | "select" | "list" | "options" => Some("enum"),
+            _ => None,
+        };
+        let near = other.or_else(|| suggest::nearest(kind, TYPES.iter().map(|(name, _)| *name)));
+        let hint = near.map_or_else(
+            || ": it must be string, bool or enum".to_owned(),
+            |near| format!(" (did you mean \"{near}\"?)"),
+        );
+        let report = sink.at(Code::UnknownType, &text.slot, format!("unknown type \"{kind}\"{hint}"));
+        if let Some(near) = near {
+            report.fix(format!("change to \"{near}\""), near);
+        }
+        return;
+    }
+    match (&input.values, kind) {
+        (Some((values, slot)), "enum") => {
+            if values.is_empty() && is_empty_list(sink, slot) {
+                sink.at(
+                    Code::MissingField,
+                    slot,
+                    "\"enum\" has no values: an input of the type enum needs at least one",
+                );
+            }
+        }
+        (None, "enum") => {
+            if let Some(kind) = input.kind.as_ref().filter(|_| !has_key(sink, input, "enum")) {
+                let mut slot = kind.slot.clone();
+                slot.path = format!("{}.enum", input.slot.path);
+                sink.at(
+                    Code::MissingField,
+                    &slot,
+                    "\"enum\" is missing: an input of the type enum needs its values",
+                );
+            }
+        }
+        (Some((_, slot)), _) => {
+            let report = sink.at_key(
+                Code::MisplacedField,
+                slot,
+                format!("\"enum\" belongs to the type enum, and this is {kind}"),
+            );
+            let edit = match &input.kind {
+                Some(kind) => Edit { span: report.tree().node(kind.slot.node).span, text: "enum".to_owned() },
+                None => return,
+            };
+            report.edits("change the type to enum", vec![edit]);
+        }
+        (None, _) => {}
+    }
+}
+
+fn is_empty_list(sink: &Sink<'_>, slot: &crate::declaration::draft::Slot) -> bool {
+    matches!(&sink.tree.node(slot.node).kind, crate::declaration::yaml::Kind::Sequence(items) if items.is_empty())
+}
+
+/// Whether the input has the key at all, whatever its value.
+fn has_key(sink: &Sink<'_>, input: &DraftInput, name: &str) -> bool {
+    use crate::declaration::yaml::Kind;
+    let Kind::Mapping(pairs) = &sink.tree.node(input.slot.node).kind else { return false };
+    pairs.iter().any(|(key, value)| {
+        matches!(&sink.tree.node(*key).kind, Kind::Scalar { text, .. } if text == name)
+            && sink.tree.core(*value) != Some(Core::Null)
+    })
+}
+
+fn judge_default(sink: &mut Sink<'_>, input: &DraftInput) {
+    let Some(default) = &input.default else { return };
+    let value = default.value.as_str();
+    match input.kind.as_ref().map_or("string", |kind| kind.value.as_str()) {
+        "bool" if !matches!(default.core, Core::Bool(_)) => {
+            let message = format!("the default of a bool is true or false, and this is \"{value}\"");
+            let report = sink.at(Code::InvalidDefault, &default.slot, message);
+            let meant = match value.to_ascii_lowercase().as_str() {
+                "true" | "yes" | "on" | "y" | "1" => "true",
+                "false" | "no" | "off" | "n" | "0" | "" => "false",
+                _ => return,
+            };
+            report.fix(format!("change to {meant}"), meant);
+        }
+        "string" | "enum" if default.core != Core::Text => {
+            let message = format!(
+                "the default must be a text, and {value} is {}: put it in quotes",
+                default.core.called()
+            );
+            sink.at(Code::InvalidDefault, &default.slot, message).fix("put it in quotes", quoted(value));
+        }
+        "string" => warn(sink, default),
+        "enum" => {
+            let Some((values, _)) = input.values.as_ref().filter(|(values, _)| !values.is_empty()) else {
+                return;
+            };
+            if values.iter().any(|known| known.value == value) {
+                return warn(sink, default);
+            }
+            let known = || values.iter().map(|known| known.value.as_str());
+            let near = suggest::nearest(value, known());
+            let hint = near.map_or_else(
+                || format!(": {}", known().collect::<Vec<_>>().join(", ")),
+                |near| format!(" (did you mean \"{near}\"?)"),
+            );
+            let message = format!("the default \"{value}\" is not among the values of \"enum\"{hint}");
+            let report = sink.at(Code::InvalidDefault, &default.slot, message);
+            if let Some(near) = near {
+                report.fix(format!("change to \"{near}\""), plain_or_quoted(near));
+            }
+        }
+        _ => {}
+    }
+    if let Some((true, slot)) = &input.required {
+        let message = "a required input with a default is never asked for: remove one of the two";
+        sink.at(Code::RequiredDefault, slot, message).fix("change to false", "false");
+    }
+}
+
+fn warn(sink: &mut Sink<'_>, default: &Text) {
+    let plain = sink.source.slice(sink.tree.node(default.slot.node).span) == default.value;
+    if plain {
+        decode::warn_of_other_reading(sink, default);
+    }
+}

@@ -1,0 +1,146 @@
+//! The superpower's own name and version, and the names of agents and skills.
+
+use super::Context;
+use crate::declaration::Sink;
+use crate::declaration::draft::{ActionKey, Draft, Text};
+use crate::declaration::scalar::{Core, plain_or_quoted};
+use crate::diagnostic::Code;
+use crate::suggest;
+
+/// Judges them all.
+pub fn judge(sink: &mut Sink<'_>, draft: &Draft, context: &Context) {
+    if let Some(name) = &draft.name {
+        judge_name(sink, name, context);
+    }
+    if let Some(version) = &draft.version {
+        judge_version(sink, version);
+    }
+    for (key, text) in draft.stages.iter().flat_map(|stage| &stage.actions) {
+        match key {
+            ActionKey::Agent => {
+                judge_worker(sink, text, "agent", Code::UnknownAgent, context.agents.as_deref())
+            }
+            ActionKey::Skill => {
+                judge_worker(sink, text, "skill", Code::UnknownSkill, context.skills.as_deref())
+            }
+            ActionKey::Pipeline => {}
+        }
+    }
+}
+
+fn judge_name(sink: &mut Sink<'_>, name: &Text, context: &Context) {
+    let value = name.value.as_str();
+    let stem = context.stem.as_deref();
+    if !is_kebab(value) {
+        let near = stem.filter(|stem| is_kebab(stem)).map(str::to_owned).or_else(|| kebab(value));
+        let report = sink.at(
+            Code::InvalidName,
+            &name.slot,
+            format!("\"{value}\" is no name for a superpower: small letters, digits and \"-\" between them"),
+        );
+        if let Some(near) = near {
+            report.fix(format!("change to \"{near}\""), plain_or_quoted(&near));
+        }
+    } else if let Some(stem) = stem.filter(|stem| *stem != value) {
+        let report = sink.at(
+            Code::InvalidName,
+            &name.slot,
+            format!("\"{value}\" is not the name of its file, which is \"{stem}\""),
+        );
+        if is_kebab(stem) {
+            report.fix(format!("change to \"{stem}\""), plain_or_quoted(stem));
+        }
+    }
+    if let Some(twin) = &context.twin {
+        let message = format!("another superpower of this name is in the same place: {twin}");
+        sink.at(Code::DuplicateSuperpower, &name.slot, message);
+    }
+}
+
+fn judge_version(sink: &mut Sink<'_>, version: &Text) {
+    let value = version.value.as_str();
+    // A number is reported as one, and is a version as soon as it stands in quotes.
+    if is_version(value) || version.core != Core::Text {
+        return;
+    }
+    let message = format!(
+        "\"{value}\" is no version: write three numbers as in \"1.0.0\", or the first one or two of them"
+    );
+    let report = sink.at(Code::InvalidVersion, &version.slot, message);
+    let near = value.trim().trim_start_matches(['v', 'V', '=', '^', '~']).trim();
+    if is_version(near) {
+        report.fix(format!("change to \"{near}\""), format!("\"{near}\""));
+    }
+}
+
+/// Semver, or its first one or two numbers.
+fn is_version(text: &str) -> bool {
+    let number = |part: &str| {
+        part == "0" || !part.starts_with('0') && part.parse::<u64>().is_ok_and(|_| !part.starts_with('+'))
+    };
+    let short = text.split('.').count() <= 2 && text.split('.').all(number);
+    short || semver::Version::parse(text).is_ok()
+}
+
+fn judge_worker(sink: &mut Sink<'_>, text: &Text, what: &str, code: Code, known: Option<&[String]>) {
+    let value = text.value.as_str();
+    if !is_argument(value) {
+        let message = format!(
+            "\"{value}\" cannot be the name of {}: letters, digits and . _ : / -, and no sign first",
+            if what == "agent" { "an agent" } else { "a skill" }
+        );
+        let report = sink.at(Code::InvalidName, &text.slot, message);
+        let trimmed = value.trim().trim_start_matches(['@', '/', '$']).trim_end_matches(".md");
+        if is_argument(trimmed) {
+            report.fix(format!("change to \"{trimmed}\""), plain_or_quoted(trimmed));
+        }
+        return;
+    }
+    let Some(known) = known else { return };
+    // A name with a namespace belongs to an installed plugin of the agent, and no file here can tell.
+    if value.contains(':') || known.iter().any(|name| name == value) {
+        return;
+    }
+    let near = suggest::nearest(value, known.iter().map(String::as_str));
+    let hint = near.map(|near| format!(" (did you mean \"{near}\"?)")).unwrap_or_default();
+    let report = sink.at(code, &text.slot, format!("unknown {what} \"{value}\"{hint}"));
+    if let Some(near) = near {
+        report.fix(format!("change to \"{near}\""), plain_or_quoted(near));
+    }
+}
+
+/// Whether a name can be handed to a program without being taken for a flag.
+pub fn is_argument(name: &str) -> bool {
+    let mut chars = name.chars();
+    chars.next().is_some_and(|c| c.is_ascii_alphanumeric() || c == '_')
+        && chars.all(|c| c.is_ascii_alphanumeric() || "._:/-".contains(c))
+}
+
+/// Whether a name is kebab-case.
+pub fn is_kebab(name: &str) -> bool {
+    let part =
+        |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit());
+    name.split('-').all(part)
+}
+
+/// The name in kebab-case, where enough of it is left.
+pub fn kebab(name: &str) -> Option<String> {
+    let mut out = String::new();
+    let mut lower = false;
+    for c in name.trim().chars() {
+        if c.is_ascii_alphanumeric() {
+            if c.is_ascii_uppercase() && lower {
+                out.push('-');
+            }
+            lower = c.is_ascii_lowercase();
+            out.push(c.to_ascii_lowercase());
+        } else {
+            lower = false;
+            if !out.ends_with('-') && !out.is_empty() {
+                out.push('-');
+            }
+        }
+    }
+    let out = out.trim_end_matches('-').to_owned();
+    is_kebab(&out).then_some(out)
+}

@@ -1,0 +1,218 @@
+//! What a stage is made of: actions, gates, limits, expectations.
+
+use super::Context;
+use super::names::is_argument;
+use crate::declaration::Sink;
+use crate::declaration::draft::{ActionKey, Draft, DraftStage, Text, duration, gate, pipeline};
+use crate::declaration::keys::{GATES, HARNESSES, PIPELINES};
+use crate::declaration::model::Gate;
+use crate::declaration::scalar::plain_or_quoted;
+use crate::diagnostic::{Code, Edit, Severity};
+use crate::source::Span;
+use crate::suggest;
+
+/// Judges every stage by itself.
+pub fn judge(sink: &mut Sink<'_>, draft: &Draft, context: &Context) {
+    if let Some(slot) = draft.stages_slot.as_ref().filter(|_| draft.stages.is_empty() && !draft.stages_unsure)
+    {
+        sink.at(Code::EmptyStages, slot, "there are no stages: a superpower needs at least one");
+    }
+    for stage in &draft.stages {
+        judge_actions(sink, stage);
+        judge_gate(sink, stage);
+        judge_limits(sink, stage, context);
+        judge_expects(sink, stage);
+    }
+}
+
+fn judge_actions(sink: &mut Sink<'_>, stage: &DraftStage) {
+    if let Some(((_, first), more)) = stage.actions.split_first() {
+        for (_, text) in more {
+            let message =
+                "a stage has one action, and this is another: make it a stage of its own, or remove it";
+            let removal = removal(sink, text);
+            let first_key = first.slot.key;
+            let report =
+                sink.at_key(Code::ManyActions, &text.slot, message).related(first_key, "the first action");
+            if let Some(edit) = removal {
+                report.edits("remove this action", vec![edit]);
+            }
+        }
+    } else if stage.gate.is_none() && !stage.unsure {
+        let message = "the stage does nothing: it needs one of agent, skill and pipeline, or a gate";
+        let slot = &stage.slot;
+        let span = first_line(sink, slot.node);
+        sink.at(Code::EmptyStage, slot, message).narrow(span);
+    }
+    for (key, text) in &stage.actions {
+        if *key == ActionKey::Pipeline && pipeline(&text.value).is_none() {
+            unknown_word(sink, Code::UnknownPipeline, text, "pipeline", PIPELINES);
+        }
+    }
+}
+
+/// The lines of a key and its value, where they hold nothing else.
+fn removal(sink: &Sink<'_>, text: &Text) -> Option<Edit> {
+    let source = sink.source;
+    let start = source.line_start(source.position(text.slot.key.start).line);
+    let blank = source.slice(Span::new(start, text.slot.key.start)).trim().is_empty();
+    let last = source.position(sink.tree.node(text.slot.node).span.end.max(text.slot.key.end)).line;
+    let flow =
+        source.slice(Span::new(text.slot.key.end, source.offset(last, usize::MAX))).contains(['}', ',']);
+    (blank && !flow)
+        .then(|| Edit { span: Span::new(start, source.line_start(last + 1)), text: String::new() })
+}
+
+fn first_line(sink: &Sink<'_>, node: crate::declaration::yaml::NodeId) -> Span {
+    let span = sink.tree.node(node).span;
+    let end = sink.source.offset(sink.source.position(span.start).line, usize::MAX);
+    let line = sink.source.slice(Span::new(span.start, end.min(span.end))).trim_end();
+    Span::new(span.start, span.start + line.len())
+}
+
+fn judge_gate(sink: &mut Sink<'_>, stage: &DraftStage) {
+    if let Some(text) = stage.gate.as_ref().filter(|text| gate(&text.value).is_none()) {
+        unknown_word(sink, Code::UnknownGate, text, "gate", GATES);
+    }
+    let Some(rework) = &stage.rework else { return };
+    match &stage.gate {
+        None if !stage.unsure => {
+            let message = "\"rework\" needs a gate: only there can changes be asked for";
+            sink.at_key(Code::MisplacedField, &rework.slot, message);
+        }
+        Some(text) if gate(&text.value) == Some(Gate::Auto) => {
+            let message = "\"rework\" does nothing here: the gate \"auto\" never asks";
+            sink.at_key(Code::MisplacedField, &rework.slot, message).severity(Severity::Warning);
+        }
+        _ => {}
+    }
+}
+
+/// A word that is none of those that there are.
+fn unknown_word(sink: &mut Sink<'_>, code: Code, text: &Text, what: &str, known: &[(&str, &str)]) {
+    let value = text.value.as_str();
+    let names = || known.iter().map(|(name, _)| *name);
+    let near = suggest::nearest(value, names()).or_else(|| synonym(value));
+    let hint = near.map_or_else(
+        || format!(": it must be {}", names().collect::<Vec<_>>().join(" or ")),
+        |near| format!(" (did you mean \"{near}\"?)"),
+    );
+    let report = sink.at(code, &text.slot, format!("unknown {what} \"{value}\"{hint}"));
+    if let Some(near) = near {
+        report.fix(format!("change to \"{near}\""), near);
+    }
+}
+
+fn synonym(word: &str) -> Option<&'static str> {
+    match word.to_ascii_lowercase().as_str() {
+        "human" | "manual" | "approval" | "approve" | "required" | "wait" | "user" => Some("human-approval"),
+        "automatic" | "none" | "skip" => Some("auto"),
+        _ => None,
+    }
+}
+
+fn judge_limits(sink: &mut Sink<'_>, stage: &DraftStage, context: &Context) {
+    if let Some(text) = &stage.harness {
+        let value = text.value.as_str();
+        let known =
+            || HARNESSES.iter().map(|(name, _)| *name).chain(context.harnesses.iter().map(String::as_str));
+        if !is_argument(value) || !known().any(|name| name == value) {
+            let near = suggest::nearest(value, known());
+            let hint = near.map_or_else(
+                || format!(": it must be {}", known().collect::<Vec<_>>().join(", ")),
+                |near| format!(" (did you mean \"{near}\"?)"),
+            );
+            let report =
+                sink.at(Code::InvalidValue, &text.slot, format!("unknown harness \"{value}\"{hint}"));
+            if let Some(near) = near {
+                report.fix(format!("change to \"{near}\""), plain_or_quoted(near));
+            }
+        }
+    }
+    if let Some(text) = stage.timeout.as_ref().filter(|text| duration(&text.value).is_none()) {
+        let value = text.value.as_str();
+        let digits = !value.is_empty() && value.chars().all(|c| c.is_ascii_digit());
+        let message = if digits {
+            format!("the timeout {value} has no unit: write {value}s, {value}m or {value}h")
+        } else {
+            format!("\"{value}\" is no timeout: write a number with s, m or h, such as 30m, at most 720h")
+        };
+        let report = sink.at(Code::InvalidValue, &text.slot, message);
+        let near: String = value.chars().filter(|c| !c.is_whitespace()).collect();
+        if let Some(near) = near_duration(&near) {
+            report.fix(format!("change to {near}"), near);
+        }
+    }
+    if let Some(text) = &stage.max_attempts {
+        let value = text.value.as_str();
+        if !value.starts_with(|c: char| ('1'..='9').contains(&c)) || value.parse::<u32>().is_err() {
+            let message = format!("\"max_attempts\" must be a whole number from 1, and this is {value}");
+            let report = sink.at(Code::InvalidValue, &text.slot, message);
+            if value == "0" {
+                report.fix("change to 1", "1");
+            }
+        }
+    }
+    if stage.actions.is_empty() && stage.gate.is_some() && !stage.unsure {
+        let idle = [
+            ("harness", stage.harness.as_ref().map(|text| &text.slot)),
+            ("timeout", stage.timeout.as_ref().map(|text| &text.slot)),
+            ("max_attempts", stage.max_attempts.as_ref().map(|text| &text.slot)),
+            ("expects", stage.expects.as_ref().map(|expects| &expects.slot)),
+        ];
+        for (name, slot) in idle.into_iter().filter_map(|(name, slot)| Some((name, slot?))) {
+            let message = format!("\"{name}\" does nothing here: the stage has no action, only a gate");
+            sink.at_key(Code::MisplacedField, slot, message).severity(Severity::Warning);
+        }
+    }
+}
+
+/// `30 min`, `2 hours` and the like, as we write them.
+fn near_duration(text: &str) -> Option<String> {
+    let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let unit = match text[digits..].to_ascii_lowercase().as_str() {
+        "s" | "sec" | "secs" | "second" | "seconds" => 's',
+        "m" | "min" | "mins" | "minute" | "minutes" => 'm',
+        "h" | "hr" | "hrs" | "hour" | "hours" => 'h',
+        _ => return None,
+    };
+    let near = format!("{}{unit}", &text[..digits]);
+    duration(&near).is_some().then_some(near)
+}
+
+fn judge_expects(sink: &mut Sink<'_>, stage: &DraftStage) {
+    let Some(expects) = &stage.expects else { return };
+    if expects.files.is_empty() && expects.verdict.is_none() {
+        let message = "\"expects\" expects nothing: give it files or a verdict";
+        sink.at_key(Code::InvalidValue, &expects.slot, message);
+    }
+    for file in &expects.files {
+        let value = file.value.as_str();
+        let message = if value.trim().is_empty() {
+            "a file's name is empty".to_owned()
+        } else if value.starts_with(['/', '~', '\\']) || value.split(['/', '\\']).any(|part| part == "..") {
+            format!("\"{value}\" leaves the project: write a path from its root, without \"..\"")
+        } else if let Err(error) = globset::Glob::new(&without_variables(value)) {
+            format!("\"{value}\" is no pattern for files: {}", error.kind())
+        } else {
+            continue;
+        };
+        sink.at(Code::InvalidValue, &file.slot, message);
+    }
+    if let Some(verdict) = &expects.verdict {
+        let value = verdict.value.as_str();
+        let message = match value {
+            "FAIL" | "BLOCKED" => {
+                format!("the verdict {value} ends the stage and is never what it expects: write PASS")
+            }
+            _ if is_argument(&without_variables(value)) => return,
+            _ => format!("\"{value}\" is no verdict: one word, such as PASS"),
+        };
+        sink.at(Code::InvalidValue, &verdict.slot, message);
+    }
+}
+
+/// A text with an ordinary letter in place of each variable.
+fn without_variables(text: &str) -> String {
+    crate::template::render(text, &|_| Some("x".to_owned()))
+}

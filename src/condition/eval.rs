@@ -1,0 +1,50 @@
+//! What a condition comes to.
+
+use super::{Evaluation, Expr, Operand};
+
+/// Evaluates `expr` from left to right, asking for no more than it must: a fact is [`Evaluation::Needs`] only where the
+/// evaluation really reaches it.
+///
+/// `inputs` gives an input's value (its default, else the empty text, where none was given); `fact` gives a fact that
+/// has been decided.
+pub fn eval(expr: &Expr, inputs: &dyn Fn(&str) -> String, fact: &dyn Fn(&str) -> Option<bool>) -> Evaluation {
+    let value = |operand: &Operand| match operand {
+        Operand::Variable(name, _) => inputs(name),
+        Operand::Text(text, _) => text.clone(),
+    };
+    match expr {
+        Expr::Fact(name, _) => match name.as_str() {
+            "always" => Evaluation::Known(true),
+            "never" => Evaluation::Known(false),
+            name => fact(name).map_or_else(|| Evaluation::Needs(name.to_owned()), Evaluation::Known),
+        },
+        Expr::Variable(name, _) => {
+            let value = inputs(name);
+            Evaluation::Known(!value.is_empty() && value != "false")
+        }
+        Expr::Equal(left, right) => Evaluation::Known(value(left) == value(right)),
+        Expr::NotEqual(left, right) => Evaluation::Known(value(left) != value(right)),
+        Expr::Not(inner) => match eval(inner, inputs, fact) {
+            Evaluation::Known(known) => Evaluation::Known(!known),
+            needs @ Evaluation::Needs(_) => needs,
+        },
+        Expr::And(all) => join(all, true, inputs, fact),
+        Expr::Or(any) => join(any, false, inputs, fact),
+    }
+}
+
+/// `and` goes on while things are true, `or` while they are false.
+fn join(
+    parts: &[Expr],
+    go_on: bool,
+    inputs: &dyn Fn(&str) -> String,
+    fact: &dyn Fn(&str) -> Option<bool>,
+) -> Evaluation {
+    for part in parts {
+        match eval(part, inputs, fact) {
+            Evaluation::Known(known) if known == go_on => {}
+            decided => return decided,
+        }
+    }
+    Evaluation::Known(go_on)
+}

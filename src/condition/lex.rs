@@ -1,0 +1,129 @@
+//! Words and signs of a condition, with their places.
+
+use super::ConditionError;
+use crate::source::Span;
+
+/// A word or a sign.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Token {
+    Open,
+    Close,
+    Or,
+    And,
+    Not,
+    Equal,
+    NotEqual,
+    /// The name between `{{` and `}}`.
+    Variable(String),
+    /// The text between quotes.
+    Quoted(String),
+    /// Any other run of characters.
+    Word(String),
+}
+
+/// Whether `c` can be part of a bare word.
+pub(super) fn in_word(c: char) -> bool {
+    !c.is_whitespace() && !"()!=&|\"'{}<>".contains(c)
+}
+
+/// Whether `name` can be an input's name.
+pub(crate) fn is_input_name(name: &str) -> bool {
+    let mut chars = name.chars();
+    chars.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
+        && chars.all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
+}
+
+pub(super) fn error(start: usize, end: usize, message: impl Into<String>) -> ConditionError {
+    ConditionError { span: Span::new(start, end), message: message.into(), instead: None }
+}
+
+/// All tokens of `text`, or the first thing that is none.
+pub(super) fn tokens(text: &str) -> Result<Vec<(Token, Span)>, ConditionError> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    while let Some(c) = text[at..].chars().next() {
+        if c.is_whitespace() {
+            at += c.len_utf8();
+            continue;
+        }
+        let (token, end) = token(text, at)?;
+        found.push((token, Span::new(at, end)));
+        at = end;
+    }
+    Ok(found)
+}
+
+fn token(text: &str, at: usize) -> Result<(Token, usize), ConditionError> {
+    let rest = &text[at..];
+    for (sign, token) in [
+        ("&&", Token::And),
+        ("||", Token::Or),
+        ("==", Token::Equal),
+        ("!=", Token::NotEqual),
+        ("!", Token::Not),
+        ("(", Token::Open),
+        (")", Token::Close),
+    ] {
+        if rest.starts_with(sign) {
+            return Ok((token, at + sign.len()));
+        }
+    }
+    let c = rest.chars().next().unwrap_or(' ');
+    match c {
+        '{' => variable(text, at),
+        '"' | '\'' => match rest[1..].find(c) {
+            Some(length) => Ok((Token::Quoted(rest[1..=length].to_owned()), at + length + 2)),
+            None => Err(error(at, text.len(), format!("the text is not closed: {c} is missing at its end"))),
+        },
+        '=' => Err(instead(at, 1, "==", "\"=\" compares nothing: write \"==\"")),
+        '&' => Err(instead(at, 1, "&&", "\"&\" joins nothing: write \"&&\" or \"and\"")),
+        '|' => Err(instead(at, 1, "||", "\"|\" joins nothing: write \"||\" or \"or\"")),
+        '<' | '>' => Err(error(
+            at,
+            at + 1,
+            format!("\"{c}\" compares nothing: values are texts, and only \"==\" and \"!=\" compare them"),
+        )),
+        '}' => Err(error(at, at + 1, "\"}\" without \"{{\" before it")),
+        _ => {
+            let length = rest.find(|c| !in_word(c)).unwrap_or(rest.len());
+            let word = &rest[..length];
+            let token = match word {
+                "or" => Token::Or,
+                "and" => Token::And,
+                "not" => Token::Not,
+                _ => Token::Word(word.to_owned()),
+            };
+            Ok((token, at + length))
+        }
+    }
+}
+
+fn instead(at: usize, length: usize, text: &str, message: &str) -> ConditionError {
+    ConditionError { instead: Some(text.to_owned()), ..error(at, at + length, message) }
+}
+
+fn variable(text: &str, at: usize) -> Result<(Token, usize), ConditionError> {
+    let rest = &text[at..];
+    let Some(inner) = rest.strip_prefix("{{") else {
+        return Err(error(at, at + 1, "a variable is written with two braces: {{name}}"));
+    };
+    let close = inner.find("}}").filter(|&close| !inner[..close].contains("{{"));
+    let Some(close) = close else {
+        let length = inner.find(|c: char| !c.is_whitespace() && !is_name_char(c)).unwrap_or(inner.len());
+        let end = at + 2 + inner[..length].trim_end().len();
+        return Err(error(at, end, "\"{{\" without \"}}\" behind the name"));
+    };
+    let name = inner[..close].trim();
+    let end = at + close + 4;
+    if name.starts_with("stages.") {
+        return Err(error(at, end, "a stage's result cannot stand in a condition: only inputs can"));
+    }
+    if !is_input_name(name) {
+        return Err(error(at, end, format!("\"{name}\" is no input's name")));
+    }
+    Ok((Token::Variable(name.to_owned()), end))
+}
+
+fn is_name_char(c: char) -> bool {
+    c.is_ascii_alphanumeric() || "_-.".contains(c)
+}

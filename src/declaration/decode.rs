@@ -1,0 +1,387 @@
+//! From tree to draft: the shape of a declaration. Every fault of shape is reported, and reading goes on behind it.
+
+use super::draft::{ActionKey, Draft, DraftExpects, DraftInput, DraftStage, Slot, Text};
+use super::fields::{self, Fields, child, join};
+use super::keys::{Level, Takes, fits};
+use super::scalar::{self, Core};
+use super::sink::Sink;
+use super::yaml::{Kind, NodeId, Style};
+use crate::diagnostic::{Code, Severity};
+use crate::source::Span;
+
+/// How many inputs and stages there may be.
+pub const MAX_INPUTS: usize = 1_000;
+/// See [`MAX_INPUTS`].
+pub const MAX_STAGES: usize = 10_000;
+
+/// Reads the tree's document. Nothing where there is no mapping to read.
+pub fn decode(sink: &mut Sink<'_>) -> Option<Draft> {
+    let (node, alias) = sink.tree.resolve(sink.tree.root()?);
+    let alias = alias.map(|alias| sink.tree.node(alias).span);
+    let start = sink.tree.node(node).span.start;
+    let slot = Slot { node, alias, key: Span::new(start, start), path: String::new() };
+    Some(Decoder { sink }.top(&slot))
+}
+
+/// Warns of a plain text that a reader of YAML 1.1 does not take for a text.
+pub fn warn_of_other_reading(sink: &mut Sink<'_>, text: &Text) {
+    let Some(other) = scalar::other_reading(&text.value).filter(|_| text.core != Core::Null) else { return };
+    let value = &text.value;
+    sink.at(
+        Code::WrongType,
+        &text.slot,
+        format!("a reader of YAML 1.1 takes {value} for {other}: quote it, to be read the same everywhere"),
+    )
+    .severity(Severity::Warning)
+    .fix("put it in quotes", scalar::quoted(value));
+}
+
+struct Decoder<'a, 's> {
+    sink: &'s mut Sink<'a>,
+}
+
+impl Decoder<'_, '_> {
+    fn top(&mut self, slot: &Slot) -> Draft {
+        let mut draft = Draft::default();
+        let Some(fields) = self.mapping(
+            slot,
+            Level::Top,
+            "a superpower is a mapping with name, description, version and stages",
+        ) else {
+            return draft;
+        };
+        self.missing(&fields, Level::Top);
+        draft.name = self.text(&fields, "name");
+        draft.description = self.text(&fields, "description");
+        draft.version = self.text(&fields, "version");
+        draft.tags = self.texts(&fields, "tags");
+        if let Some((items, list)) = self.list(&fields, "inputs") {
+            if items.len() > MAX_INPUTS {
+                self.sink.at_key(
+                    Code::Limit,
+                    &list,
+                    format!("{} inputs, and {MAX_INPUTS} is the most", items.len()),
+                );
+            }
+            draft.inputs = items.iter().take(MAX_INPUTS).filter_map(|item| self.input(item)).collect();
+            draft.inputs_unsure =
+                draft.inputs.len() < items.len() || draft.inputs.iter().any(|input| input.name.is_none());
+        } else {
+            draft.inputs_unsure =
+                fields.get("inputs").is_some_and(|slot| self.sink.tree.core(slot.node) != Some(Core::Null));
+        }
+        if let Some((items, list)) = self.list(&fields, "stages") {
+            if items.len() > MAX_STAGES {
+                self.sink.at_key(
+                    Code::Limit,
+                    &list,
+                    format!("{} stages, and {MAX_STAGES} is the most", items.len()),
+                );
+            }
+            draft.stages = items.iter().take(MAX_STAGES).filter_map(|item| self.stage(item)).collect();
+            draft.stages_unsure = draft.stages.len() < items.len();
+            draft.stages_slot = Some(list);
+        } else if fields.get("stages").is_some() {
+            draft.stages_unsure = true;
+        }
+        draft.inputs_unsure |= fields.unsure;
+        draft.stages_unsure |= fields.unsure;
+        draft
+    }
+
+    fn input(&mut self, slot: &Slot) -> Option<DraftInput> {
+        let fields = self.mapping(slot, Level::Input, "an input is a mapping with at least a name")?;
+        self.missing(&fields, Level::Input);
+        let required = fields.get("required").cloned().and_then(|slot| {
+            let text = self.scalar(&slot, Takes::Bool, "required")?;
+            matches!(text.core, Core::Bool(_)).then(|| (text.core == Core::Bool(true), slot))
+        });
+        let values = self.list(&fields, "enum").map(|(items, list)| {
+            let texts = items.iter().filter_map(|item| self.scalar(item, Takes::Prose, "enum")).collect();
+            (texts, list)
+        });
+        Some(DraftInput {
+            name: self.text(&fields, "name"),
+            kind: self.text(&fields, "type"),
+            required,
+            description: self.text(&fields, "description"),
+            default: self.text(&fields, "default"),
+            values,
+            slot: fields.slot,
+        })
+    }
+
+    fn stage(&mut self, slot: &Slot) -> Option<DraftStage> {
+        let fields = self.mapping(slot, Level::Stage, "a stage is a mapping with an action or a gate")?;
+        let mut actions = Vec::new();
+        let mut unsure = fields.unsure;
+        for (key, _) in &fields.entries {
+            let action = match key.name {
+                "agent" => ActionKey::Agent,
+                "skill" => ActionKey::Skill,
+                "pipeline" => ActionKey::Pipeline,
+                _ => continue,
+            };
+            match self.text(&fields, key.name) {
+                Some(text) => actions.push((action, text)),
+                None => unsure = true,
+            }
+        }
+        let gate = self.text(&fields, "gate");
+        unsure |= gate.is_none() && fields.get("gate").is_some();
+        Some(DraftStage {
+            name: self.text(&fields, "name"),
+            actions,
+            unsure,
+            description: self.text(&fields, "description"),
+            when: self.text(&fields, "when"),
+            inputs: self.values(&fields, "inputs"),
+            depends_on: self.texts(&fields, "depends_on"),
+            gate,
+            rework: self.text(&fields, "rework"),
+            harness: self.text(&fields, "harness"),
+            timeout: self.text(&fields, "timeout"),
+            max_attempts: self.text(&fields, "max_attempts"),
+            expects: fields.get("expects").cloned().and_then(|slot| self.expects(&slot)),
+            slot: fields.slot,
+        })
+    }
+
+    fn expects(&mut self, slot: &Slot) -> Option<DraftExpects> {
+        if self.sink.tree.core(slot.node) == Some(Core::Null) {
+            return None;
+        }
+        let fields =
+            self.mapping(slot, Level::Expects, "\"expects\" must be a mapping with files or a verdict")?;
+        Some(DraftExpects {
+            files: self.texts(&fields, "files"),
+            verdict: self.text(&fields, "verdict"),
+            slot: fields.slot,
+        })
+    }
+
+    fn mapping(&mut self, slot: &Slot, level: Level, message: &str) -> Option<Fields> {
+        let found = fields::read(self.sink, slot, level);
+        if found.is_none() && !self.is_lost(slot.node) {
+            let called = self.called(slot.node);
+            self.sink.at(Code::WrongType, slot, format!("{message}, and this is {called}"));
+        }
+        found
+    }
+
+    fn missing(&mut self, fields: &Fields, level: Level) {
+        for key in level.keys().filter(|key| key.required && fields.get(key.name).is_none()) {
+            let place = Slot {
+                path: join(&fields.slot.path, key.name),
+                key: self.first_key(fields.slot.node),
+                ..fields.slot.clone()
+            };
+            self.sink.at_key(
+                Code::MissingField,
+                &place,
+                format!("\"{}\" is missing: {} needs it", key.name, level.called()),
+            );
+        }
+    }
+
+    /// The place to show for something that is not there.
+    fn first_key(&self, node: NodeId) -> Span {
+        match &self.sink.tree.node(node).kind {
+            Kind::Mapping(pairs) => pairs
+                .first()
+                .map_or(self.sink.tree.node(node).span, |(key, _)| self.sink.tree.node(*key).span),
+            _ => self.sink.tree.node(node).span,
+        }
+    }
+
+    /// A scalar field, of what the table says it takes. Null stands for "not given" where a field may be left out.
+    fn text(&mut self, fields: &Fields, name: &str) -> Option<Text> {
+        let (key, slot) = fields.entries.iter().find(|(key, _)| key.name == name)?;
+        let must = key.required || matches!(name, "agent" | "skill" | "pipeline" | "gate" | "rework");
+        if self.sink.tree.core(slot.node) == Some(Core::Null) && !must {
+            return None;
+        }
+        self.scalar(slot, key.takes, name)
+    }
+
+    fn scalar(&mut self, slot: &Slot, takes: Takes, name: &str) -> Option<Text> {
+        let tree = self.sink.tree;
+        let node = tree.node(slot.node);
+        let Kind::Scalar { text, style } = &node.kind else {
+            if !self.is_lost(slot.node) {
+                let message =
+                    format!("\"{name}\" must be {}, and this is {}", takes.called(), self.called(slot.node));
+                self.sink.at(Code::WrongType, slot, message);
+            }
+            return None;
+        };
+        let core = tree.core(slot.node).unwrap_or(Core::Text);
+        if core == Core::Null {
+            self.sink.at(
+                Code::WrongType,
+                slot,
+                format!("\"{name}\" is empty: it must be {}", takes.called()),
+            );
+            return None;
+        }
+        let found = Text { value: text.clone(), core, slot: slot.clone() };
+        if !fits(takes, core) {
+            return self.misfit(found, takes, name);
+        }
+        // A default is judged by its input's type.
+        if *style == Style::Plain && name != "default" {
+            warn_of_other_reading(self.sink, &found);
+        }
+        Some(found)
+    }
+
+    /// A scalar of another type than the key takes; it is used all the same where its text can be.
+    fn misfit(&mut self, text: Text, takes: Takes, name: &str) -> Option<Text> {
+        let value = text.value.as_str();
+        let called = text.core.called();
+        match takes {
+            Takes::Bool => {
+                let meant = match value.to_ascii_lowercase().as_str() {
+                    "true" | "yes" | "on" | "y" => Some("true"),
+                    "false" | "no" | "off" | "n" => Some("false"),
+                    _ => None,
+                };
+                let report = self.sink.at(
+                    Code::WrongType,
+                    &text.slot,
+                    format!("\"{name}\" must be true or false, and \"{value}\" is {called}"),
+                );
+                if let Some(meant) = meant {
+                    report.fix(format!("change to {meant}"), meant);
+                }
+                None
+            }
+            Takes::Count => {
+                let number = value.trim().parse::<u32>().ok().filter(|number| *number > 0);
+                let report = self.sink.at(
+                    Code::WrongType,
+                    &text.slot,
+                    format!("\"{name}\" must be a whole number from 1, and \"{value}\" is {called}"),
+                );
+                if let Some(number) = number {
+                    report.fix(format!("change to {number}"), number.to_string());
+                }
+                None
+            }
+            Takes::Condition => {
+                let word = if text.core == Core::Bool(true) { "always" } else { "never" };
+                let report = self.sink.at(
+                    Code::WrongType,
+                    &text.slot,
+                    format!(
+                        "\"{name}\" must be a condition, and {value} is {called}{}",
+                        match text.core {
+                            Core::Bool(_) => format!(": write \"{word}\""),
+                            _ => String::new(),
+                        }
+                    ),
+                );
+                if matches!(text.core, Core::Bool(_)) {
+                    report.fix(format!("change to \"{word}\""), word);
+                }
+                None
+            }
+            // A number there is judged with the unit it lacks.
+            Takes::Duration if text.core == Core::Int => Some(text),
+            _ => {
+                self.sink
+                    .at(
+                        Code::WrongType,
+                        &text.slot,
+                        format!("\"{name}\" must be a text, and {value} is {called}: put it in quotes"),
+                    )
+                    .fix("put it in quotes", scalar::quoted(value));
+                Some(text)
+            }
+        }
+    }
+
+    fn texts(&mut self, fields: &Fields, name: &str) -> Vec<Text> {
+        let Some((items, _)) = self.list(fields, name) else { return Vec::new() };
+        let takes = if name == "depends_on" { Takes::Name } else { Takes::Prose };
+        items.iter().filter_map(|item| self.scalar(item, takes, name)).collect()
+    }
+
+    /// The items of a list, with the list itself. Null counts as not given; `stages` is reported by its own rule.
+    fn list(&mut self, fields: &Fields, name: &str) -> Option<(Vec<Slot>, Slot)> {
+        let (key, slot) = fields.entries.iter().find(|(key, _)| key.name == name)?;
+        let tree = self.sink.tree;
+        if let Kind::Sequence(items) = &tree.node(slot.node).kind {
+            let item = |(index, &id): (usize, &NodeId)| {
+                child(tree, slot, slot.key, id, format!("{}[{}]", slot.path, index + 1))
+            };
+            return Some((items.iter().enumerate().map(item).collect(), slot.clone()));
+        }
+        let core = tree.core(slot.node);
+        if core == Some(Core::Null) {
+            return key.required.then(|| (Vec::new(), slot.clone()));
+        }
+        if !self.is_lost(slot.node) {
+            let message =
+                format!("\"{name}\" must be {}, and this is {}", key.takes.called(), self.called(slot.node));
+            let written = self.sink.source.slice(tree.node(slot.node).span);
+            let report = self.sink.at(Code::WrongType, slot, message);
+            if core.is_some() && matches!(key.takes, Takes::Texts | Takes::Stages) && !written.contains('\n')
+            {
+                report.fix("make it a list", format!("[{written}]"));
+            }
+        }
+        None
+    }
+
+    /// A mapping of names to single values.
+    fn values(&mut self, fields: &Fields, name: &str) -> Vec<(Text, Text)> {
+        let Some(slot) = fields.get(name) else { return Vec::new() };
+        let tree = self.sink.tree;
+        let Kind::Mapping(pairs) = &tree.node(slot.node).kind else {
+            if tree.core(slot.node) != Some(Core::Null) && !self.is_lost(slot.node) {
+                let message = format!(
+                    "\"{name}\" must be a mapping of names to single values, and this is {}",
+                    self.called(slot.node)
+                );
+                self.sink.at(Code::WrongType, slot, message);
+            }
+            return Vec::new();
+        };
+        let mut found = Vec::new();
+        for (key, value, text) in fields::unique(self.sink, slot, pairs) {
+            let path = join(&slot.path, text);
+            let name = Text {
+                value: text.to_owned(),
+                core: Core::Text,
+                slot: Slot {
+                    node: tree.resolve(key).0,
+                    alias: slot.alias,
+                    key: tree.node(key).span,
+                    path: path.clone(),
+                },
+            };
+            let at = child(tree, slot, tree.node(key).span, value, path);
+            if tree.core(at.node) == Some(Core::Null) {
+                // Nothing is the empty text.
+                found.push((name, Text { value: String::new(), core: Core::Null, slot: at }));
+            } else if let Some(value) = self.scalar(&at, Takes::Value, text) {
+                found.push((name, value));
+            }
+        }
+        found
+    }
+
+    fn is_lost(&self, node: NodeId) -> bool {
+        matches!(self.sink.tree.node(node).kind, Kind::Alias(_))
+    }
+
+    fn called(&self, node: NodeId) -> &'static str {
+        match &self.sink.tree.node(node).kind {
+            Kind::Sequence(_) => "a list",
+            Kind::Mapping(_) => "a mapping",
+            Kind::Scalar { .. } => self.sink.tree.core(node).map_or("a text", Core::called),
+            Kind::Alias(_) => "an alias",
+        }
+    }
+}

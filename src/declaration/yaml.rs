@@ -1,0 +1,340 @@
+//! YAML as a tree in which every key and value knows where it stands.
+//!
+//! The tree is an arena, built from granit-parser's events without recursion, and aliases stay references: neither
+//! deep nor multiplied input costs more than its length.
+
+use super::inside;
+use super::patch::Patched;
+use super::scalar::{self, Core};
+use crate::source::Span;
+use granit_parser::{Event, Options, Parser, ScalarStyle, ScanError, StructureStyle};
+use std::collections::HashMap;
+
+/// How deep collections may nest, and how many nodes there may be once aliases are counted as what they stand for.
+pub const MAX_DEPTH: usize = 64;
+/// See [`MAX_DEPTH`].
+pub const MAX_NODES: usize = 100_000;
+
+/// A node's place in its [`Tree`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct NodeId(u32);
+
+/// How a scalar is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Style {
+    /// Without quotes.
+    Plain,
+    /// In `'`.
+    SingleQuoted,
+    /// In `"`.
+    DoubleQuoted,
+    /// Behind `|`.
+    Literal,
+    /// Behind `>`.
+    Folded,
+}
+
+/// What a node is.
+#[derive(Clone, Debug)]
+pub enum Kind {
+    /// A single value.
+    Scalar {
+        /// The value, escapes resolved.
+        text: String,
+        /// How it is written.
+        style: Style,
+    },
+    /// A list.
+    Sequence(Vec<NodeId>),
+    /// Keys and values, in order, duplicates included.
+    Mapping(Vec<(NodeId, NodeId)>),
+    /// `*name`, and what it stands for where that is known.
+    Alias(Option<NodeId>),
+}
+
+/// A key or value.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// Where it stands in the source; quotes and brackets included. Empty for a value that is not there.
+    pub span: Span,
+    /// What it is.
+    pub kind: Kind,
+    /// Its tag as written (`!!str`), if any.
+    pub tag: Option<String>,
+    /// Whether a collection is written in brackets.
+    pub flow: bool,
+    /// The span in the text that was parsed.
+    raw: Span,
+}
+
+/// Why a text could not be read further.
+#[derive(Clone, Debug)]
+pub struct Stop {
+    /// Where, in the parsed text.
+    pub offset: usize,
+    /// The parser's error.
+    pub error: ScanError,
+}
+
+/// A document as a tree.
+#[derive(Clone, Debug)]
+pub struct Tree {
+    patched: Patched,
+    nodes: Vec<Node>,
+    root: Option<NodeId>,
+    /// How many nodes there are with every alias counted as what it stands for.
+    pub expanded: usize,
+    /// Where the first second document starts.
+    pub second_document: Option<Span>,
+    /// Aliases that name nothing, or something that they are in.
+    pub lost_aliases: Vec<NodeId>,
+    /// The first alias that makes the tree too deep.
+    pub too_deep: Option<Span>,
+}
+
+impl Tree {
+    /// The node of an id.
+    pub fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id.0 as usize]
+    }
+
+    /// The document's node, if there is one.
+    pub fn root(&self) -> Option<NodeId> {
+        self.root
+    }
+
+    /// The node that `id` stands for, and the first alias on the way to it.
+    pub fn resolve(&self, id: NodeId) -> (NodeId, Option<NodeId>) {
+        match self.node(id).kind {
+            // The target of an alias is never an alias.
+            Kind::Alias(Some(target)) => (target, Some(id)),
+            _ => (id, None),
+        }
+    }
+
+    /// What a scalar is by the core schema; nothing for other nodes.
+    pub fn core(&self, id: NodeId) -> Option<Core> {
+        let node = self.node(id);
+        let Kind::Scalar { text, style } = &node.kind else { return None };
+        Some(match (node.tag.as_deref(), style) {
+            (None, Style::Plain) => scalar::core(text),
+            _ => Core::Text,
+        })
+    }
+
+    /// The source place of a part of a scalar's value.
+    pub fn inside(&self, id: NodeId, part: Span) -> Span {
+        let node = self.node(id);
+        let Kind::Scalar { text, style } = &node.kind else { return node.span };
+        let raw = &self.patched.text()[node.raw.start..node.raw.end];
+        let place = inside::place(raw, *style, text, part);
+        let source = |offset: usize| self.patched.to_source(node.raw.start + offset);
+        Span::new(source(place.start), source(place.end))
+    }
+
+    /// Every node with its id, in the order of the text.
+    pub fn nodes(&self) -> impl Iterator<Item = (NodeId, &Node)> {
+        (0u32..).map(NodeId).zip(&self.nodes)
+    }
+}
+
+/// Reads `patched` as far as it can be read. The tree of a text that stops early holds all that stands before.
+pub fn read(patched: &Patched) -> (Tree, Option<Stop>) {
+    let mut options = Options::default();
+    options.emit_unresolved_aliases = true;
+    options.flow_nesting_limit = MAX_DEPTH;
+    options.block_nesting_limit = MAX_DEPTH;
+    options.set_emit_comments(false);
+    let mut build = Build::new(patched);
+    let mut stop = None;
+    for event in Parser::new_from_str_with_options(patched.text(), options) {
+        match event {
+            Ok((event, span)) => {
+                let range = span.byte_range().unwrap_or_default();
+                if !build.event(event, Span::new(range.start, range.end)) {
+                    break;
+                }
+            }
+            Err(error) => {
+                let offset = error.marker().byte_offset().unwrap_or_default().min(patched.text().len());
+                stop = Some(Stop { offset, error });
+                break;
+            }
+        }
+    }
+    (build.finish(), stop)
+}
+
+/// A collection that is not closed yet, or the document.
+struct Open {
+    id: NodeId,
+    anchor: usize,
+    /// A mapping's key that waits for its value.
+    key: Option<NodeId>,
+    /// Nodes in it, and levels below it, aliases counted.
+    size: usize,
+    depth: usize,
+}
+
+struct Build<'a> {
+    patched: &'a Patched,
+    tree: Tree,
+    open: Vec<Open>,
+    /// What an anchor's number stands for, with its size and depth once it is complete.
+    anchors: HashMap<usize, (NodeId, Option<(usize, usize)>)>,
+    documents: usize,
+}
+
+impl<'a> Build<'a> {
+    fn new(patched: &'a Patched) -> Self {
+        let tree = Tree {
+            patched: patched.clone(),
+            nodes: Vec::new(),
+            root: None,
+            expanded: 0,
+            second_document: None,
+            lost_aliases: Vec::new(),
+            too_deep: None,
+        };
+        Self { patched, tree, open: Vec::new(), anchors: HashMap::new(), documents: 0 }
+    }
+
+    /// Takes one event; false when nothing after it matters.
+    fn event(&mut self, event: Event<'_>, span: Span) -> bool {
+        match event {
+            Event::DocumentStart(..) => {
+                self.documents += 1;
+                if self.documents > 1 {
+                    self.tree.second_document = Some(self.source(span));
+                    return false;
+                }
+            }
+            Event::Scalar(text, style, anchor, tag) => {
+                let style = match style {
+                    ScalarStyle::Plain => Style::Plain,
+                    ScalarStyle::SingleQuoted => Style::SingleQuoted,
+                    ScalarStyle::DoubleQuoted => Style::DoubleQuoted,
+                    ScalarStyle::Literal => Style::Literal,
+                    ScalarStyle::Folded => Style::Folded,
+                };
+                let mut span = span;
+                if matches!(style, Style::Literal | Style::Folded) {
+                    span.end = span.start + self.patched.text()[span.start..span.end].trim_end().len();
+                }
+                // The parser gives a value that is not there as "~" with an empty span.
+                let absent = span.start == span.end && style == Style::Plain;
+                let text = if absent { String::new() } else { text.into_owned() };
+                let id = self.add(span, Kind::Scalar { text, style }, false, tag.map(|tag| tag.original()));
+                self.anchor(anchor, id, Some((1, 0)));
+                self.attach(id, 1, 0, span);
+            }
+            Event::SequenceStart(style, anchor, tag) => {
+                let kind = Kind::Sequence(Vec::new());
+                self.start(span, kind, style == StructureStyle::Flow, anchor, tag.map(|tag| tag.original()));
+            }
+            Event::MappingStart(style, anchor, tag) => {
+                let kind = Kind::Mapping(Vec::new());
+                self.start(span, kind, style == StructureStyle::Flow, anchor, tag.map(|tag| tag.original()));
+            }
+            Event::SequenceEnd | Event::MappingEnd => self.close(Some(span)),
+            Event::Alias(anchor) => {
+                let target = self.anchors.get(&anchor).copied();
+                let complete = target.and_then(|(id, measure)| measure.map(|measure| (id, measure)));
+                let id = self.add(span, Kind::Alias(complete.map(|(id, _)| id)), false, None);
+                let (size, depth) = complete.map_or((1, 0), |(_, measure)| measure);
+                if complete.is_none() {
+                    self.tree.lost_aliases.push(id);
+                }
+                self.attach(id, size, depth, span);
+            }
+            Event::UnresolvedAlias(_) => {
+                let id = self.add(span, Kind::Alias(None), false, None);
+                self.tree.lost_aliases.push(id);
+                self.attach(id, 1, 0, span);
+            }
+            _ => {}
+        }
+        true
+    }
+
+    fn source(&self, span: Span) -> Span {
+        Span::new(self.patched.to_source(span.start), self.patched.to_source(span.end))
+    }
+
+    fn add(&mut self, raw: Span, kind: Kind, flow: bool, tag: Option<String>) -> NodeId {
+        let id = NodeId(u32::try_from(self.tree.nodes.len()).unwrap_or(u32::MAX));
+        self.tree.nodes.push(Node { span: self.source(raw), kind, tag, flow, raw });
+        id
+    }
+
+    fn anchor(&mut self, anchor: usize, id: NodeId, measure: Option<(usize, usize)>) {
+        if anchor != 0 {
+            self.anchors.insert(anchor, (id, measure));
+        }
+    }
+
+    fn start(&mut self, span: Span, kind: Kind, flow: bool, anchor: usize, tag: Option<String>) {
+        let id = self.add(span, kind, flow, tag);
+        self.anchor(anchor, id, None);
+        self.open.push(Open { id, anchor, key: None, size: 1, depth: 0 });
+    }
+
+    /// Ends the innermost open collection; without a span where the text stopped inside it.
+    fn close(&mut self, end: Option<Span>) {
+        let Some(open) = self.open.pop() else { return };
+        if let Some(key) = open.key {
+            // Only where the text stopped between a key and its value.
+            let at = self.tree.node(key).raw.end;
+            let empty = Kind::Scalar { text: String::new(), style: Style::Plain };
+            let value = self.add(Span::new(at, at), empty, false, None);
+            if let Kind::Mapping(pairs) = &mut self.tree.nodes[open.id.0 as usize].kind {
+                pairs.push((key, value));
+            }
+        }
+        let last = match &self.tree.node(open.id).kind {
+            Kind::Sequence(items) => items.last().copied(),
+            Kind::Mapping(pairs) => pairs.last().map(|(_, value)| *value),
+            _ => None,
+        };
+        // An empty last value lies at its key's colon, or further on; the key's end is what counts then.
+        let inner = last.map_or(self.tree.node(open.id).raw.end, |last| self.tree.node(last).raw.end);
+        let node = &self.tree.nodes[open.id.0 as usize];
+        let end = if node.flow { end.map_or(inner, |end| end.end.max(inner)) } else { inner };
+        let raw = Span::new(node.raw.start, end.max(node.raw.start));
+        let span = self.source(raw);
+        let node = &mut self.tree.nodes[open.id.0 as usize];
+        (node.raw, node.span) = (raw, span);
+        self.anchor(open.anchor, open.id, Some((open.size, open.depth)));
+        self.attach(open.id, open.size, open.depth, raw);
+    }
+
+    /// Puts a complete node into the collection that it stands in.
+    fn attach(&mut self, id: NodeId, size: usize, depth: usize, span: Span) {
+        let level = self.open.len();
+        if level + depth > MAX_DEPTH && self.tree.too_deep.is_none() {
+            self.tree.too_deep = Some(self.source(span));
+        }
+        let Some(open) = self.open.last_mut() else {
+            self.tree.root.get_or_insert(id);
+            self.tree.expanded = self.tree.expanded.saturating_add(size);
+            return;
+        };
+        open.size = open.size.saturating_add(size);
+        open.depth = open.depth.max(depth + 1);
+        match &mut self.tree.nodes[open.id.0 as usize].kind {
+            Kind::Sequence(items) => items.push(id),
+            Kind::Mapping(pairs) => match open.key.take() {
+                None => open.key = Some(id),
+                Some(key) => pairs.push((key, id)),
+            },
+            _ => {}
+        }
+    }
+
+    fn finish(mut self) -> Tree {
+        while !self.open.is_empty() {
+            self.close(None);
+        }
+        self.tree
+    }
+}

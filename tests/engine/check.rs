@@ -1,0 +1,78 @@
+//! The checker, from outside: real declarations, and single faults at their exact places.
+
+use std::path::Path;
+use superpower::check::{Context, check, check_bytes};
+use superpower::diagnostic::{Code, Severity};
+
+/// The first fault's code, and the text under it.
+fn only(text: &str) -> (Code, String, String) {
+    let checked = check(text, &Context::default());
+    assert_eq!(checked.diagnostics.len(), 1, "{:#?}", checked.diagnostics);
+    let found = &checked.diagnostics[0];
+    (found.code, checked.source.slice(found.span).to_owned(), found.message.clone())
+}
+
+fn with_stage(stage: &str) -> String {
+    format!("name: x\ndescription: d\nversion: \"1.0\"\nstages:\n  - agent: first\n  - {stage}\n")
+}
+
+#[test]
+fn real_declarations_have_no_fault() {
+    let mut seen = 0;
+    for place in ["../shared/superpowers", "../shared/taffy"] {
+        let Ok(entries) = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(place)) else {
+            continue;
+        };
+        for path in entries.map(|entry| entry.unwrap().path()).filter(|path| !path.ends_with("schema.yaml")) {
+            let stem = path.file_stem().unwrap().to_string_lossy().into_owned();
+            let checked = check_bytes(
+                &std::fs::read(&path).unwrap(),
+                &Context { stem: Some(stem), ..Context::default() },
+            );
+            let bad: Vec<_> = checked.diagnostics.iter().filter(|d| d.severity != Severity::Hint).collect();
+            assert!(bad.is_empty(), "{}: {bad:#?}", path.display());
+            assert!(checked.declaration.is_some());
+            seen += 1;
+        }
+    }
+    assert!(seen == 0 || seen == 9, "nine declarations, or none where the folder is not there: {seen}");
+}
+
+#[test]
+fn a_fault_lies_at_its_exact_place() {
+    assert_eq!(
+        only(&with_stage("gate: human_approval")),
+        (
+            Code::UnknownGate,
+            "human_approval".to_owned(),
+            "unknown gate \"human_approval\" (did you mean \"human-approval\"?)".to_owned()
+        )
+    );
+    assert_eq!(only(&with_stage("agent: b\n    when: 'a''s'")).0, Code::InvalidCondition);
+    assert_eq!(only(&with_stage("agent: b\n    when: \"!story.ui_tru\"")).1, "story.ui_tru");
+    assert_eq!(
+        only(&with_stage("agent: b\n    when: |\n      always ||\n      story.ui_tru")).1,
+        "story.ui_tru"
+    );
+    assert_eq!(only(&with_stage("agent: b\n    when: >\n      always ||\n      {{ x }}")).1, "{{ x }}");
+    assert_eq!(only(&with_stage("agent: b\n    inputs:\n      a: \"\\u00e9 {{x}}\"")).1, "{{x}}");
+    assert_eq!(only(&with_stage("agent: b\n    when: true")).1, "true");
+}
+
+#[test]
+fn a_version_that_is_a_number_is_mended_with_quotes() {
+    let text = "name: x\ndescription: d\nversion: 1.10\nstages: [{agent: a}]\n";
+    let checked = check(text, &Context::default());
+    let found = &checked.diagnostics[0];
+    assert_eq!((found.code, checked.source.slice(found.span)), (Code::WrongType, "1.10"));
+    assert_eq!(found.fix.as_ref().unwrap().edits[0].text, "\"1.10\"");
+}
+
+#[test]
+fn lines_name_file_place_path_and_fault() {
+    let checked = check(&with_stage("gate: human_approval"), &Context::default());
+    assert_eq!(
+        checked.lines("x.yaml"),
+        ["x.yaml:6:11: stages[2].gate: unknown gate \"human_approval\" (did you mean \"human-approval\"?)"]
+    );
+}
