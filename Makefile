@@ -8,7 +8,7 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
 
 setup: build ## all that the plugin and its demo need: the library, and a Neovim
-	@scripts/nvim-path.sh
+	@scripts/nvim-path.sh >/dev/null
 
 build: ## build the native library and install it under lib/
 	@scripts/build.sh
@@ -40,11 +40,11 @@ test-lua: ## only the Lua specs, with the library that was built last: make test
 nvim-path: ## print the Neovim that is used, and install it if need be
 	@scripts/nvim-path.sh
 
-demo: setup ## play a whole superpower in Neovim, without any agent: make demo [HARNESS=claude]
-	@scripts/demo.sh
+demo: setup ## play a whole superpower in Neovim, without any agent: make demo [HARNESS=claude] [NAME=bugfix]
+	@scripts/demo $(NAME)
 
 demo-headless: setup ## the same without a terminal
-	@scripts/demo.sh --headless
+	@scripts/demo-headless $(NAME)
 
 clean: ## remove what was built and installed here
 	rm -rf target lib .deps

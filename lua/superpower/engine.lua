@@ -135,7 +135,6 @@ local function attach(library)
       wake()
     end
   end)
-  pipe:unref() -- an idle pipe is no reason to keep the editor
   return "pipe"
 end
 
