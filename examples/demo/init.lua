@@ -1,4 +1,4 @@
--- The demo's whole configuration. `scripts/demo` starts Neovim with it, in a copy of `examples/shop`.
+-- The demo's whole configuration. `scripts/demo.sh` starts Neovim with it, in a copy of `examples/shop`.
 --
 -- What a user would write is the table at the end; what stands before it keeps the demo away from the user's own
 -- configuration.

@@ -149,3 +149,22 @@ fn the_demos_agent_fails_stalls_and_asks_when_told_to() {
     stalled.kill().unwrap();
     stalled.wait().unwrap();
 }
+
+#[test]
+fn the_shops_declarations_check_without_a_word() {
+    let (_dir, root, _) = shop();
+    let index = Index::read(&root, &Places::default());
+    let names =
+        |list: &[superpower::project::Named]| Some(list.iter().map(|named| named.name.clone()).collect());
+    for file in &index.superpowers {
+        let context = superpower::check::Context {
+            stem: Some(file.stem().to_owned()),
+            agents: names(&index.agents),
+            skills: names(&index.skills),
+            ..Default::default()
+        };
+        let checked = superpower::check::check(&fs::read_to_string(&file.path).unwrap(), &context);
+        assert_eq!(checked.lines(&file.name), [""; 0]);
+        assert!(checked.declaration.is_some());
+    }
+}
