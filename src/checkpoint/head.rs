@@ -1,46 +1,35 @@
-//! Git's HEAD, read from its files: no process is started for it.
+//! The commit that git's HEAD is at, read from its files: no process is started for it.
 
+use crate::project::branch::{Repository, repository};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The commit that HEAD is at, in the repository that holds `root`; none where there is none, or no commit yet.
 pub fn head(root: &Path) -> Option<String> {
-    let git = root.ancestors().map(|dir| dir.join(".git")).find(|path| path.exists())?;
-    let dir = directory(&git)?;
-    let shared =
-        fs::read_to_string(dir.join("commondir")).map_or_else(|_| dir.clone(), |text| dir.join(text.trim()));
-    let mut name = fs::read_to_string(dir.join("HEAD")).ok()?;
+    let repository = repository(root)?;
+    let mut text = fs::read_to_string(repository.dir.join("HEAD")).ok()?;
+    // A reference may name another; a circle of them ends here.
     for _ in 0..5 {
-        let text = name.trim();
-        let Some(reference) = text.strip_prefix("ref:").map(str::trim) else {
-            return is_commit(text).then(|| text.to_owned());
+        let Some(name) = text.trim().strip_prefix("ref:").map(str::trim) else {
+            return Some(text.trim().to_owned()).filter(|text| is_commit(text));
         };
-        if reference.split('/').any(|part| part == "..") {
+        if name.split('/').any(|part| part == "..") {
             return None;
         }
-        name = [&dir, &shared]
-            .into_iter()
-            .find_map(|dir| fs::read_to_string(dir.join(reference)).ok())
-            .or_else(|| packed(&shared, reference))?;
+        text = loose(&repository, name).or_else(|| packed(&repository.common, name))?;
     }
     None
 }
 
-/// `.git` itself, or what a work tree's `.git` file names.
-fn directory(git: &Path) -> Option<PathBuf> {
-    if git.is_dir() {
-        return Some(git.to_owned());
-    }
-    let text = fs::read_to_string(git).ok()?;
-    Some(git.parent()?.join(text.strip_prefix("gitdir:")?.trim()))
+fn loose(repository: &Repository, name: &str) -> Option<String> {
+    let dirs = [&repository.dir, &repository.common];
+    dirs.into_iter().find_map(|dir| fs::read_to_string(dir.join(name)).ok())
 }
 
-fn packed(dir: &Path, reference: &str) -> Option<String> {
+fn packed(dir: &Path, name: &str) -> Option<String> {
     let text = fs::read_to_string(dir.join("packed-refs")).ok()?;
-    text.lines().find_map(|line| {
-        let (sha, name) = line.split_once(' ')?;
-        (name.trim() == reference).then(|| sha.to_owned())
-    })
+    let mut lines = text.lines().filter_map(|line| line.split_once(' '));
+    lines.find(|(_, packed)| packed.trim() == name).map(|(sha, _)| sha.to_owned())
 }
 
 fn is_commit(text: &str) -> bool {

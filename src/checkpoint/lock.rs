@@ -132,7 +132,7 @@ impl Lock {
             if let Holder { owner: Some(owner), life: Life::Dead, .. } = &holder
                 && self.break_dead(owner)
             {
-                broken = Some(Broken { pid: owner.pid });
+                broken = Some(Broken { pid: owner.process.pid });
                 continue;
             }
             let age = patience.age(holder.identity);
@@ -246,11 +246,10 @@ impl Holder {
         match &self.owner {
             None => "a script that left no name".to_owned(),
             Some(owner) if self.life == Life::Unknown => {
-                let host = owner.space.split(' ').next().unwrap_or_default();
-                format!("process {} of \"{host}\"", owner.pid)
+                format!("process {} of \"{}\"", owner.process.pid, owner.host())
             }
-            Some(owner) if owner.pid == std::process::id() => "this editor".to_owned(),
-            Some(owner) => format!("process {}", owner.pid),
+            Some(owner) if owner.process.pid == std::process::id() => "this editor".to_owned(),
+            Some(owner) => format!("process {}", owner.process.pid),
         }
     }
 }
@@ -285,8 +284,9 @@ pub fn sweep(dir: &Path) {
         };
         let mut parts = rest.split('-').skip(1).map(str::parse::<u64>);
         let (Some(Ok(pid)), Some(Ok(start_time))) = (parts.next(), parts.next()) else { continue };
-        let this = Owner::this();
-        let owner = Owner { pid: u32::try_from(pid).unwrap_or(0), start_time, ..this };
+        let mut owner = Owner::this();
+        owner.process.pid = u32::try_from(pid).unwrap_or(0);
+        owner.process.start_time = start_time;
         // A record says more than the name: it may come from another container.
         let life = Owner::read(&entry.path()).map_or_else(|| owner.life(), |owner| owner.life());
         if life == Life::Dead {
@@ -297,7 +297,7 @@ pub fn sweep(dir: &Path) {
 
 /// A name beside the lock that no other process and no other lock of this one uses.
 pub fn litter_name(what: &str, owner: &Owner) -> String {
-    format!("{LOCK}.{what}-{}-{}-{}", owner.pid, owner.start_time, owner.serial)
+    format!("{LOCK}.{what}-{}-{}-{}", owner.process.pid, owner.process.start_time, owner.serial)
 }
 
 /// 5 to 20 ms, so that those who wait do not march in step.

@@ -20,6 +20,7 @@ pub mod head;
 pub mod keys;
 pub mod lock;
 pub mod merge;
+pub mod numbers;
 pub mod owner;
 pub mod params;
 pub mod place;

@@ -4,6 +4,7 @@
 //! in it comes out as it went in. What we need of it is read through this module, and only what the protocol defines
 //! is ever changed.
 
+use super::numbers::{hide, plain, show};
 use super::status::{Status, read_time, stamp};
 use chrono::{DateTime, Utc};
 use serde_json::{Map, Value, json};
@@ -51,7 +52,7 @@ impl Record {
     pub fn parse(text: &str) -> Result<Self, Unreadable> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let value: Value =
-            serde_json::from_str(text).map_err(|error| Unreadable::NotJson(error.to_string()))?;
+            serde_json::from_str(&hide(text)).map_err(|error| Unreadable::NotJson(error.to_string()))?;
         let Value::Object(document) = value else { return Err(Unreadable::NotAnObject("document")) };
         let state = object_or_none(&document, "loop_state")?;
         if let Some(state) = state {
@@ -82,7 +83,8 @@ impl Record {
 
     /// As it is written: two-space indent, a newline at the end.
     pub fn text(&self) -> String {
-        let mut text = serde_json::to_string_pretty(&self.0).unwrap_or_default();
+        let text = serde_json::to_string_pretty(&self.0).unwrap_or_default();
+        let mut text = show(&text).into_owned();
         text.push('\n');
         text
     }
@@ -269,7 +271,7 @@ fn count_of(value: &Value) -> Option<u64> {
         Value::Number(number) => number
             .as_u64()
             .or_else(|| number.as_f64().filter(|n| n.fract() == 0.0 && *n >= 0.0).map(|n| n as u64)),
-        Value::String(text) => text.trim().parse().ok(),
+        Value::String(text) => plain(text).trim().parse().ok(),
         _ => None,
     }
 }

@@ -114,6 +114,9 @@ impl Step {
             for path in OF_ONE_VISIT {
                 forget(theirs, path, &self.written);
             }
+            if theirs.get("progress").and_then(Value::as_object).is_some_and(Map::is_empty) {
+                theirs.shift_remove("progress");
+            }
         }
     }
 

@@ -2,6 +2,11 @@
 
 mod architecture;
 mod check;
+mod checkpoint_lock;
+mod checkpoint_record;
+mod checkpoint_thread;
+mod checkpoint_update;
+mod checkpoint_writers;
 mod condition;
 mod examples;
 mod harness;

@@ -1,0 +1,294 @@
+//! The lock: whom it waits for, whom it breaks, and what it says.
+
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant, SystemTime};
+use superpower::checkpoint::Place;
+use superpower::checkpoint::lock::{LOCK, Lock, LockError, Patience};
+use superpower::checkpoint::owner::{Life, Owner, RECORD};
+use superpower::checkpoint::record::Record;
+use superpower::checkpoint::store::Store;
+
+const SHORT: Duration = Duration::from_millis(150);
+const SECOND: Duration = Duration::from_secs(1);
+
+/// Runs `job` of [`child`] in a process of its own.
+pub fn process(job: &str, dir: &Path) -> Child {
+    Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "checkpoint_lock::child", "--ignored", "--nocapture"])
+        .env("CHECKPOINT_JOB", job)
+        .env("CHECKPOINT_DIR", dir)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap()
+}
+
+fn wait_for(child: &mut Child, word: &str) {
+    let lines = BufReader::new(child.stdout.as_mut().unwrap()).lines();
+    assert!(
+        lines.map_while(Result::ok).any(|line| line.contains(word)),
+        "the process ended without \"{word}\""
+    );
+}
+
+/// Not a test: the other process of some tests.
+#[test]
+#[ignore = "runs as a process of other tests"]
+#[allow(clippy::print_stdout)]
+fn child() {
+    let (Ok(job), Some(dir)) = (std::env::var("CHECKPOINT_JOB"), std::env::var_os("CHECKPOINT_DIR")) else {
+        return;
+    };
+    let dir = Path::new(&dir);
+    match job.as_str() {
+        "hold" => {
+            let _held = Lock::of(dir).take(SECOND, &mut Patience::default()).unwrap();
+            println!("held");
+            std::thread::sleep(Duration::from_secs(60));
+        }
+        "write" => {
+            let mut store = Store::new(Place::of_run(dir, dir));
+            println!("writing");
+            loop {
+                let _ = store.update(chrono::Utc::now(), SECOND, |record, _| {
+                    super::checkpoint_writers::count(record, "child");
+                    std::thread::sleep(Duration::from_micros(500));
+                });
+            }
+        }
+        _ => panic!("no such job"),
+    }
+}
+
+/// A directory whose lock a process held when it was killed. It is not reaped: a zombie is dead enough.
+fn orphaned() -> (tempfile::TempDir, Child) {
+    let dir = tempfile::tempdir().unwrap();
+    let mut child = process("hold", dir.path());
+    wait_for(&mut child, "held");
+    child.kill().unwrap();
+    // Killed is not yet dead.
+    let owner = Owner::read(&dir.path().join(LOCK)).unwrap();
+    while owner.life() == Life::Alive {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    (dir, child)
+}
+
+/// Makes a directory look an hour old.
+fn age(path: &Path) {
+    File::open(path).unwrap().set_modified(SystemTime::now() - Duration::from_secs(3600)).unwrap();
+}
+
+fn names(dir: &Path) -> Vec<String> {
+    let mut names: Vec<_> =
+        fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn it_is_a_directory_with_its_owners_record_and_leaves_nothing() {
+    for lock in [|dir: &Path| Lock::of(dir), |dir: &Path| Lock::of(dir).without_exclusive_rename()] {
+        let dir = tempfile::tempdir().unwrap();
+        let held = lock(dir.path()).take(SHORT, &mut Patience::default()).unwrap();
+        assert_eq!(names(dir.path()), [LOCK]);
+        let owner = Owner::read(&dir.path().join(LOCK)).unwrap();
+        assert_eq!(owner.process.pid, std::process::id());
+        assert!(!owner.process.boot_id.is_empty());
+        assert_eq!(owner.life(), Life::Alive);
+        // A script's `mkdir` fails, and so does a `rmdir` of somebody who does not hold it.
+        assert!(fs::create_dir(dir.path().join(LOCK)).is_err());
+        assert!(fs::remove_dir(dir.path().join(LOCK)).is_err());
+        drop(held);
+        assert!(names(dir.path()).is_empty());
+    }
+}
+
+#[test]
+fn a_scripts_empty_directory_is_never_replaced() {
+    for lock in [|dir: &Path| Lock::of(dir), |dir: &Path| Lock::of(dir).without_exclusive_rename()] {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join(LOCK)).unwrap();
+        assert!(lock(dir.path()).take(SHORT, &mut Patience::default()).is_err());
+        assert!(!dir.path().join(LOCK).join(RECORD).exists());
+        fs::remove_dir(dir.path().join(LOCK)).unwrap();
+        assert!(lock(dir.path()).take(SHORT, &mut Patience::default()).is_ok());
+        assert!(names(dir.path()).is_empty());
+    }
+}
+
+#[test]
+fn trap_14_an_orphan_is_recovered_with_a_named_reason_and_the_wait_is_bounded() {
+    let (dir, mut child) = orphaned();
+    let begun = Instant::now();
+    let held = Lock::of(dir.path()).take(SECOND, &mut Patience::default()).unwrap();
+    assert!(begun.elapsed() < SECOND / 4, "{:?}", begun.elapsed());
+    assert_eq!(held.broken.as_ref().map(|broken| broken.pid), Some(child.id()));
+
+    let begun = Instant::now();
+    assert!(Lock::of(dir.path()).take(SHORT, &mut Patience::default()).is_err());
+    assert!(begun.elapsed() < SECOND);
+    drop(held);
+    assert!(names(dir.path()).is_empty());
+    child.wait().unwrap();
+}
+
+#[test]
+fn l1_liveness_comes_first_and_age_says_nothing() {
+    // The dead one's is fresh and is broken; the live one's is old and stays.
+    let (dir, mut child) = orphaned();
+    assert!(Lock::of(dir.path()).take(SHORT, &mut Patience::default()).is_ok());
+    child.wait().unwrap();
+    let mut child = process("hold", dir.path());
+    wait_for(&mut child, "held");
+    age(&dir.path().join(LOCK));
+    let error = Lock::of(dir.path()).take(SHORT, &mut Patience::default()).unwrap_err();
+    let text = error.to_string();
+    let wanted = format!("is held by process {}, for 1h 0m", child.id());
+    assert!(text.starts_with('"') && text.contains(LOCK) && text.ends_with(&wanted), "{text}");
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+#[test]
+fn l2_recovery_is_on_the_only_path() {
+    let (dir, mut child) = orphaned();
+    let mut store = Store::new(Place::of_run(dir.path(), dir.path()));
+    let found = store.update(chrono::Utc::now(), SECOND, |_, _| {}).unwrap();
+    assert_eq!(found.broken.map(|broken| broken.pid), Some(child.id()));
+    child.wait().unwrap();
+}
+
+#[test]
+fn l3_a_live_owners_lock_is_never_reaped() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut child = process("hold", dir.path());
+    wait_for(&mut child, "held");
+    let mut patience = Patience::default();
+    for _ in 0..3 {
+        let error = Lock::of(dir.path()).take(SHORT, &mut patience).unwrap_err();
+        assert!(matches!(error, LockError::Held { .. }), "{error}");
+        patience.grow(Duration::from_secs(24 * 3600));
+    }
+    assert_eq!(Owner::read(&dir.path().join(LOCK)).unwrap().process.pid, child.id());
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+#[test]
+fn l6_a_bare_directory_is_respected_and_after_a_minute_a_human_is_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join(LOCK);
+    fs::create_dir(&path).unwrap();
+    let lock = Lock::of(dir.path());
+    let mut patience = Patience::default();
+    let error = lock.take(SHORT, &mut patience).unwrap_err();
+    assert!(matches!(error, LockError::Held { .. }), "{error}");
+    assert!(error.to_string().contains("is held by a script that left no name, for 0s"), "{error}");
+    patience.grow(Duration::from_secs(60));
+    let error = lock.take(SHORT, &mut patience).unwrap_err();
+    assert!(matches!(error, LockError::Abandoned { .. }), "{error}");
+    let text = error.to_string();
+    assert!(text.contains(&format!("remove it with: rm -r '{}'", path.display())), "{text}");
+    assert!(path.exists(), "it is offered, not done");
+    // Another directory under the same name is another holder: the minute begins anew.
+    fs::remove_dir(&path).unwrap();
+    std::thread::sleep(Duration::from_millis(20));
+    fs::create_dir(&path).unwrap();
+    let error = lock.take(SHORT, &mut patience).unwrap_err();
+    assert!(matches!(error, LockError::Held { .. }), "{error}");
+    fs::remove_dir(&path).unwrap();
+    assert!(lock.take(SHORT, &mut patience).is_ok());
+}
+
+#[test]
+fn a_holder_in_another_container_is_not_taken_for_dead() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut owner = Owner::this();
+    owner.process.pid = 1_999_999_999;
+    owner.space = "elsewhere pid:[1]".into();
+    fs::create_dir(dir.path().join(LOCK)).unwrap();
+    fs::write(dir.path().join(LOCK).join(RECORD), serde_json::to_vec(&owner).unwrap()).unwrap();
+    let mut patience = Patience::default();
+    let error = Lock::of(dir.path()).take(SHORT, &mut patience).unwrap_err();
+    assert!(error.to_string().contains("is held by process 1999999999 of \"elsewhere\""), "{error}");
+    patience.grow(Duration::from_secs(61));
+    let error = Lock::of(dir.path()).take(SHORT, &mut patience).unwrap_err();
+    assert!(matches!(error, LockError::Abandoned { .. }), "{error}");
+}
+
+#[test]
+fn a_process_id_given_to_another_is_no_owner() {
+    let mut owner = Owner::this();
+    assert_eq!(owner.life(), Life::Alive);
+    owner.process.start_time += 1;
+    assert_eq!(owner.life(), Life::Dead);
+    let mut owner = Owner::this();
+    owner.process.boot_id = "another boot".into();
+    assert_eq!(owner.life(), Life::Dead);
+}
+
+#[test]
+fn of_many_breakers_one_breaks_and_nobody_is_in_together() {
+    let (dir, mut child) = orphaned();
+    let (inside, broke) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    std::thread::scope(|scope| {
+        for _ in 0..32 {
+            scope.spawn(|| {
+                let held = Lock::of(dir.path()).take(SECOND * 20, &mut Patience::default()).unwrap();
+                assert_eq!(inside.fetch_add(1, Ordering::SeqCst), 0, "two hold the lock");
+                broke.fetch_add(usize::from(held.broken.is_some()), Ordering::SeqCst);
+                std::thread::sleep(Duration::from_millis(2));
+                inside.fetch_sub(1, Ordering::SeqCst);
+            });
+        }
+    });
+    assert_eq!(broke.into_inner(), 1);
+    assert!(names(dir.path()).is_empty());
+    child.wait().unwrap();
+}
+
+#[test]
+fn a_lock_that_was_taken_away_is_not_released_for_somebody_else() {
+    let dir = tempfile::tempdir().unwrap();
+    let held = Lock::of(dir.path()).take(SHORT, &mut Patience::default()).unwrap();
+    fs::remove_dir_all(dir.path().join(LOCK)).unwrap();
+    fs::create_dir(dir.path().join(LOCK)).unwrap();
+    drop(held);
+    assert!(dir.path().join(LOCK).exists());
+}
+
+#[test]
+fn s1_a_kill_at_any_instant_leaves_a_whole_document_and_the_next_writer_goes_on_within_a_second() {
+    let rounds = if std::env::var_os("SUPERPOWER_LONG_TESTS").is_some() { 300 } else { 25 };
+    let dir = tempfile::tempdir().unwrap();
+    let place = Place::of_run(dir.path(), dir.path());
+    let mut broken = 0;
+    for round in 0..rounds {
+        let mut child = process("write", dir.path());
+        wait_for(&mut child, "writing");
+        std::thread::sleep(Duration::from_micros(1_000 + round * 7_919 % 13_000));
+        child.kill().unwrap();
+        let begun = Instant::now();
+        let found = Store::new(place.clone())
+            .update(chrono::Utc::now(), SECOND, |record, _| {
+                super::checkpoint_writers::count(record, "parent")
+            })
+            .unwrap();
+        assert!(begun.elapsed() < SECOND, "{:?}", begun.elapsed());
+        assert_eq!(found.aside, None);
+        broken += usize::from(found.broken.is_some());
+        let text = fs::read_to_string(place.document()).unwrap();
+        let record = Record::parse(&text).unwrap();
+        assert_eq!(record.json()["counts"]["parent"], round + 1, "an update was lost");
+        child.wait().unwrap();
+    }
+    assert!(broken > 0, "no kill met a held lock: the test tests nothing");
+    // The next one's first step sweeps what was left beside.
+    Store::new(place).update(chrono::Utc::now(), SECOND, |_, _| {}).unwrap();
+    assert_eq!(names(dir.path()), ["metadata.json"]);
+}
