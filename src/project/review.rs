@@ -9,6 +9,7 @@ mod git;
 mod seed;
 mod snapshot;
 
+use super::branch::Repository;
 use git::Git;
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -106,7 +107,7 @@ impl Review {
         if let Some(inner) = private.strip_prefix(root).ok().and_then(Path::to_str) {
             own.push(format!("{inner}/"));
         }
-        let repository = super::branch::repository(root);
+        let repository = super::branch::repository(root).filter(|repository| knows(repository, root));
         let top = repository.as_ref().map_or(root, |repository| &repository.top);
         let prefix = match root.strip_prefix(top).ok().and_then(Path::to_str) {
             Some(inner) if !inner.is_empty() => format!("{inner}/"),
@@ -164,6 +165,15 @@ impl Review {
         let file = fs::File::create(self.git.dir().join("snapshot.lock"))?;
         file.lock()?;
         Ok(file)
+    }
+}
+
+/// Whether the repository is the project's: a project in a folder that an outer repository ignores stands for itself.
+fn knows(repository: &Repository, root: &Path) -> bool {
+    match root.strip_prefix(&repository.top).map(Path::to_str) {
+        Ok(Some("")) => true,
+        Ok(Some(_)) => !git::ignores(&repository.top, root),
+        _ => false,
     }
 }
 

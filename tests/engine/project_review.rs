@@ -167,6 +167,19 @@ fn a_project_without_git_and_one_below_a_repository_work_too() {
 }
 
 #[test]
+fn a_project_in_a_folder_that_an_outer_repository_ignores_stands_for_itself() {
+    let (_dir, top) = scratch();
+    let mono = top.join("mono");
+    repo(&mono);
+    write(&mono, "target/shop/a.txt", "1\n");
+    let root = mono.join("target/shop");
+    let review = Review::open(&root, &root.join(".claude/state/r")).unwrap();
+    let base = review.snapshot().unwrap();
+    write(&root, "a.txt", "2\n");
+    assert_eq!(told(&review, &base), ["~ a.txt +1 -1"]);
+}
+
+#[test]
 fn nested_repositories_and_submodules_are_looked_into() {
     let (_dir, top) = scratch();
     let (root, other) = (top.join("repo"), top.join("other"));

@@ -141,6 +141,13 @@ fn clean_command(directory: &Path) -> Command {
     command
 }
 
+/// Whether the repository at `top` ignores a folder below it.
+pub(super) fn ignores(top: &Path, folder: &Path) -> bool {
+    let mut command = clean_command(top);
+    command.args(["-c", "core.fsmonitor=false", "check-ignore", "--quiet", "--no-index", "--"]).arg(folder);
+    output(&mut command, b"").is_ok_and(|output| output.status.success())
+}
+
 /// The user's settings for files in this project, from all of git's configuration files.
 fn user_settings(root: &Path) -> Result<Vec<(String, String)>, ReviewError> {
     let mut command = clean_command(root);
