@@ -12,9 +12,11 @@ pub(super) fn follow(
     harness: &mut dyn Harness,
     sink: &mut Sink,
     cap: usize,
+    wake: Option<Duration>,
 ) -> Option<Ending> {
     let (mut out, mut err) = (Lines::new(cap), Lines::new(cap));
-    let mut wake: Option<Instant> = None;
+    let after = |wake: Duration| Instant::now().checked_add(wake);
+    let mut wake = wake.and_then(after);
     let mut stopped = None;
     loop {
         process.set_busy(harness.busy());
@@ -41,7 +43,10 @@ pub(super) fn follow(
                 err.finish(|line| harness.error_line(&line.text));
                 let ending = harness.end(&End { exit, stopped }, &mut to);
                 sink.all(to.signals);
-                return ending.map(|ending| judged(ending, exit, stopped));
+                // Whoever stops it wants no other start.
+                let again = ending.is_none() && !matches!(stopped, Some(Stopped::Asked | Stopped::Limit(_)));
+                let ending = ending.unwrap_or_else(|| failed(exit_words(exit)));
+                return if again { None } else { Some(judged(ending, exit, stopped)) };
             }
         }
         if to.stop {
@@ -53,8 +58,8 @@ pub(super) fn follow(
         if to.close {
             process.close_stdin();
         }
-        if let Some(after) = to.wake {
-            wake = Some(Instant::now() + after);
+        if let Some(in_a_while) = to.wake {
+            wake = after(in_a_while);
         }
         sink.all(to.signals);
     }

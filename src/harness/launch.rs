@@ -1,7 +1,8 @@
 //! The one way to launch: a thread that follows the agent, and the handle that the driver holds.
 
+use super::claude::Claude;
 use super::command::Command;
-use super::follow::{failed, follow, note};
+use super::follow::{failed, follow};
 use super::{Answer, Ending, Harness, Kind, Launch, Progress, Resolved, Signal, Task, fake, is_name, manual};
 use crate::process::{self, Environment, Inbox, Item, Leader, Mark, Process, Secrets, Spec, Stdin, locked};
 use std::io;
@@ -154,12 +155,11 @@ pub fn launch(
             Box::new(move |sink| fake::play(steps, &inbox, sink))
         }
         Kind::Claude | Kind::Opencode | Kind::Command => {
-            let args = [resolved.first.clone(), resolved.args.clone()].concat();
-            let mut harness: Box<dyn Harness> = Box::new(Command::new(args, &launch));
+            let mut harness = of(resolved, &launch);
             let starter = Starter { resolved: resolved.clone(), launch, environment, secrets, inbox };
             // Started here, so that a program which does not start is the caller's to tell.
             let first = starter.start(&mut *harness)?;
-            locked(&over.state).leader = Some(first.leader());
+            locked(&over.state).leader = Some(first.0.leader());
             Box::new(move |sink| starter.follow(first, &mut *harness, sink, &over))
         }
     };
@@ -178,6 +178,15 @@ pub fn launch(
     Ok(running)
 }
 
+/// The harness of a launch, where it drives a process; `manual` and `fake` have none, and are read as `command`.
+pub fn of(resolved: &Resolved, launch: &Launch) -> Box<dyn Harness> {
+    let (first, args) = (resolved.first.clone(), resolved.args.clone());
+    match resolved.kind {
+        Kind::Claude => Box::new(Claude::new(first, args, launch)),
+        _ => Box::new(Command::new([first, args].concat(), launch)),
+    }
+}
+
 /// Starts a launch's process, more than once where the harness wants it.
 struct Starter {
     resolved: Resolved,
@@ -188,7 +197,8 @@ struct Starter {
 }
 
 impl Starter {
-    fn start(&self, harness: &mut dyn Harness) -> Result<Process<Order>, LaunchError> {
+    /// Starts it, and says when the harness wants to be woken.
+    fn start(&self, harness: &mut dyn Harness) -> Result<(Process<Order>, Option<Duration>), LaunchError> {
         let (launch, resolved) = (&self.launch, &self.resolved);
         let invocation = harness.invocation();
         let program = resolved.program.clone().unwrap_or_default();
@@ -210,29 +220,28 @@ impl Starter {
         if invocation.duplex {
             process.write(invocation.stdin);
         }
-        Ok(process)
+        Ok((process, invocation.wake))
     }
 
     fn follow(
         self,
-        first: Process<Order>,
+        first: (Process<Order>, Option<Duration>),
         harness: &mut dyn Harness,
         sink: &mut Sink,
         over: &Over,
     ) -> Ending {
-        let mut process = first;
+        let (mut process, mut wake) = first;
         loop {
             sink.tell(Signal::Started(Some(process.record())));
-            if let Some(ending) = follow(&mut process, harness, sink, LINE) {
+            if let Some(ending) = follow(&mut process, harness, sink, LINE, wake) {
                 return ending;
             }
             drop(process);
-            process = match self.start(harness) {
-                Ok(process) => process,
+            (process, wake) = match self.start(harness) {
+                Ok(started) => started,
                 Err(error) => return failed(error.to_string()),
             };
             locked(&over.state).leader = Some(process.leader());
-            sink.tell(note("started again"));
         }
     }
 }

@@ -4,16 +4,21 @@
 //! the same limits for every harness. [`resolve`] finds the program, [`launch`] starts it, and its [`Signal`]s tell
 //! the rest, from one thread, in order.
 
+mod claude;
 mod command;
 mod fake;
 mod follow;
+mod known;
 mod launch;
+mod limit;
+mod loose;
 mod manual;
 mod resolve;
 mod tail;
+mod tool;
 
 pub use fake::{Step, fake};
-pub use launch::{LaunchError, Running, launch};
+pub use launch::{LaunchError, Running, launch, of};
 pub use resolve::{Harnesses, Kind, Missing, Resolved, Settings, resolve};
 
 use crate::outcome::{Outcome, ProcessRecord, Session, Usage};
@@ -58,7 +63,8 @@ pub enum Task {
     Skill(String),
 }
 
-/// What a launched agent tells the driver, in this order: `Started` once, the rest, `Ended` once.
+/// What a launched agent tells the driver: `Started` first, and again where a first start turned out not to do (a
+/// session that is gone, a release that cannot be talked to); then the rest; `Ended` once, last.
 #[derive(Clone, Debug)]
 pub enum Signal {
     /// Its process exists; none for `manual`.
@@ -69,6 +75,8 @@ pub enum Signal {
     Progress(Progress),
     /// It asks for a permission; answered with [`Running::answer`].
     Asked(Question),
+    /// It does not wait for the answer to the question of this id any more. Said of no question that was answered.
+    Withdrawn(String),
     /// It is over and nothing of it is left.
     Ended(Ending),
 }
@@ -187,6 +195,8 @@ pub struct Invocation {
     pub duplex: bool,
     /// Whether it says what it does while it does it, so that silence is a sign.
     pub streams: bool,
+    /// When the harness wants to be woken, unless it asks for another time before.
+    pub wake: Option<Duration>,
 }
 
 /// How a process came to its end, and what it left to be told.
@@ -220,7 +230,7 @@ pub struct Actions {
     pub close: bool,
     /// Whether it is stopped.
     pub stop: bool,
-    /// When the harness wants to be woken, in place of what it asked for before.
+    /// When the harness wants to be woken, in place of what it asked for before; [`Duration::MAX`] for never.
     pub wake: Option<Duration>,
 }
 

@@ -1,0 +1,360 @@
+//! Claude Code, driven over its own pipe: it asks for permissions there, takes an interrupt there, and each turn ends
+//! with a result. Where a release does not answer over the pipe, one shot is all there is, and that is said.
+//!
+//! A name that this release does not know is never left to its own fallback: over the pipe an unknown agent is the
+//! default agent, in silence. So the names are compared with what the handshake tells, and where the name is not
+//! among them, its file's text goes before the prompt.
+
+mod permission;
+mod read;
+mod verdict;
+mod wire;
+
+use super::follow::note;
+use super::{Actions, Answer, End, Ending, Harness, Invocation, Launch, Signal, Stopped, Task, known};
+use crate::outcome::{Outcome, Session};
+use crate::process::{Environment, Exit};
+use permission::Permissions;
+use read::Reader;
+use serde_json::{Value, json};
+use std::time::Duration;
+use verdict::{Final, is_lost_session, without_result};
+use wire::Line;
+
+/// The name of this harness.
+pub const NAME: &str = "claude";
+/// A release that has not answered by then never will; servers of tools are started before it answers.
+const HANDSHAKE: Duration = Duration::from_secs(60);
+/// How long it may take to end, after its last result.
+const AFTER_RESULT: Duration = Duration::from_secs(10);
+/// How long it may wait, after a result, for what it left running in the background.
+const BACKGROUND: Duration = Duration::from_secs(300);
+/// Our requests.
+const INITIALIZE: &str = "superpower-initialize";
+const INTERRUPT: &str = "superpower-interrupt";
+
+/// A launch of Claude Code.
+pub struct Claude {
+    first: Vec<String>,
+    extra: Vec<String>,
+    launch: Launch,
+    resume: Option<String>,
+    phase: Phase,
+    duplex: bool,
+    again: Option<&'static str>,
+    reader: Reader,
+    permissions: Permissions,
+    /// What ends it before its own end does: a question, a refused login, a name that nobody knows.
+    cut: Option<Outcome>,
+    result: Option<Final>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// The handshake is not answered yet.
+    Starting,
+    /// It has its prompt.
+    Working,
+    /// Its last result is there, as far as can be known.
+    Ending,
+}
+
+impl Claude {
+    /// Claude Code with these first and these last arguments.
+    pub fn new(first: Vec<String>, extra: Vec<String>, launch: &Launch) -> Self {
+        let ours = launch.session.as_ref().filter(|session| session.harness == NAME);
+        let resume = ours.map(|session| session.id.clone()).filter(|id| super::is_name(id));
+        Self {
+            first,
+            extra,
+            reader: Reader::new(launch.root.clone(), resume.is_some()),
+            permissions: Permissions::new(launch.root.clone(), launch.interactive),
+            launch: launch.clone(),
+            resume,
+            phase: Phase::Starting,
+            duplex: true,
+            again: None,
+            cut: None,
+            result: None,
+        }
+    }
+
+    fn told(&self, unknown: Option<known::File>) -> String {
+        let prompt = &self.launch.prompt;
+        match (&self.launch.task, unknown) {
+            (_, Some(file)) => format!("{}\n\n{prompt}", file.introduction()),
+            (Task::Skill(name), None) => format!("/{name} {prompt}"),
+            (Task::Agent(_), None) => prompt.clone(),
+        }
+    }
+
+    /// The handshake is answered: the prompt goes in, once the name is known.
+    fn begin(&mut self, agents: Option<&Value>, commands: Option<&Value>, to: &mut Actions) {
+        self.phase = Phase::Working;
+        to.wake = Some(Duration::MAX);
+        let (name, kind, known) = match &self.launch.task {
+            Task::Agent(name) => (name, "agent", names(agents)),
+            Task::Skill(name) => (name, "skill", names(commands)),
+        };
+        let has = |known: &Vec<&str>| {
+            known.iter().any(|k| k == name || k.rsplit_once(':').is_some_and(|(_, k)| k == name))
+        };
+        let mut unknown = None;
+        if known.is_some_and(|known| !has(&known)) {
+            let Some(file) = known::File::find(&self.launch.task, &self.launch.root) else {
+                let why = format!(
+                    "Claude Code has no {kind} \"{name}\", and no file of the project or user gives its text"
+                );
+                self.cut = Some(Outcome::Failed { why });
+                to.stop = true;
+                return;
+            };
+            to.signals.push(note(format!(
+                "Claude Code has no {kind} \"{name}\": the text of {} is given instead",
+                file.path
+            )));
+            unknown = Some(file);
+        }
+        let message = json!({
+            "type": "user", "message": {"role": "user", "content": self.told(unknown)},
+            "parent_tool_use_id": null, "session_id": "",
+        });
+        send(to, &message);
+    }
+
+    fn control(&mut self, line: &Line<'_>, text: &str, to: &mut Actions) {
+        match line.kind.str() {
+            "control_response" if self.phase == Phase::Starting && is_handshake(line) => {
+                // Read whole, once: the fast reader keeps no lists of names.
+                let whole: Value = serde_json::from_str(text).unwrap_or_default();
+                let response = &whole["response"]["response"];
+                self.begin(response.get("agents"), response.get("commands"), to);
+            }
+            "control_request" => {
+                if let Some(question) = self.permissions.asked(line, to) {
+                    self.cut.get_or_insert(Outcome::NeedsHuman { question });
+                    to.stop = true;
+                }
+            }
+            "control_cancel_request" => self.permissions.withdrawn(line.request_id.str(), to),
+            _ => {}
+        }
+    }
+
+    fn system(&mut self, line: &Line<'_>, text: &str, to: &mut Actions) {
+        match line.subtype.str() {
+            "init" => {
+                let id = line.session_id.str().to_owned();
+                to.signals.push(Signal::Session(Session { harness: NAME.to_owned(), id }));
+                if !self.duplex && self.phase == Phase::Starting {
+                    self.phase = Phase::Working;
+                    self.check_one_shot(text, to);
+                }
+            }
+            "api_retry"
+                if line.error_status.0 == Some(401.0) || line.error.str() == "authentication_failed" =>
+            {
+                let why = format!("the login was refused ({})", line.error.get().unwrap_or("401"));
+                self.cut.get_or_insert(Outcome::Auth { why });
+                to.stop = true;
+            }
+            _ => {}
+        }
+    }
+
+    /// One shot, the prompt is in already: a skill that it does not know ends it.
+    fn check_one_shot(&mut self, text: &str, to: &mut Actions) {
+        let Task::Skill(name) = &self.launch.task else { return };
+        let whole: Value = serde_json::from_str(text).unwrap_or_default();
+        let lists = [names(whole.get("skills")), names(whole.get("slash_commands"))];
+        if lists.iter().any(Option::is_some) && !lists.iter().flatten().flatten().any(|known| known == name) {
+            let why = format!("this release of Claude Code has no skill \"{name}\"");
+            self.cut.get_or_insert(Outcome::Failed { why });
+            to.stop = true;
+        }
+    }
+
+    fn result(&mut self, line: &Line<'_>, to: &mut Actions) {
+        self.reader.result(line, &mut to.signals);
+        let result = Final::of(line);
+        if self.resume.is_some() && result.lost_session() {
+            self.again = Some("the agent's session is not there any more: it starts afresh");
+        }
+        self.result = Some(result);
+        self.settle(to);
+    }
+
+    /// After a result: nothing more is asked of it, and it ends, unless something runs in the background.
+    fn settle(&mut self, to: &mut Actions) {
+        if self.result.is_none() {
+            return;
+        }
+        let waits = !self.reader.background.is_empty();
+        to.wake = Some(if waits { BACKGROUND } else { AFTER_RESULT });
+        if !waits {
+            self.phase = Phase::Ending;
+            to.close = true;
+        }
+    }
+}
+
+impl Harness for Claude {
+    fn invocation(&mut self) -> Invocation {
+        let mut args = self.first.clone();
+        let mut add = |more: &[&str]| args.extend(more.iter().map(|&s| s.to_owned()));
+        add(&["-p", "--output-format", "stream-json", "--verbose", "--permission-mode", "acceptEdits"]);
+        if self.duplex {
+            add(&[
+                "--input-format",
+                "stream-json",
+                "--permission-prompt-tool",
+                "stdio",
+                "--include-partial-messages",
+            ]);
+        }
+        if let Task::Agent(name) = &self.launch.task {
+            add(&["--agent", name]);
+        }
+        match &self.resume {
+            Some(id) => add(&["--resume", id]),
+            None => add(&["--session-id", &uuid::Uuid::new_v4().to_string()]),
+        }
+        args.extend(self.extra.iter().cloned());
+        let todo = "CLAUDE_CODE_ENABLE_TODO_TOOLS";
+        let unset = Environment::current().get(todo).is_none();
+        let initialize = json!({"type": "control_request", "request_id": INITIALIZE, "request": {"subtype": "initialize"}});
+        Invocation {
+            args,
+            env: unset.then(|| (todo.to_owned(), "1".to_owned())).into_iter().collect(),
+            stdin: if self.duplex { format!("{initialize}\n") } else { self.told(None) }.into_bytes(),
+            duplex: self.duplex,
+            streams: true,
+            wake: self.duplex.then_some(HANDSHAKE),
+        }
+    }
+
+    fn line(&mut self, text: &str, lost: u64, to: &mut Actions) {
+        if lost > 0 {
+            to.signals.push(note(format!("a line was cut: {lost} more bytes are in the output's file only")));
+        }
+        let Ok(line) = serde_json::from_str::<Line<'_>>(text) else {
+            self.reader.tail.line(text.get(..400).unwrap_or(text));
+            return;
+        };
+        match line.kind.str() {
+            "control_request" | "control_response" | "control_cancel_request" => {
+                self.control(&line, text, to)
+            }
+            "result" => self.result(&line, to),
+            kind => {
+                self.reader.line(&line, &mut to.signals);
+                if kind == "system" {
+                    self.system(&line, text, to);
+                }
+                if self.phase == Phase::Ending && matches!(kind, "assistant" | "stream_event") {
+                    // It goes on by itself: another result follows.
+                    to.wake = Some(Duration::MAX);
+                }
+            }
+        }
+    }
+
+    fn error_line(&mut self, line: &str) {
+        self.reader.errors.line(line);
+        self.reader.tail.line(line);
+    }
+
+    fn answer(&mut self, id: &str, answer: &Answer, to: &mut Actions) {
+        self.permissions.answer(id, answer, to);
+    }
+
+    fn woken(&mut self, to: &mut Actions) {
+        match self.phase {
+            Phase::Starting => {
+                self.again = Some(
+                    "Claude Code does not answer over its pipe: one shot, without asking for permissions",
+                );
+                self.duplex = false;
+                to.stop = true;
+            }
+            Phase::Working if self.result.is_some() => {
+                let left: Vec<&str> = self.reader.background.values().map(String::as_str).collect();
+                to.signals.push(note(format!(
+                    "it waits for what runs in the background ({}): ended",
+                    left.join(", ")
+                )));
+                self.phase = Phase::Ending;
+                to.close = true;
+                to.stop = true;
+            }
+            Phase::Working => {}
+            Phase::Ending => to.stop = true,
+        }
+    }
+
+    fn stop(&mut self, to: &mut Actions) -> bool {
+        to.close = true;
+        // Before the prompt there is nothing to interrupt, and after the result nothing that listens.
+        if self.duplex && self.phase == Phase::Working {
+            let request = json!({"type": "control_request", "request_id": INTERRUPT, "request": {"subtype": "interrupt"}});
+            send(to, &request);
+            return true;
+        }
+        false
+    }
+
+    fn busy(&self) -> bool {
+        self.reader.busy() || self.permissions.waiting()
+    }
+
+    fn end(&mut self, end: &End, to: &mut Actions) -> Option<Ending> {
+        let errors = self.reader.errors.text();
+        if self.cut.is_none() && self.again.is_none() && self.result.is_none() && end.exit != Exit::Code(0) {
+            if self.resume.is_some() && is_lost_session(&errors) {
+                self.again = Some("the agent's session is not there any more: it starts afresh");
+            } else if self.duplex && self.phase == Phase::Starting && errors.contains("unknown option") {
+                self.again =
+                    Some("this release of Claude Code has no pipe to ask over: one shot, without asking");
+                self.duplex = false;
+            }
+        }
+        if let Some(why) = self.again.take() {
+            if why.contains("afresh") {
+                self.resume = None;
+            }
+            to.signals.push(note(why));
+            self.reader = Reader::new(self.launch.root.clone(), self.resume.is_some());
+            (self.result, self.phase) = (None, Phase::Starting);
+            return None;
+        }
+        let message = self.result.as_ref().map(|result| result.text.clone()).unwrap_or_default();
+        let stopped = matches!(end.stopped, Some(Stopped::Asked | Stopped::Limit(_)));
+        let outcome = match (self.cut.take(), &self.result) {
+            (Some(cut), _) if !stopped => cut,
+            (_, Some(result)) => result.outcome(&self.reader, chrono::Utc::now()),
+            _ => without_result(end.exit, &self.reader),
+        };
+        let refusals = self.permissions.refusals(&self.reader.refused);
+        Some(Ending {
+            outcome,
+            message,
+            usage: self.reader.usage.clone(),
+            refusals,
+            tail: self.reader.tail.text(),
+        })
+    }
+}
+
+fn is_handshake(line: &Line<'_>) -> bool {
+    line.response.get().is_some_and(|response| response.request_id.str() == INITIALIZE)
+}
+
+/// The names in a list of names, or of objects that have one.
+fn names(list: Option<&Value>) -> Option<Vec<&str>> {
+    let items = list?.as_array()?;
+    Some(items.iter().filter_map(|item| item.as_str().or_else(|| item.get("name")?.as_str())).collect())
+}
+
+fn send(to: &mut Actions, message: &Value) {
+    to.write.extend_from_slice(format!("{message}\n").as_bytes());
+}

@@ -1,0 +1,58 @@
+//! The text of an agent or a skill, for a harness that does not know it by name.
+
+use super::Task;
+use crate::project::places::{Index, Places, Source};
+use std::path::Path;
+
+/// A file that describes an agent or a skill.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct File {
+    /// The file, relative to the root where it is inside it.
+    pub path: String,
+    /// What it says, without its frontmatter.
+    pub text: String,
+    /// The frontmatter's `mode`.
+    pub mode: Option<String>,
+    /// Where it was found.
+    pub source: Source,
+    what: String,
+}
+
+impl File {
+    /// The file of a task's name, as SPEC section 1 finds it.
+    pub fn find(task: &Task, root: &Path) -> Option<Self> {
+        let index = Index::read(root, &Places::from_env(Vec::new()));
+        let (named, what) = match task {
+            Task::Agent(name) => (index.agent(name)?, format!("the agent \"{name}\"")),
+            Task::Skill(name) => (index.skill(name)?, format!("the skill \"{name}\"")),
+        };
+        let whole = std::fs::read_to_string(&named.path).ok()?;
+        Some(Self {
+            path: super::tool::relative(&named.path.to_string_lossy(), root),
+            text: body(&whole).trim().to_owned(),
+            mode: named.mode.clone(),
+            source: named.source,
+            what,
+        })
+    }
+
+    /// What goes before the prompt.
+    pub fn introduction(&self) -> String {
+        format!("Work as {}, which is described so:\n\n{}\n\n---", self.what, self.text)
+    }
+}
+
+/// What follows the frontmatter.
+fn body(text: &str) -> &str {
+    let Some(rest) = text.strip_prefix("---").filter(|rest| rest.starts_with(['\n', '\r'])) else {
+        return text;
+    };
+    let mut at = 0;
+    for line in rest.split_inclusive('\n') {
+        at += line.len();
+        if line.trim_end() == "---" {
+            return &rest[at..];
+        }
+    }
+    text
+}
