@@ -41,10 +41,10 @@ nvim-path: ## print the Neovim that is used, and install it if need be
 	@scripts/nvim-path.sh
 
 demo: setup ## play a whole superpower in Neovim, without any agent: make demo [HARNESS=claude] [NAME=bugfix]
-	@scripts/demo $(NAME)
+	@scripts/demo.sh $(NAME)
 
 demo-headless: setup ## the same without a terminal
-	@scripts/demo-headless $(NAME)
+	@scripts/demo.sh --headless $(NAME)
 
 clean: ## remove what was built and installed here
 	rm -rf target lib .deps

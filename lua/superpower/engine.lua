@@ -235,6 +235,18 @@ function M.on(type, handler)
   end
 end
 
+--- The plugin's directory.
+---@return string
+function M.root()
+  return require("superpower.library").root()
+end
+
+--- Where the library is looked for, in this order.
+---@return string[]
+function M.paths()
+  return require("superpower.library").paths()
+end
+
 --- What is loaded, or nil: loads nothing.
 ---@return superpower.EngineInfo?
 function M.info()
