@@ -3,27 +3,32 @@ local M = {}
 
 local namespace = vim.api.nvim_create_namespace("superpower-attention")
 local quiet_ms = 500
-local last_key = 0
-local watching = false
+local last_key = -math.huge
+local wanted, waiting, watching = false, 0, false
+
+local function update()
+  local on = wanted or waiting > 0
+  if on ~= watching then
+    watching = on
+    vim.on_key(on and function(_, typed)
+      if typed == nil or typed ~= "" then
+        last_key = vim.uv.now()
+      end
+    end or nil, namespace)
+  end
+end
 
 --- Notes the time of each key while something runs, so that a burst of normal-mode commands counts as typing.
 ---@param on boolean
 function M.watch(on)
-  if on == watching then
-    return
-  end
-  watching = on
-  vim.on_key(on and function(_, typed)
-    if typed == nil or typed ~= "" then
-      last_key = vim.uv.now()
-    end
-  end or nil, namespace)
+  wanted = on
+  update()
 end
 
 --- A key has been pressed within the last moments.
 ---@return boolean
 function M.recent()
-  return watching and vim.uv.now() - last_key < quiet_ms
+  return vim.uv.now() - last_key < quiet_ms
 end
 
 --- The editor is in the middle of something that a window must not break into.
@@ -44,15 +49,22 @@ end
 ---@param now fun()
 ---@param never fun()
 function M.when_quiet(now, never)
+  waiting = waiting + 1
+  update()
+  local function done(act)
+    waiting = waiting - 1
+    update()
+    act()
+  end
   local function try()
     if vim.v.exiting ~= vim.NIL then
       return
     elseif M.busy() then
-      never()
+      done(never)
     elseif M.recent() then
       vim.defer_fn(try, 100)
     else
-      now()
+      done(now)
     end
   end
   try()

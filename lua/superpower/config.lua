@@ -12,7 +12,6 @@ local M = {}
 ---@field permission_timeout string
 ---@field places string[]
 ---@field keep_runs integer
----@field max_output_bytes integer
 ---@field inputs "form"|"ui"
 ---@field progress { open: boolean, position: "right"|"bottom"|"split", width: integer, height: integer }
 ---@field gate { open: boolean, delay: integer }

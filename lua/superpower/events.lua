@@ -56,7 +56,7 @@ local handlers = {
     if event.run then
       local run = event.run
       require("superpower.runs").put(run)
-      require("superpower.attention").watch(run.ours and run.state == "running")
+      require("superpower.attention").watch(run.ours and run.state == "running" or false)
       require("superpower.gate").follow(run)
     end
   end,

@@ -51,10 +51,10 @@ end
 
 --- The exit code of a refusal.
 ---@param err superpower.Fault
+---@param state string? how the run that it is about has ended
 ---@return integer
-function M.refusal(err)
+function M.refusal(err, state)
   if err.code == "finished" then
-    local state = err.data and err.data.state
     return state == "complete" and 0 or 1
   end
   return broken[err.code] and 1 or 2
@@ -124,7 +124,12 @@ function M.drive(verb, op, fields)
   if err then
     local how = answers[err.code]
     say(require("superpower.faults").text(err) .. (how and "\n  " .. how or ""))
-    return quit(M.refusal(err))
+    local state = err.data and err.data.state
+    if err.code == "finished" and not state then
+      local run = session.status(fields.root)
+      state = run and run.state
+    end
+    return quit(M.refusal(err, state))
   end
   quit(wait(verb, fields.root, value.run_id))
 end

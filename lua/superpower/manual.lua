@@ -80,10 +80,9 @@ local function show(enter)
       hand_in(buf)
     end,
   })
-  vim.api.nvim_create_autocmd({ "QuitPre", "TextChanged", "TextChangedI" }, {
-    buffer = buf,
-    callback = function()
-      vim.bo[buf].modified = false
+  vim.api.nvim_buf_attach(buf, false, {
+    on_lines = function()
+      vim.bo[buf].modified = false -- so that nothing but a written `:w` hands it in
     end,
   })
   vim.api.nvim_create_autocmd("BufWipeout", {

@@ -5,7 +5,7 @@ local M = {}
 ---@param b string
 ---@return integer
 local function distance(a, b)
-  local before = {} ---@type integer[]
+  local older, before = {}, {} ---@type integer[], integer[]
   for j = 0, #b do
     before[j] = j
   end
@@ -14,8 +14,11 @@ local function distance(a, b)
     for j = 1, #b do
       local cost = a:byte(i) == b:byte(j) and 0 or 1
       row[j] = math.min(before[j] + 1, row[j - 1] + 1, before[j - 1] + cost)
+      if i > 1 and j > 1 and a:byte(i) == b:byte(j - 1) and a:byte(i - 1) == b:byte(j) then
+        row[j] = math.min(row[j], older[j - 2] + 1) -- two letters that changed places
+      end
     end
-    before = row
+    older, before = before, row
   end
   return before[#b]
 end

@@ -11,12 +11,17 @@ local next_step = {
   user = ":Superpower resume goes on.",
 }
 
----@param event { superpower: string, reason: string, detail?: string, stage: integer, total: integer }
+---@param event { root: string, run_id: string, superpower: string, reason: string, detail?: string, stage: integer, total: integer }
 function M.paused(event)
   local what = event.reason == "user" and "paused" or event.reason
   local head = ("%s: stage %d/%d %s"):format(event.superpower, event.stage or 0, event.total or 0, what)
   local detail = event.detail and event.detail ~= "" and ": " .. require("superpower.ui.text").line(event.detail) or ""
   local bad = not (event.reason == "user" or event.reason == "interrupted")
+  local run = require("superpower.runs").get(event.root)
+  if run and run.run_id == event.run_id and run.state == "paused" and (run.summary or "") ~= "" then
+    local words = ("%s: %s"):format(event.superpower, require("superpower.ui.text").line(run.summary))
+    return require("superpower.notify").news(words, bad and "warn" or "info", true)
+  end
   require("superpower.notify").news(
     ("%s%s. %s"):format(head, (detail:gsub("%.$", "")), next_step[event.reason] or ""),
     bad and "warn" or "info",

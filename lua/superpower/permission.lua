@@ -3,7 +3,7 @@
 local M = {}
 
 ---@class superpower.Permission
----@field id integer
+---@field id string
 ---@field root string
 ---@field run_id string
 ---@field stage integer
@@ -17,7 +17,7 @@ local current ---@type superpower.Permission?
 
 local show_next ---@type fun(forced: boolean): boolean
 
----@param id integer
+---@param id string
 local function drop(id)
   queue = vim.tbl_filter(function(request)
     return request.id ~= id
@@ -56,7 +56,7 @@ local function deny_with_reason()
         done("too late: this request is gone")
         return
       end
-      answer({ decision = "deny", reason = said ~= "" and said or nil })
+      answer({ answer = "deny", reason = said })
       done()
     end,
     back = function()
@@ -74,7 +74,7 @@ local keys = {
     label = "once",
     desc = "allow this once",
     fn = function()
-      answer({ decision = "once" })
+      answer({ answer = "once" })
     end,
   },
   {
@@ -82,7 +82,7 @@ local keys = {
     label = "for this run",
     desc = "allow this for the rest of the run",
     fn = function()
-      answer({ decision = "run" })
+      answer({ answer = "run" })
     end,
   },
   {
@@ -90,7 +90,7 @@ local keys = {
     label = "deny",
     desc = "deny",
     fn = function()
-      answer({ decision = "deny" })
+      answer({ answer = "deny", reason = "" })
     end,
   },
   { lhs = "D", label = "deny, saying why", desc = "deny with a reason", fn = deny_with_reason },
@@ -206,7 +206,7 @@ function M.asked(request)
   end, say)
 end
 
----@param event { id: integer }
+---@param event { id: string }
 function M.gone(event)
   local was = current
   drop(event.id)

@@ -65,8 +65,16 @@ function M.listen(name, listener)
   listeners[name] = listener
 end
 
+--- Milliseconds since the epoch.
+---@return integer
+function M.now()
+  local seconds, micros = vim.uv.gettimeofday()
+  return seconds * 1000 + math.floor(micros / 1000)
+end
+
 ---@param run superpower.Snapshot
 function M.put(run)
+  run.received = M.now()
   snapshots[run.root] = run
   if run.ours or not shown then
     shown = run.root

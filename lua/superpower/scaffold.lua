@@ -31,7 +31,7 @@ local function example(template)
   local path = ("examples/shop/.claude/superpowers/%s.yaml"):format(template)
   local file = vim.api.nvim_get_runtime_file(path, false)[1]
   if not file then
-    file = vim.fs.joinpath(require("superpower.engine").root(), path)
+    file = vim.fs.joinpath(require("superpower.library").root(), path)
   end
   local handle = io.open(file, "r")
   if handle then

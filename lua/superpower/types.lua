@@ -33,8 +33,8 @@
 ---@field visit integer
 ---@field attempt integer
 ---@field max_attempts integer
----@field started_at? integer
----@field elapsed_ms? integer
+---@field since? integer when it began what it is doing
+---@field elapsed_ms? integer at the time of the snapshot
 ---@field output? boolean
 
 ---@class superpower.Live
@@ -72,6 +72,7 @@
 ---@field stages superpower.Stage[]
 ---@field live? superpower.Live
 ---@field usage? { tokens?: integer, cost?: number }
+---@field received? integer when it came here
 ---@field facts? { name: string, value: boolean, reason: string, stage: integer }[]
 
 ---@class superpower.ReviewFile

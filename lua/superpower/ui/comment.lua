@@ -26,9 +26,11 @@ local function never_modified(buf, leave)
   local function on(events, callback)
     vim.api.nvim_create_autocmd(events, { group = group, buffer = buf, callback = callback })
   end
-  on({ "TextChanged", "TextChangedI", "TextChangedP", "InsertLeave" }, function()
-    vim.bo[buf].modified = false
-  end)
+  vim.api.nvim_buf_attach(buf, false, {
+    on_lines = function()
+      vim.bo[buf].modified = false
+    end,
+  })
   on("QuitPre", function()
     vim.bo[buf].modified = false
   end)

@@ -12,7 +12,7 @@ local M = {}
 function M.line(entry, run, now, icons, width)
   local marks = require("superpower.ui.marks")
   local mark, group = " ", "SuperpowerDim"
-  local words, colour = "", "SuperpowerNote"
+  local words, colour ---@type string, string?
   local age = ""
   local unfinished = run and (run.state == "paused" or run.state == "running")
   if run and unfinished then
@@ -48,7 +48,7 @@ function M.line(entry, run, now, icons, width)
   return {
     { " " .. mark .. " ", group },
     { text.fit(text.line(entry.name), 22) .. " ", "SuperpowerLabel" },
-    { text.fit(text.line(words), room), colour },
+    { text.fit(text.line(words), room), colour or "SuperpowerNote" },
     { text.right(age, 6), "SuperpowerTime" },
   }
 end

@@ -162,9 +162,9 @@ function M.frame(float, title, footer)
     return
   end
   vim.api.nvim_win_set_config(float.win, {
-    title = title,
+    title = #title > 0 and title or "",
     title_pos = "left",
-    footer = footer,
+    footer = #footer > 0 and footer or "",
     footer_pos = "left",
   })
 end

@@ -12,12 +12,6 @@ local rows = {} ---@type table<integer, integer>
 local placed = "" ---@type string
 local group ---@type integer?
 
----@return integer ms since the epoch
-local function now()
-  local seconds, micros = vim.uv.gettimeofday()
-  return seconds * 1000 + math.floor(micros / 1000)
-end
-
 ---@param run superpower.Snapshot
 ---@return superpower.FloatOpts opts, boolean split
 local function place(run)
@@ -77,7 +71,7 @@ function M.refresh()
     return
   end
   local opts, split = place(run)
-  local at = now()
+  local at = runs.now()
   if not split then
     local key = ("%d %d %d %d"):format(opts.width, opts.height, opts.row, opts.col)
     if key ~= placed then
@@ -95,6 +89,7 @@ function M.refresh()
     width = width,
     height = focused and #run.stages <= 500 and 1000 or height,
     now = at,
+    received = run.received,
     icons = require("superpower.config").get().icons,
   })
   rows = rendered.stages

@@ -8,6 +8,7 @@ local M = {}
 ---@field width integer
 ---@field height integer rows there are; more stages than that are folded
 ---@field now integer ms since the epoch
+---@field received? integer when the snapshot came; what runs has gone on since then
 ---@field icons "unicode"|"nerd"|"ascii"
 
 ---@class superpower.Rendered
@@ -24,8 +25,8 @@ local function right_side(stage, opts)
     or "SuperpowerNote"
   local note = text.line(stage.note or "")
   local elapsed = stage.elapsed_ms
-  if stage.mark == "running" and stage.started_at then
-    elapsed = opts.now - stage.started_at
+  if elapsed and stage.since and opts.received then
+    elapsed = elapsed + math.max(0, opts.now - opts.received)
   end
   local clock = (stage.mark == "waiting" or stage.mark == "skipped") and "" or text.clock(elapsed)
   if note == "" and clock == "" then
@@ -286,10 +287,10 @@ end
 ---@param now integer
 ---@return integer
 function M.elapsed(run, now)
-  if run.state == "running" then
-    return now - run.started_at
+  if not run.active_ms then
+    return (run.ended_at or now) - run.started_at
   end
-  return run.active_ms or (run.ended_at or now) - run.started_at
+  return run.active_ms + (run.state == "running" and math.max(0, now - (run.received or now)) or 0)
 end
 
 return M

@@ -59,6 +59,21 @@ function S.child(opts)
   return nvim
 end
 
+--- Gives the child a real user interface, in a terminal of its own.
+function S.attach_ui(nvim)
+  local address = nvim:lua("return vim.fn.serverstart()")
+  local job = vim.fn.jobstart({ vim.v.progpath, "--server", address, "--remote-ui" }, {
+    pty = true,
+    width = 100,
+    height = 30,
+    env = { TERM = "xterm-256color" },
+  })
+  T.finally(function()
+    vim.fn.jobstop(job)
+  end)
+  nvim:wait("#vim.api.nvim_list_uis() > 0")
+end
+
 function S.answer(nvim, op, value)
   nvim:lua("local op, value = ...; require('superpower.engine').script.answer(op, value)", op, value)
 end
@@ -108,6 +123,7 @@ function S.run(opts)
     current_stage = at,
     total = #labels,
     started_at = now - 761000,
+    active_ms = 761000,
     ours = opts.ours ~= false,
     gate = opts.gate,
     summary = opts.summary,
@@ -134,8 +150,8 @@ function S.run(opts)
       visit = 1,
       attempt = 1,
       max_attempts = 3,
-      started_at = position == at and now - 67000 or nil,
-      elapsed_ms = position < at and 48000 * position or nil,
+      since = position == at and now - 67000 or nil,
+      elapsed_ms = position < at and 48000 * position or (position == at and 67000 or 0),
     })
   end
   return run

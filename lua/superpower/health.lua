@@ -1,0 +1,144 @@
+--- `:checkhealth superpower`: what is there, what is missing, and what to do. Starts no run and changes nothing.
+local M = {}
+
+local health = vim.health
+
+--- A program's first line of `--version`; programs that hang are left alone after a moment.
+---@param program string
+---@return string?
+local function version_of(program)
+  local ok, process = pcall(vim.system, { program, "--version" }, { text = true, stdin = false, timeout = 3000 })
+  if not ok then
+    return nil
+  end
+  local done = process:wait(4000)
+  if done.code ~= 0 then
+    return nil
+  end
+  local first = vim.trim(((done.stdout or "") .. (done.stderr or "")):match("[^\n]*") or "")
+  return first ~= "" and first or nil
+end
+
+local function editor()
+  health.start("superpower: the editor")
+  local version = tostring(vim.version())
+  if vim.fn.has("nvim-0.10") == 1 then
+    health.ok("Neovim " .. version)
+  else
+    health.error("Neovim " .. version, "superpower.nvim needs 0.10 or later")
+  end
+  local faults = require("superpower.config").faults()
+  if #faults == 0 then
+    health.ok("the configuration has no fault")
+  end
+  for _, fault in ipairs(faults) do
+    health.error(fault, "the default stands in for it; see :help superpower-options")
+  end
+end
+
+---@return boolean
+local function library()
+  health.start("superpower: the native library")
+  local engine = require("superpower.engine")
+  local ok, err = engine.load()
+  if not ok then
+    health.error(err and err.message or "not loaded", 'run "make build" in the plugin\'s directory')
+    return false
+  end
+  local info = assert(engine.info())
+  health.ok(("%s, version %s, protocol %d"):format(info.path, info.version, info.protocol))
+  health.info("events arrive by " .. info.waking)
+  health.info("its log: " .. info.log)
+  local guard = vim.fs.joinpath(vim.fs.dirname(info.path), "superpower-guard")
+  if vim.fn.executable(guard) == 1 then
+    health.ok("the guard: " .. guard)
+  else
+    health.warn("no guard beside the library: agents may outlive an editor that is killed")
+  end
+  return true
+end
+
+---@param state table
+local function agents(state)
+  health.start("superpower: agents")
+  for _, harness in ipairs(state.harnesses or {}) do
+    if harness.program then
+      local version = harness.name ~= "command" and version_of(harness.program) or nil
+      health.ok(("%s: %s%s"):format(harness.name, harness.program, version and " · " .. version or ""))
+    else
+      health.info(("%s: %s"):format(harness.name, harness.message or "not found"))
+    end
+  end
+  local wanted = require("superpower.config").get().harness
+  if wanted == "auto" then
+    health.info(('"auto" means "%s" here'):format(state.auto or "manual"))
+  else
+    health.info(('the harness is "%s"'):format(wanted))
+  end
+end
+
+---@param value any
+---@return integer
+local function count(value)
+  return type(value) == "number" and value or (type(value) == "table" and vim.tbl_count(value) or 0)
+end
+
+---@param root string?
+---@param err superpower.Fault?
+---@param project table?
+local function here(root, err, project)
+  health.start("superpower: this project")
+  if not root then
+    health.warn(require("superpower.faults").text(assert(err)), "open a file of a project, or :cd into one")
+    return
+  end
+  health.ok("root: " .. root)
+  project = project or {}
+  health.info(
+    ("%d superpowers, %d agents, %d skills"):format(
+      count(project.superpowers),
+      count(project.agents),
+      count(project.skills)
+    )
+  )
+  for _, run in ipairs(project.unfinished or {}) do
+    local state = run.state .. (run.reason and ", " .. run.reason or "")
+    health.info(
+      ("unfinished: %s, stage %d/%d (%s), %s"):format(
+        run.superpower,
+        run.current_stage or 0,
+        run.total or 0,
+        state,
+        run.run_id
+      )
+    )
+  end
+  if count(project.unfinished) == 0 then
+    health.info("no unfinished run")
+  end
+  local driver = project.driver
+  if driver then
+    health.info(("driven by process %s (lock: %s)"):format(tostring(driver.pid or "?"), project.lock or "?"))
+  else
+    health.info("nobody drives a run here")
+  end
+  local log = project.log or vim.fs.joinpath(root, ".claude/logs/superpower.log")
+  health.info("log of runs: " .. log .. (vim.uv.fs_stat(log) and "" or " (none yet)"))
+end
+
+function M.check()
+  editor()
+  if not library() then
+    return
+  end
+  local session = require("superpower.session")
+  local root, err = session.project()
+  local state, fault = session.call("health", { root = root })
+  if fault then
+    health.error(require("superpower.faults").text(fault))
+  end
+  agents(state or {})
+  here(root, err, state and state.project)
+end
+
+return M

@@ -1,0 +1,29 @@
+-- Screens as text, kept under tests/lua/screens and compared cell by cell. `UPDATE=1` writes them anew.
+--
+--   Screens.check(nvim, "approval")
+
+local T = require("harness")
+
+local Screens = {}
+
+---@param lines string[]
+local function trimmed(lines)
+  local out = {}
+  for _, line in ipairs(lines) do
+    table.insert(out, (line:gsub("%s+$", "")))
+  end
+  return table.concat(out, "\n") .. "\n"
+end
+
+function Screens.check(nvim, name)
+  local path = ("%s/tests/lua/screens/%s.txt"):format(T.root, name)
+  local screen = trimmed(nvim:screen()):gsub(vim.pesc(nvim.project), "PROJECT")
+  local kept = T.read(path)
+  if vim.env.UPDATE == "1" and kept ~= screen then
+    T.write(path, screen)
+    return
+  end
+  T.eq(kept, screen, "the screen " .. name .. " (UPDATE=1 writes it anew)")
+end
+
+return Screens
