@@ -31,6 +31,18 @@ describe("a child Neovim", function()
     T.contains(nvim:text(), "╭")
   end)
 
+  it("tells the highlights of what it shows", function()
+    local nvim = T.child({ plugin = false, columns = 60, lines = 12 })
+    nvim:lua([[
+      local buf = vim.api.nvim_create_buf(false, true)
+      vim.api.nvim_buf_set_lines(buf, 0, -1, false, { "one ✓ two", "three" })
+      vim.api.nvim_buf_set_extmark(buf, vim.api.nvim_create_namespace("x"), 0, 8, { end_col = 11, hl_group = "ErrorMsg" })
+      vim.api.nvim_open_win(buf, false, { relative = "editor", row = 2, col = 3, width = 14, height = 2, border = "rounded" })
+    ]])
+    eq({ "ErrorMsg" }, nvim:highlights("two"))
+    eq({}, nvim:highlights("three"))
+  end)
+
   it("is alone: no home, no configuration, no library but the one under test", function()
     local nvim = T.child()
     eq(nvim.home, nvim:eval("$HOME"))

@@ -43,7 +43,7 @@
 --   child:wait(code, ms?, what?) -> what the Lua expression or chunk answered once it was truthy (default 5 s)
 --   child:wait_screen(text, ms?)   child:wait_no_screen(text, ms?)
 --   child:messages() -> text of :messages       child:mode() -> { mode, blocking }
---   child:highlights(text) -> names of the highlight groups at the first cell of the text on the screen
+--   child:highlights(text) -> the extmark highlight groups at the start of the text, which is on the screen
 --   child:alive()   child:pid()   child:restart(opts?): same sandbox, new process
 --   child:quit(ms?) -> exit status after :qa!     child:kill(signal?)   child:stop()
 --

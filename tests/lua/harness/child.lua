@@ -193,33 +193,32 @@ function Child:highlights(text)
     [[
     local text = ...
     vim.cmd.redraw()
-    for row = 1, vim.o.lines do
-      local line, starts = "", {}
-      for column = 1, vim.o.columns do
-        starts[#line] = column
-        line = line .. vim.fn.screenstring(row, column)
-      end
-      local at = line:find(text, 1, true)
-      if at then
-        local position = { row = row, column = starts[at - 1] }
-        for _, win in ipairs(vim.api.nvim_list_wins()) do
-          local place = vim.fn.win_screenpos(win)
-          local top, left = place[1], place[2]
-          local info = vim.fn.getwininfo(win)[1]
-          if row >= top and row < top + info.height and position.column >= left and position.column < left + info.width then
-            local buffer_row = info.topline - 1 + row - top
-            local buffer_line = vim.api.nvim_buf_get_lines(info.bufnr, buffer_row, buffer_row + 1, false)[1] or ""
-            local col = (buffer_line:find(text, 1, true) or 1) - 1
-            local names = {}
-            for _, mark in ipairs(vim.inspect_pos(info.bufnr, buffer_row, col).extmarks) do
-              if mark.opts.hl_group then names[#names + 1] = mark.opts.hl_group end
-            end
-            return names
+    local function shown(row, column)
+      local cells = {}
+      for next = column, vim.o.columns do cells[#cells + 1] = vim.fn.screenstring(row, next) end
+      return vim.startswith(table.concat(cells), text)
+    end
+    local wins = vim.api.nvim_list_wins()
+    table.sort(wins, function(a, b)
+      local function height(win) return vim.api.nvim_win_get_config(win).zindex or 0 end
+      return height(a) > height(b)
+    end)
+    for _, win in ipairs(wins) do
+      local info = vim.fn.getwininfo(win)[1]
+      for lnum = info.topline, info.botline do
+        local line = vim.fn.getbufline(info.bufnr, lnum)[1] or ""
+        local at = line:find(text, 1, true)
+        local place = at and vim.fn.screenpos(win, lnum, at)
+        if place and place.row > 0 and shown(place.row, place.col) then
+          local names = {}
+          for _, mark in ipairs(vim.inspect_pos(info.bufnr, lnum - 1, at - 1).extmarks) do
+            if mark.opts.hl_group then names[#names + 1] = mark.opts.hl_group end
           end
+          return names
         end
       end
     end
-    return {}
+    error(("%q is not on the screen"):format(text), 0)
   ]],
     text
   )
