@@ -27,14 +27,17 @@ pub mod template;
 
 pub mod outcome;
 pub mod plan;
+pub mod prompt;
 pub mod run;
 
+pub mod config;
 pub mod process;
 
 pub mod harness;
+pub mod store;
 
 pub mod checkpoint;
-
+pub mod driver;
 pub mod engine;
 
 #[cfg(feature = "nvim")]

@@ -1,1 +1,17 @@
-//! A run: state, events, effects.
+//! A run: its state, what can happen to it, and what follows. Pure: no I/O, no clock, no threads.
+//!
+//! [`machine::step`] is the only writer of run state. Everything from outside comes as an [`event::Event`] with its
+//! time, everything to be done leaves as an [`effect::Effect`], so that a run can be replayed from its journal.
+
+mod attempt;
+pub mod decide;
+pub mod drift;
+pub mod effect;
+pub mod event;
+mod gate;
+pub mod log;
+pub mod machine;
+pub mod replace;
+pub mod snapshot;
+pub mod state;
+mod verbs;

@@ -1,0 +1,156 @@
+//! What an agent is told (SPEC section 9): which superpower, stage and label, every input, what earlier stages
+//! reported, what humans said, what went wrong before, and what is expected.
+
+use crate::plan::one_line;
+use crate::run::event::Decision;
+use crate::run::state::{Done, Run, Step};
+use std::fmt::Write;
+
+/// Bytes of one earlier stage's report.
+const REPORT: usize = 8 * 1024;
+/// Bytes of all earlier stages' reports; the newest are kept.
+const REPORTS: usize = 64 * 1024;
+/// Bytes of output from a failed attempt.
+const TAIL: usize = 4 * 1024;
+
+/// The prompt for the stage's next launch. `interrupted` where the agent goes on in its own session.
+pub fn prompt(run: &Run, stage: usize, interrupted: bool) -> String {
+    let mut text = String::new();
+    let state = &run.stages[stage];
+    let plan = &run.plan;
+    let (kind, actor) = plan.actor(stage);
+    let _ =
+        writeln!(text, "# {}: stage {} of {}\n\n{}", plan.name(), stage + 1, plan.total(), run.label(stage));
+    let _ = writeln!(text, "\nYou are the {} `{actor}`.", if kind == "skill" { "skill" } else { "agent" });
+    if interrupted && state.comments.is_empty() {
+        text += "\nYou were interrupted during this stage. Look at what is already there and go on; do not start over.\n";
+    }
+    inputs(&mut text, run, stage);
+    reports(&mut text, run, stage);
+    humans(&mut text, run, stage);
+    failures(&mut text, run, stage);
+    expected(&mut text, run, stage);
+    text
+}
+
+fn inputs(text: &mut String, run: &Run, stage: usize) {
+    let inputs = run.plan.stage_inputs(stage, &|other| run.result(other));
+    if inputs.is_empty() {
+        return;
+    }
+    text.push_str("\n## Inputs\n\n");
+    for (name, value) in inputs {
+        if value.contains('\n') {
+            let _ = writeln!(text, "- {name}:\n\n{}\n", indent(&value));
+        } else {
+            let _ = writeln!(text, "- {name}: {value}");
+        }
+    }
+}
+
+fn reports(text: &mut String, run: &Run, stage: usize) {
+    let mut left = REPORTS;
+    let mut parts = Vec::new();
+    for &earlier in run.plan.order[..run.plan.rank(stage)].iter().rev() {
+        let state = &run.stages[earlier];
+        let passed =
+            matches!(state.step, Step::Done(Done::Passed | Done::Approved)) && run.plan.acts(earlier);
+        let Some(result) = state.result.as_deref().filter(|result| passed && !result.trim().is_empty())
+        else {
+            continue;
+        };
+        let result = head(result, REPORT.min(left));
+        left -= result.len();
+        parts.push(format!("### Stage {}: {}\n\n{}\n", earlier + 1, run.label(earlier), result.trim_end()));
+        if left == 0 {
+            break;
+        }
+    }
+    if !parts.is_empty() {
+        parts.reverse();
+        let _ = write!(text, "\n## What earlier stages reported\n\n{}", parts.join("\n"));
+    }
+}
+
+fn humans(text: &mut String, run: &Run, stage: usize) {
+    let approvals =
+        run.decisions.iter().filter(|it| it.decision == Decision::Approve && !it.comment.trim().is_empty());
+    let said: Vec<String> =
+        approvals.map(|it| format!("- at stage {}: {}", it.stage + 1, one_line(&it.comment))).collect();
+    if !said.is_empty() {
+        let _ = write!(text, "\n## What the reviewer said when approving\n\n{}\n", said.join("\n"));
+    }
+    let comments = &run.stages[stage].comments;
+    if !comments.is_empty() {
+        let _ = write!(text, "\n## What you are asked to do now\n\n{}\n", comments.join("\n\n"));
+    }
+}
+
+fn failures(text: &mut String, run: &Run, stage: usize) {
+    let state = &run.stages[stage];
+    let Some(last) = state.failures.last() else { return };
+    let count = state.failures.len();
+    let times = if count == 1 {
+        "The attempt before this one failed".into()
+    } else {
+        format!("{count} attempts before this one failed, the last")
+    };
+    let _ = writeln!(
+        text,
+        "\n## What went wrong before\n\n{times}: {}. What it did may still be there: look first.",
+        one_line(&last.why)
+    );
+    let earlier: Vec<_> =
+        state.failures[..count - 1].iter().map(|failure| format!("- {}", one_line(&failure.why))).collect();
+    if !earlier.is_empty() {
+        let _ = writeln!(text, "\nEarlier:\n\n{}", earlier.join("\n"));
+    }
+    let tail = tail(&last.tail, TAIL);
+    if !tail.trim().is_empty() {
+        let _ = writeln!(text, "\nIts output ended:\n\n{}", indent(tail.trim_end()));
+    }
+}
+
+fn expected(text: &mut String, run: &Run, stage: usize) {
+    text.push_str("\n## What is expected\n\nEnd with a short report in Markdown: what you did, and what the next stage has to know.\n");
+    if let Some(expects) = &run.plan.stage(stage).expects {
+        for glob in &expects.files {
+            let _ = writeln!(text, "- A file that matches `{}` is written.", file_glob(run, &glob.value));
+        }
+        if let Some(verdict) = &expects.verdict {
+            let _ = writeln!(
+                text,
+                "- The report ends with the line `{{\"verdict\": \"{}\"}}` if that is true.",
+                verdict.value
+            );
+        }
+    }
+    text.push_str("If you cannot go on without a human, end with the line `{\"verdict\": \"BLOCKED\", \"notes\": \"why\"}`.\n");
+}
+
+/// An expected file's glob with the values filled in.
+pub fn file_glob(run: &Run, glob: &str) -> String {
+    crate::template::render(glob, &|variable| Some(run.plan.value(variable, &|other| run.result(other))))
+}
+
+fn indent(text: &str) -> String {
+    text.lines().map(|line| format!("    {line}")).collect::<Vec<_>>().join("\n")
+}
+
+/// The first `limit` bytes, on a character's edge.
+pub fn head(text: &str, limit: usize) -> &str {
+    let mut end = limit.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+/// The last `limit` bytes, on a character's edge.
+pub fn tail(text: &str, limit: usize) -> &str {
+    let mut start = text.len().saturating_sub(limit);
+    while !text.is_char_boundary(start) {
+        start += 1;
+    }
+    &text[start..]
+}

@@ -1,0 +1,142 @@
+//! What follows from the end of an attempt (SPEC section 5's table of outcomes).
+
+use super::effect::{Effect, Notice};
+use super::gate;
+use super::log::place;
+use super::machine::{Refusal, advance, done, launch, pause};
+use super::state::{Done, Failure, Phase, Reason, Run, Step};
+use crate::outcome::{Outcome, Usage};
+use chrono::{DateTime, Duration, Utc};
+
+/// Pauses between attempts after an overload or a lost connection, in seconds.
+const TRANSIENT_PAUSES: [i64; 3] = [2, 10, 30];
+/// How long a limit of unknown length is waited for, in minutes.
+const UNKNOWN_LIMIT: i64 = 15;
+
+/// The parts of `AttemptEnded`.
+pub(super) struct Ended<'a> {
+    pub launch: u32,
+    pub outcome: &'a Outcome,
+    pub message: &'a str,
+    pub tail: &'a str,
+    pub usage: &'a Usage,
+}
+
+pub(super) fn ended(
+    run: &mut Run,
+    at: DateTime<Utc>,
+    it: Ended,
+    out: &mut Vec<Effect>,
+) -> Result<(), Refusal> {
+    let Some(stage) = run.current().filter(|_| run.phase == Phase::Running) else {
+        return Err(Refusal::Stale);
+    };
+    let Step::Working { launch: current, since } = run.stages[stage].step else { return Err(Refusal::Stale) };
+    if current != it.launch {
+        return Err(Refusal::Stale);
+    }
+    let state = &mut run.stages[stage];
+    state.worked_ms += (at - since).num_milliseconds().max(0);
+    state.process = None;
+    add(&mut state.usage, it.usage);
+    match it.outcome {
+        Outcome::Passed => {
+            state.result = Some(it.message.to_owned());
+            state.comments.clear();
+            if run.plan.asks(stage) {
+                gate::open(run, stage, at, out);
+            } else {
+                done(run, stage, Done::Passed, at, out);
+                advance(run, at, out);
+            }
+        }
+        Outcome::Failed { why } => failed(run, stage, why, it.tail, None, at, out),
+        Outcome::Transient { why } => {
+            let pause = TRANSIENT_PAUSES[(state.spent as usize).min(TRANSIENT_PAUSES.len() - 1)];
+            failed(run, stage, why, it.tail, Some(at + Duration::seconds(pause)), at, out);
+        }
+        Outcome::VerdictFail { why } => {
+            state.spent = run.plan.max_attempts(stage).saturating_sub(1).max(state.spent);
+            failed(run, stage, why, it.tail, None, at, out);
+        }
+        Outcome::Limited { why, until } => {
+            let until = until.filter(|until| *until > at).unwrap_or(at + Duration::minutes(UNKNOWN_LIMIT));
+            state.step = Step::Resting { until, limited: true, why: why.clone() };
+            let clock = until.with_timezone(&chrono::Local).format("%H:%M");
+            out.push(Effect::Log(format!("LIMITED  stage {}: until {clock}", place(run, stage))));
+            if run.pausing {
+                pause(run, Reason::User, String::new(), at, out);
+            } else {
+                out.push(Effect::Wait { stage, until });
+            }
+        }
+        Outcome::Blocked { why } => hold(run, stage, Reason::Blocked, "BLOCKED", why, at, out),
+        Outcome::Auth { why } => hold(run, stage, Reason::Auth, "AUTH  ", why, at, out),
+        Outcome::NeedsHuman { question } => hold(run, stage, Reason::NeedsHuman, "ASKED ", question, at, out),
+    }
+    Ok(())
+}
+
+/// An attempt that counts failed: the next one, after `rest` if given, or the end of the stage's attempts.
+fn failed(
+    run: &mut Run,
+    stage: usize,
+    why: &str,
+    tail: &str,
+    rest: Option<DateTime<Utc>>,
+    at: DateTime<Utc>,
+    out: &mut Vec<Effect>,
+) {
+    let max = run.plan.max_attempts(stage);
+    let state = &mut run.stages[stage];
+    state.spent += 1;
+    state.failures.push(Failure { why: why.to_owned(), tail: tail.to_owned() });
+    let spent = state.spent;
+    let line = crate::plan::one_line(why);
+    if spent >= max {
+        let label = run.label(stage);
+        let place = place(run, stage);
+        run.stages[stage].step = Step::Held { why: why.to_owned() };
+        out.push(Effect::Log(format!("FAILED  stage {place}: {label}: attempt {spent}/{max}: {line}")));
+        let note = why.to_owned();
+        out.push(Effect::Tell(Notice::StageFinished { stage: stage + 1, label, outcome: "failed", note }));
+        return pause(run, Reason::Failed, why.to_owned(), at, out);
+    }
+    out.push(Effect::Log(format!("RETRY  stage {}: attempt {}/{max}: {line}", place(run, stage), spent + 1)));
+    match rest {
+        Some(until) if !run.pausing => {
+            run.stages[stage].step = Step::Resting { until, limited: false, why: why.to_owned() };
+            out.push(Effect::Wait { stage, until });
+        }
+        _ if run.pausing => {
+            run.stages[stage].step = Step::Ready { resume: rest.is_some() };
+            pause(run, Reason::User, String::new(), at, out);
+        }
+        _ => launch(run, stage, false, at, out),
+    }
+}
+
+/// The run pauses at once, and no attempt is spent.
+fn hold(
+    run: &mut Run,
+    stage: usize,
+    reason: Reason,
+    word: &str,
+    why: &str,
+    at: DateTime<Utc>,
+    out: &mut Vec<Effect>,
+) {
+    run.stages[stage].step = Step::Held { why: why.to_owned() };
+    let line = crate::plan::one_line(why);
+    out.push(Effect::Log(format!("{word} stage {}: {line}", place(run, stage))));
+    pause(run, reason, why.to_owned(), at, out);
+}
+
+fn add(total: &mut Usage, more: &Usage) {
+    if let Some(tokens) = more.tokens {
+        *total.tokens.get_or_insert(0) += tokens;
+    }
+    if let Some(cost) = more.cost {
+        *total.cost.get_or_insert(0.0) += cost;
+    }
+}

@@ -1,0 +1,175 @@
+//! What can happen to a run: the journal's records.
+
+use crate::outcome::{Outcome, ProcessRecord, Session, Usage};
+use crate::plan::Inputs;
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+/// An event and when it happened.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// Wall clock.
+    pub at: DateTime<Utc>,
+    /// What happened.
+    #[serde(flatten)]
+    pub event: Event,
+}
+
+/// What happened. Stages are named by their index in the list, from 0.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub enum Event {
+    /// The first record of every run.
+    RunStarted {
+        /// The run's id.
+        run_id: String,
+        /// Its superpower.
+        superpower: String,
+        /// The declaration's version, as written.
+        version: String,
+        /// The copy of the declaration in the run's directory.
+        declaration: String,
+        /// What the user gave; defaults are the declaration's.
+        inputs: Inputs,
+        /// The harness asked for on the command line.
+        harness: Option<String>,
+        /// Who started it.
+        by: String,
+        /// Set where another tool's `squad.json` was taken over.
+        adopted: Option<Adopted>,
+    },
+    /// A fact was asked for the first time.
+    FactDecided {
+        /// Its canonical name.
+        fact: String,
+        /// Its value for the rest of the run.
+        value: bool,
+        /// Why, for people.
+        reason: String,
+        /// The stage that asked.
+        stage: usize,
+    },
+    /// A stage's condition was decided.
+    StageDecided {
+        /// Which stage.
+        stage: usize,
+        /// Whether it runs.
+        run: bool,
+        /// What decided it, e.g. `story.ui_true → false`; empty where there is no condition.
+        why: String,
+    },
+    /// An agent was started.
+    AgentStarted {
+        /// Serial number of the launch in this run.
+        launch: u32,
+        /// Which harness.
+        harness: String,
+        /// Its process; none for `manual`.
+        process: Option<ProcessRecord>,
+    },
+    /// An agent named its session.
+    SessionOpened {
+        /// The launch.
+        launch: u32,
+        /// The session.
+        session: Session,
+    },
+    /// An attempt is over, judged.
+    AttemptEnded {
+        /// The launch.
+        launch: u32,
+        /// How.
+        outcome: Outcome,
+        /// The final message, at most 32 KiB.
+        message: String,
+        /// The end of the output, for the next attempt.
+        tail: String,
+        /// What it used.
+        usage: Usage,
+    },
+    /// The time of a limit or a pause between attempts is over.
+    WaitEnded {
+        /// The stage that waited.
+        stage: usize,
+    },
+    /// A human decided a gate.
+    GateDecided {
+        /// The gate's stage.
+        stage: usize,
+        /// The visit that was open.
+        visit: u32,
+        /// What.
+        decision: Decision,
+        /// Why; empty for none.
+        comment: String,
+        /// Who.
+        by: String,
+        /// Digest of the files under review, where it could be taken.
+        digest: Option<String>,
+    },
+    /// Files under review had changed since the approval, and a human wants to look again.
+    GateReopened {
+        /// The gate's stage, approved last.
+        stage: usize,
+    },
+    /// Pause at the next boundary.
+    PauseRequested {
+        /// Who.
+        by: String,
+    },
+    /// The drive ended without the run's doing: the editor left, or was found to have died.
+    Interrupted {
+        /// Why, for people.
+        why: String,
+    },
+    /// Cancelled for good.
+    Cancelled {
+        /// Who.
+        by: String,
+    },
+    /// Go on.
+    Resumed {
+        /// Who.
+        by: String,
+    },
+    /// Try the stage that the run is paused at again.
+    Retried {
+        /// Who.
+        by: String,
+        /// Told to the agent; empty for none.
+        comment: String,
+    },
+    /// Do without the action of the stage that the run is paused at.
+    Skipped {
+        /// Who.
+        by: String,
+    },
+    /// The declaration was edited while the run was paused, and the run goes on with the new one.
+    DeclarationReplaced {
+        /// The new copy in the run's directory.
+        declaration: String,
+        /// Its version, as written.
+        version: String,
+    },
+}
+
+/// A run taken over from another tool's `squad.json`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Adopted {
+    /// Index of the stage that it stands at.
+    pub stage: usize,
+    /// The file's `status`.
+    pub status: String,
+}
+
+/// What a human decides at a gate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Decision {
+    /// Go on.
+    Approve,
+    /// Go back, with a comment.
+    Changes,
+    /// End the run.
+    Reject,
+}

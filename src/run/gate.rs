@@ -1,0 +1,165 @@
+//! Gates: opened, announced again, decided once (SPEC section 5).
+
+use super::effect::{Effect, Notice};
+use super::event::{Decision, Event, Record};
+use super::log::{self, place};
+use super::machine::{Refusal, advance, done, finish, go_on, pause, settle};
+use super::state::{Done, GateRecord, Phase, Reason, Run, Step, gate_id};
+use chrono::{DateTime, Utc};
+
+/// Opens the stage's gate and pauses the run there.
+pub(super) fn open(run: &mut Run, stage: usize, at: DateTime<Utc>, out: &mut Vec<Effect>) {
+    run.stages[stage].step = Step::AtGate;
+    let label = run.label(stage);
+    out.push(Effect::Log(format!("GATE   Human approval required: {label}")));
+    out.push(Effect::OpenGate { stage, visit: run.stages[stage].visit });
+    out.push(Effect::Tell(Notice::GateOpened {
+        stage: stage + 1,
+        gate: gate_id(stage, run.stages[stage].visit),
+        label,
+    }));
+    pause(run, Reason::Gate, String::new(), at, out);
+}
+
+/// Shows an open gate again; decides nothing.
+pub(super) fn announce(run: &Run, stage: usize, visit: u32, out: &mut Vec<Effect>) {
+    let label = run.label(stage);
+    out.push(Effect::Log(format!("GATE   Human approval required: {label}")));
+    out.push(Effect::OpenGate { stage, visit });
+    out.push(Effect::Log(log::paused(run, Reason::Gate)));
+    out.push(Effect::Tell(Notice::GateOpened { stage: stage + 1, gate: gate_id(stage, visit), label }));
+}
+
+/// Takes the newest approval back, where nothing has started since: the gate asks again, a new visit.
+pub(super) fn reopen(
+    run: &mut Run,
+    stage: usize,
+    at: DateTime<Utc>,
+    out: &mut Vec<Effect>,
+) -> Result<(), Refusal> {
+    let newest = run.decisions.last();
+    let fits = newest.is_some_and(|it| {
+        it.stage == stage && it.decision == Decision::Approve && it.launches == run.launches
+    });
+    if !fits || !matches!(run.phase.reason(), Some(Reason::Interrupted | Reason::User)) {
+        return Err(Refusal::NoGate);
+    }
+    for rank in run.plan.rank(stage)..=run.cursor.min(run.plan.total() - 1) {
+        run.stages[run.plan.order[rank]].step = Step::Waiting;
+    }
+    run.cursor = run.plan.rank(stage);
+    let state = &mut run.stages[stage];
+    state.visit += 1;
+    state.entered_at = Some(at);
+    state.done_at = None;
+    open(run, stage, at, out);
+    Ok(())
+}
+
+/// A decision: checked against the gate that is open, then acted on.
+pub(super) fn decided(run: &mut Run, record: &Record, out: &mut Vec<Effect>) -> Result<(), Refusal> {
+    let Event::GateDecided { stage, visit, decision, comment, by, digest } = &record.event else {
+        return Err(Refusal::Stale);
+    };
+    let at = record.at;
+    let Some((open, open_visit)) = run.open_gate() else { return Err(Refusal::NoGate) };
+    if (open, open_visit) != (*stage, *visit) {
+        return Err(Refusal::StaleGate { given: gate_id(*stage, *visit), open: gate_id(open, open_visit) });
+    }
+    let target = match decision {
+        Decision::Changes if comment.trim().is_empty() => return Err(Refusal::CommentMissing),
+        Decision::Changes => Some(rework_target(run, open).ok_or(Refusal::NothingToRework)?),
+        Decision::Approve | Decision::Reject => None,
+    };
+    run.decisions.push(GateRecord {
+        stage: open,
+        visit: open_visit,
+        decision: *decision,
+        comment: comment.clone(),
+        by: by.clone(),
+        at,
+        digest: digest.clone(),
+        launches: run.launches,
+    });
+    let word = match decision {
+        Decision::Approve => "APPROVED",
+        Decision::Changes => "CHANGES",
+        Decision::Reject => "REJECTED",
+    };
+    out.push(Effect::Log(log::with_comment(format!("{word}  stage {}", place(run, open)), comment)));
+    out.push(Effect::Tell(Notice::GateDecided {
+        stage: open + 1,
+        gate: gate_id(open, open_visit),
+        decision: *decision,
+        comment: comment.clone(),
+        by: by.clone(),
+    }));
+    match target {
+        Some(target) => rework(run, target, open, comment, at, out),
+        None if *decision == Decision::Reject => {
+            settle(run, at);
+            run.phase = Phase::Rejected { by: by.clone(), comment: comment.clone(), at };
+            finish(run, "rejected", out);
+        }
+        None => {
+            if !run.plan.acts(open) {
+                run.stages[open].result = Some(comment.clone());
+            }
+            go_on(run, at);
+            out.push(Effect::TakeBaseline);
+            done(run, open, Done::Approved, at, out);
+            run.cursor += 1;
+            resumed(run, out);
+            advance(run, at, out);
+        }
+    }
+    Ok(())
+}
+
+/// Where "request changes" goes: `rework`, else the stage's own action, else the nearest earlier stage whose action
+/// ran.
+fn rework_target(run: &Run, gate: usize) -> Option<usize> {
+    let named = run.plan.stage(gate).rework.as_ref().and_then(|rework| run.plan.find(&rework.value));
+    if let Some(named) = named.filter(|&stage| run.plan.rank(stage) <= run.plan.rank(gate)) {
+        return Some(named);
+    }
+    if run.plan.acts(gate) {
+        return Some(gate);
+    }
+    (0..run.plan.rank(gate)).rev().map(|rank| run.plan.order[rank]).find(|&stage| run.action_ran(stage))
+}
+
+/// Rewinds to `target`. What ran, and the gate that asked, keep the verdict "run"; what was skipped is decided
+/// afresh, and facts first asked after the target are forgotten (SPEC section 3).
+fn rework(
+    run: &mut Run,
+    target: usize,
+    gate: usize,
+    comment: &str,
+    at: DateTime<Utc>,
+    out: &mut Vec<Effect>,
+) {
+    let from = run.plan.rank(target);
+    for rank in from..=run.plan.rank(gate) {
+        let stage = run.plan.order[rank];
+        let state = &mut run.stages[stage];
+        state.pinned = !matches!(state.step, Step::Done(Done::Skipped { .. }));
+        state.step = Step::Waiting;
+        state.spent = 0;
+        state.failures.clear();
+        state.comments.clear();
+    }
+    let plan = run.plan.clone();
+    run.facts.retain(|_, fact| plan.rank(fact.stage) <= from);
+    run.rework_comment = Some(comment.to_owned());
+    run.cursor = from;
+    go_on(run, at);
+    resumed(run, out);
+    advance(run, at, out);
+}
+
+fn resumed(run: &Run, out: &mut Vec<Effect>) {
+    if let Some(stage) = run.current() {
+        out.push(Effect::Log(format!("RESUMED  {}  stage {}", run.plan.name(), place(run, stage))));
+    }
+}

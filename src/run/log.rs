@@ -1,0 +1,47 @@
+//! The log's lines (SPEC section 6), without their `[superpower] ` prefix.
+
+use super::state::{Reason, Run};
+
+/// `3/13`, for a stage by its index.
+pub fn place(run: &Run, stage: usize) -> String {
+    format!("{}/{}", stage + 1, run.plan.total())
+}
+
+/// The run is paused; what to type next.
+pub fn paused(run: &Run, reason: Reason) -> String {
+    let name = run.plan.name();
+    match reason {
+        Reason::Gate => format!("PAUSED — resume with: :Superpower resume {name}"),
+        Reason::NeedsHuman => "PAUSED (needs-human) — answer with: :Superpower retry ANSWER".into(),
+        other => format!("PAUSED ({}) — resume with: :Superpower resume {name}", other.word()),
+    }
+}
+
+/// `WORD  rest`, and the comment behind a colon where there is one.
+pub fn with_comment(line: String, comment: &str) -> String {
+    let comment = crate::plan::one_line(comment);
+    if comment.is_empty() { line } else { format!("{line}: {comment}") }
+}
+
+/// Milliseconds as `3:12` or `1:02:03`.
+pub fn clock(ms: i64) -> String {
+    let seconds = ms.max(0) / 1000;
+    let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    if hours > 0 { format!("{hours}:{minutes:02}:{seconds:02}") } else { format!("{minutes}:{seconds:02}") }
+}
+
+/// Milliseconds as `1h 12m`, `12m 5s`, `8s`.
+pub fn duration(ms: i64) -> String {
+    let seconds = ms.max(0) / 1000;
+    let (hours, minutes, rest) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    match (hours, minutes) {
+        (0, 0) => format!("{rest}s"),
+        (0, _) => format!("{minutes}m {rest}s"),
+        _ => format!("{hours}h {minutes}m"),
+    }
+}
+
+/// `2 approvals`, `1 approval`.
+pub fn count(n: usize, noun: &str) -> String {
+    if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
+}

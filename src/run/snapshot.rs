@@ -1,0 +1,194 @@
+//! A run as others see it: the JSON that windows, status line and `sp.status()` show.
+
+use super::log::{count, duration};
+use super::state::{Done, Phase, Reason, Run, StageState, Step, gate_id};
+use crate::outcome::Usage;
+use chrono::{DateTime, Utc};
+use serde_json::{Value, json};
+
+/// The run, without what only a driver knows (who drives, what the agent says right now).
+pub fn snapshot(run: &Run, now: DateTime<Utc>) -> Value {
+    let (reason, detail) = match &run.phase {
+        Phase::Paused { reason, detail } => (Some(reason.word()), Some(detail.as_str())),
+        Phase::Rejected { comment, .. } => (None, Some(comment.as_str())),
+        _ => (None, None),
+    };
+    let gate = run.open_gate().map(|(stage, visit)| {
+        json!({ "id": gate_id(stage, visit), "stage": stage + 1, "visit": visit, "label": run.label(stage) })
+    });
+    let waiting_until = run.current().and_then(|stage| match run.stages[stage].step {
+        Step::Resting { until, .. } => Some(until.timestamp_millis()),
+        _ => None,
+    });
+    let facts: Vec<Value> = run
+        .facts
+        .iter()
+        .map(|(name, fact)| {
+            json!({ "name": name, "value": fact.value, "reason": fact.reason, "stage": fact.stage + 1 })
+        })
+        .collect();
+    let active = run.active_ms + run.active_since.map_or(0, |since| (now - since).num_milliseconds().max(0));
+    json!({
+        "run_id": run.run_id,
+        "superpower": run.plan.name(),
+        "version": run.plan.declaration.version.value,
+        "state": run.phase.word(),
+        "reason": reason,
+        "detail": detail.filter(|detail| !detail.is_empty()),
+        "current_stage": run.current_position(),
+        "total": run.plan.total(),
+        "started_at": run.started_at.timestamp_millis(),
+        "updated_at": run.updated_at.timestamp_millis(),
+        "ended_at": run.phase.ended().then(|| run.updated_at.timestamp_millis()),
+        "active_ms": active,
+        "gate": gate,
+        "waiting_until": waiting_until,
+        "pausing": run.pausing,
+        "summary": summary(run),
+        "stages": (0..run.plan.total()).map(|stage| stage_view(run, stage, now)).collect::<Vec<_>>(),
+        "usage": usage(run),
+        "facts": facts,
+    })
+}
+
+/// The last line: how it ended, or what it waits for and what answers it. Empty while it runs.
+pub fn summary(run: &Run) -> String {
+    let place = format!("{}/{}", run.current_position(), run.plan.total());
+    match &run.phase {
+        Phase::Running => String::new(),
+        Phase::Complete => {
+            let ran = run.stages.iter().filter(|stage| {
+                matches!(stage.step, Step::Done(Done::Passed | Done::Approved | Done::Adopted))
+            });
+            let agents = ran.count()
+                - run
+                    .stages
+                    .iter()
+                    .enumerate()
+                    .filter(|(stage, state)| {
+                        !run.plan.acts(*stage)
+                            && matches!(state.step, Step::Done(Done::Passed | Done::Approved | Done::Adopted))
+                    })
+                    .count();
+            let skipped = run
+                .stages
+                .iter()
+                .filter(|stage| matches!(stage.step, Step::Done(Done::Skipped { .. } | Done::SkippedByHand)))
+                .count();
+            let approvals = run
+                .decisions
+                .iter()
+                .filter(|decision| decision.decision == super::event::Decision::Approve)
+                .count();
+            if agents == 0 && approvals == 0 {
+                return "complete · nothing ran: every stage was skipped".into();
+            }
+            let mut line = format!("complete in {} · {agents} ran", duration(run.active_ms));
+            if skipped > 0 {
+                line += &format!(", {skipped} skipped");
+            }
+            if approvals > 0 {
+                line += &format!(", {}", count(approvals, "approval"));
+            }
+            line
+        }
+        Phase::Cancelled { by } => format!("cancelled by {by} at stage {place}"),
+        Phase::Rejected { by, comment, .. } => {
+            super::log::with_comment(format!("rejected by {by} at stage {place}"), comment)
+        }
+        Phase::Paused { reason, detail } => {
+            let detail = crate::plan::one_line(detail);
+            match reason {
+                Reason::Gate => format!("waits at gate {place}: :Superpower gate"),
+                Reason::Interrupted => format!("interrupted at stage {place}: :Superpower resume"),
+                Reason::User => format!("paused at stage {place}: :Superpower resume"),
+                Reason::Failed => {
+                    let spent = run.current().map_or(0, |stage| run.stages[stage].spent);
+                    let times = if spent > 1 { format!(" {spent} times") } else { String::new() };
+                    format!("stage {place} failed{times}: {detail}. :Superpower retry, skip or cancel")
+                }
+                Reason::Blocked => {
+                    format!("stage {place} is blocked: {detail}. :Superpower retry, skip or cancel")
+                }
+                Reason::Auth => format!("stage {place}: {detail}. Log in, then :Superpower resume"),
+                Reason::NeedsHuman => format!("stage {place} asks: {detail}. :Superpower retry ANSWER"),
+            }
+        }
+    }
+}
+
+fn usage(run: &Run) -> Usage {
+    let mut total = Usage::default();
+    for state in &run.stages {
+        if let Some(tokens) = state.usage.tokens {
+            *total.tokens.get_or_insert(0) += tokens;
+        }
+        if let Some(cost) = state.usage.cost {
+            *total.cost.get_or_insert(0.0) += cost;
+        }
+    }
+    total
+}
+
+fn stage_view(run: &Run, stage: usize, now: DateTime<Utc>) -> Value {
+    let state = &run.stages[stage];
+    let (kind, actor) = run.plan.actor(stage);
+    let (mark, note) = mark(run, stage, state);
+    let since = match state.step {
+        Step::Working { since, .. } => Some(since),
+        Step::AtGate if state.worked_ms == 0 => state.entered_at,
+        _ => None,
+    };
+    let waited = match (&state.step, state.entered_at, state.done_at) {
+        (Step::Done(Done::Approved), Some(from), Some(to)) if state.worked_ms == 0 => {
+            (to - from).num_milliseconds()
+        }
+        _ => 0,
+    };
+    json!({
+        "position": stage + 1,
+        "name": run.plan.stage(stage).name.as_ref().map(|name| &name.value),
+        "label": run.label(stage),
+        "kind": kind,
+        "actor": Some(actor).filter(|actor| !actor.is_empty()),
+        "mark": mark,
+        "note": note,
+        "gate": run.plan.asks(stage),
+        "visit": state.visit,
+        "attempt": state.spent + 1,
+        "max_attempts": run.plan.max_attempts(stage),
+        "since": since.map(|since| since.timestamp_millis()),
+        "elapsed_ms": state.worked_ms + waited + since.map_or(0, |since| (now - since).num_milliseconds().max(0)),
+        "launch": state.launch,
+        "output": state.launch.is_some(),
+        "usage": state.usage,
+    })
+}
+
+/// The stage's mark, and the words of its right-hand column.
+fn mark(run: &Run, stage: usize, state: &StageState) -> (&'static str, String) {
+    let max = run.plan.max_attempts(stage);
+    match &state.step {
+        Step::Waiting => ("waiting", if run.plan.acts(stage) { String::new() } else { "gate".into() }),
+        Step::Deciding => ("waiting", "deciding".into()),
+        Step::Ready { .. } => ("waiting", "interrupted".into()),
+        Step::Working { .. } if state.spent > 0 => ("running", format!("attempt {}/{max}", state.spent + 1)),
+        Step::Working { .. } => ("running", String::new()),
+        Step::Resting { until, limited, why } => {
+            let clock = until.with_timezone(&chrono::Local);
+            if *limited {
+                ("limited", format!("limited until {}", clock.format("%H:%M")))
+            } else {
+                ("limited", format!("{why}, again at {}", clock.format("%H:%M:%S")))
+            }
+        }
+        Step::Held { why } if run.phase.reason() == Some(Reason::Failed) => ("failed", why.clone()),
+        Step::Held { .. } => ("held", run.phase.reason().map_or("held", Reason::word).into()),
+        Step::AtGate => ("gate", "waits for you".into()),
+        Step::Done(Done::Passed) => ("passed", String::new()),
+        Step::Done(Done::Approved) => ("approved", "approved".into()),
+        Step::Done(Done::Skipped { why }) => ("skipped", why.clone()),
+        Step::Done(Done::SkippedByHand) => ("skipped", "by hand".into()),
+        Step::Done(Done::Adopted) => ("passed", "before this run".into()),
+    }
+}

@@ -1,0 +1,322 @@
+//! The state of a run. Only [`super::machine`] changes it.
+
+use super::event::{Adopted, Decision};
+use crate::outcome::{ProcessRecord, Session, Usage};
+use crate::plan::Plan;
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A run.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// What it walks through.
+    pub plan: Arc<Plan>,
+    /// Its id.
+    pub run_id: String,
+    /// The harness asked for on the command line.
+    pub harness: Option<String>,
+    /// When it began.
+    pub started_at: DateTime<Utc>,
+    /// When something last happened.
+    pub updated_at: DateTime<Utc>,
+    /// Running, paused, or over.
+    pub phase: Phase,
+    /// The current place in the order of execution; the number of stages at the end.
+    pub cursor: usize,
+    /// One for each stage, by its index in the list.
+    pub stages: Vec<StageState>,
+    /// Facts decided so far, by name.
+    pub facts: BTreeMap<String, FactRecord>,
+    /// How many agents were launched; the newest launch's serial number.
+    pub launches: u32,
+    /// Whether a pause is due at the next boundary.
+    pub pausing: bool,
+    /// "Request changes" that the first action from the rework target on still has to be told.
+    pub rework_comment: Option<String>,
+    /// Decisions in the order they were made.
+    pub decisions: Vec<GateRecord>,
+    /// Time spent not paused, in milliseconds, up to `active_since`.
+    pub active_ms: i64,
+    /// Since when it is running, if it is.
+    pub active_since: Option<DateTime<Utc>>,
+}
+
+/// Running, paused, or over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Somebody drives it, or should.
+    Running,
+    /// Waits for an explicit verb.
+    Paused {
+        /// Why.
+        reason: Reason,
+        /// In words.
+        detail: String,
+    },
+    /// Every stage is done.
+    Complete,
+    /// Cancelled.
+    Cancelled {
+        /// Who.
+        by: String,
+    },
+    /// Rejected at a gate.
+    Rejected {
+        /// Who.
+        by: String,
+        /// Why; empty for none.
+        comment: String,
+        /// When.
+        at: DateTime<Utc>,
+    },
+}
+
+impl Phase {
+    /// The word for it in `squad.json` (SPEC section 5).
+    pub fn word(&self) -> &'static str {
+        match self {
+            Phase::Running => "running",
+            Phase::Paused { .. } => "paused",
+            Phase::Complete => "complete",
+            Phase::Cancelled { .. } => "cancelled",
+            Phase::Rejected { .. } => "rejected",
+        }
+    }
+
+    /// Whether nothing can happen any more.
+    pub fn ended(&self) -> bool {
+        matches!(self, Phase::Complete | Phase::Cancelled { .. } | Phase::Rejected { .. })
+    }
+
+    /// Why it is paused, if it is.
+    pub fn reason(&self) -> Option<Reason> {
+        match self {
+            Phase::Paused { reason, .. } => Some(*reason),
+            _ => None,
+        }
+    }
+}
+
+/// Why a run is paused (SPEC section 5's table).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reason {
+    /// A human must decide.
+    Gate,
+    /// The drive ended without the run's doing.
+    Interrupted,
+    /// A human paused it.
+    User,
+    /// A stage failed for good.
+    Failed,
+    /// An agent says that it cannot go on.
+    Blocked,
+    /// An agent has no login.
+    Auth,
+    /// An agent asks.
+    NeedsHuman,
+}
+
+impl Reason {
+    /// The word for it.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Reason::Gate => "gate",
+            Reason::Interrupted => "interrupted",
+            Reason::User => "user",
+            Reason::Failed => "failed",
+            Reason::Blocked => "blocked",
+            Reason::Auth => "auth",
+            Reason::NeedsHuman => "needs-human",
+        }
+    }
+}
+
+/// A fact, decided once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FactRecord {
+    /// Its value.
+    pub value: bool,
+    /// Why.
+    pub reason: String,
+    /// Index of the stage that asked first.
+    pub stage: usize,
+}
+
+/// A decision at a gate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GateRecord {
+    /// Index of the stage.
+    pub stage: usize,
+    /// The visit.
+    pub visit: u32,
+    /// What.
+    pub decision: Decision,
+    /// Why; empty for none.
+    pub comment: String,
+    /// Who.
+    pub by: String,
+    /// When.
+    pub at: DateTime<Utc>,
+    /// Digest of the files under review.
+    pub digest: Option<String>,
+    /// How many agents had been launched by then.
+    pub launches: u32,
+}
+
+/// The state of one stage.
+#[derive(Clone, Debug, Default)]
+pub struct StageState {
+    /// How often it was entered.
+    pub visit: u32,
+    /// Where it is.
+    pub step: Step,
+    /// Whether a rework keeps the verdict "run".
+    pub pinned: bool,
+    /// Attempts of this visit that counted.
+    pub spent: u32,
+    /// What went wrong in this visit, oldest first.
+    pub failures: Vec<Failure>,
+    /// What humans told it, until it passes.
+    pub comments: Vec<String>,
+    /// The newest agent session.
+    pub session: Option<Session>,
+    /// The newest agent process that may still be there.
+    pub process: Option<ProcessRecord>,
+    /// The harness of the newest launch.
+    pub harness: Option<String>,
+    /// The newest launch.
+    pub launch: Option<u32>,
+    /// Final message of the newest passed attempt; a gate's comment.
+    pub result: Option<String>,
+    /// When this visit began.
+    pub entered_at: Option<DateTime<Utc>>,
+    /// When it was done.
+    pub done_at: Option<DateTime<Utc>>,
+    /// Working time of finished launches in this visit, in milliseconds.
+    pub worked_ms: i64,
+    /// What all its launches used.
+    pub usage: Usage,
+}
+
+/// A failed attempt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// In a few words.
+    pub why: String,
+    /// The end of the output.
+    pub tail: String,
+}
+
+/// Where a stage is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Step {
+    /// Not entered in this visit.
+    #[default]
+    Waiting,
+    /// Its condition is being decided.
+    Deciding,
+    /// To be launched as soon as the run goes on.
+    Ready {
+        /// Whether in the agent's own session.
+        resume: bool,
+    },
+    /// An agent works.
+    Working {
+        /// Which launch.
+        launch: u32,
+        /// Since when.
+        since: DateTime<Utc>,
+    },
+    /// Waits for a limit to pass, or between attempts.
+    Resting {
+        /// Until when.
+        until: DateTime<Utc>,
+        /// Whether it is a limit (else a pause before the next attempt).
+        limited: bool,
+        /// In a few words.
+        why: String,
+    },
+    /// The run is paused because of it.
+    Held {
+        /// In a few words.
+        why: String,
+    },
+    /// Its gate is open.
+    AtGate,
+    /// Done.
+    Done(Done),
+}
+
+/// How a stage was done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Done {
+    /// Its action passed (or it is an automatic gate).
+    Passed,
+    /// A human approved.
+    Approved,
+    /// Its condition was false.
+    Skipped {
+        /// What decided it.
+        why: String,
+    },
+    /// A human skipped its action.
+    SkippedByHand,
+    /// Counted as run when another tool's state was taken over.
+    Adopted,
+}
+
+impl Run {
+    /// The stage at the cursor, if the run is not at its end.
+    pub fn current(&self) -> Option<usize> {
+        self.plan.order.get(self.cursor).copied()
+    }
+
+    /// The current stage's position in the list, from 1; the number of stages at the end (SPEC section 7).
+    pub fn current_position(&self) -> usize {
+        self.current().map_or(self.plan.total(), |stage| stage + 1)
+    }
+
+    /// What `{{stages.X.result}}` stands for.
+    pub fn result(&self, stage: usize) -> String {
+        match (&self.stages[stage].step, &self.stages[stage].result) {
+            (Step::Done(Done::Skipped { .. } | Done::SkippedByHand), _) | (_, None) => String::new(),
+            (_, Some(result)) => result.clone(),
+        }
+    }
+
+    /// A stage's label.
+    pub fn label(&self, stage: usize) -> String {
+        self.plan.label(stage, &|other| self.result(other))
+    }
+
+    /// The open gate: its stage and visit.
+    pub fn open_gate(&self) -> Option<(usize, u32)> {
+        let stage = self.current()?;
+        let open = self.phase.reason() == Some(Reason::Gate) && self.stages[stage].step == Step::AtGate;
+        open.then(|| (stage, self.stages[stage].visit))
+    }
+
+    /// Whether the stage's action was dispatched and passed, in the visit that stands.
+    pub fn action_ran(&self, stage: usize) -> bool {
+        self.plan.acts(stage)
+            && matches!(self.stages[stage].step, Step::Done(Done::Passed | Done::Approved | Done::Adopted))
+    }
+
+    /// Processes that may have been left behind by an earlier drive.
+    pub fn processes(&self) -> Vec<ProcessRecord> {
+        self.stages.iter().filter_map(|stage| stage.process.clone()).collect()
+    }
+
+    /// Whether the run was taken over at this stage with its work already done.
+    pub(super) fn adopted_at_gate(&self, adopted: &Adopted) -> bool {
+        self.plan.asks(adopted.stage) && (!self.plan.acts(adopted.stage) || adopted.status == "paused")
+    }
+}
+
+/// How a decision names a gate: `STAGE.VISIT`, the stage by its position from 1.
+pub fn gate_id(stage: usize, visit: u32) -> String {
+    format!("{}.{visit}", stage + 1)
+}

@@ -1,0 +1,94 @@
+//! The verbs that take a run out of its pause (SPEC section 5's table of reasons).
+
+use super::effect::Effect;
+use super::gate;
+use super::log;
+use super::machine::{Refusal, advance, go_on, launch};
+use super::state::{Phase, Reason, Run, Step};
+use chrono::{DateTime, Utc};
+
+/// `resume` and `retry` (SPEC section 5's table).
+pub(super) fn resume(
+    run: &mut Run,
+    verb: &'static str,
+    comment: &str,
+    at: DateTime<Utc>,
+    out: &mut Vec<Effect>,
+) -> Result<(), Refusal> {
+    let Phase::Paused { reason, .. } = run.phase.clone() else { return Err(not_now(run, verb)) };
+    let resumed = |run: &Run| {
+        format!("RESUMED  {}  stage {}/{}", run.plan.name(), run.current_position(), run.plan.total())
+    };
+    match reason {
+        Reason::Gate if verb == "resume" => {
+            let Some((stage, visit)) = run.open_gate() else { return Err(Refusal::NoGate) };
+            out.push(Effect::Log(resumed(run)));
+            gate::announce(run, stage, visit, out);
+            out.push(Effect::Leave);
+        }
+        Reason::Interrupted | Reason::User if verb == "resume" => {
+            go_on(run, at);
+            out.push(Effect::Log(resumed(run)));
+            let Some(stage) = run.current() else {
+                return {
+                    advance(run, at, out);
+                    Ok(())
+                };
+            };
+            match run.stages[stage].step.clone() {
+                Step::Ready { resume } => launch(run, stage, resume, at, out),
+                Step::Deciding => out.push(Effect::Decide { stage }),
+                Step::Resting { until, .. } => out.push(Effect::Wait { stage, until }),
+                _ => advance(run, at, out),
+            }
+        }
+        Reason::Failed | Reason::Blocked | Reason::Auth | Reason::NeedsHuman => {
+            let stage = held(run, verb)?;
+            go_on(run, at);
+            out.push(Effect::Log(resumed(run)));
+            let state = &mut run.stages[stage];
+            if reason == Reason::Failed {
+                state.spent = 0;
+            }
+            if !comment.trim().is_empty() {
+                state.comments.push(comment.to_owned());
+            }
+            let in_session = reason != Reason::Failed || !comment.trim().is_empty();
+            launch(run, stage, in_session, at, out);
+        }
+        _ => return Err(not_now(run, verb)),
+    }
+    Ok(())
+}
+
+/// The stage that the run is paused at because of its attempt.
+pub(super) fn held(run: &Run, verb: &'static str) -> Result<usize, Refusal> {
+    run.current()
+        .filter(|&stage| matches!(run.stages[stage].step, Step::Held { .. }))
+        .filter(|_| matches!(run.phase, Phase::Paused { .. }))
+        .ok_or_else(|| not_now(run, verb))
+}
+
+/// The verb does not fit the run's state.
+pub(super) fn not_now(run: &Run, verb: &'static str) -> Refusal {
+    let state = match &run.phase {
+        Phase::Paused { reason, .. } => format!("paused ({})", reason.word()),
+        other => other.word().to_owned(),
+    };
+    Refusal::NotNow { verb, state }
+}
+
+/// How a run that is over ended, and how to start it anew.
+pub(super) fn ended(run: &Run) -> String {
+    let name = run.plan.name();
+    match &run.phase {
+        Phase::Cancelled { by } => {
+            format!("{name} was cancelled by {by}; start it anew with :Superpower run {name}")
+        }
+        Phase::Rejected { by, comment, at } => {
+            let line = format!("{name} was rejected by {by} at {}", at.format("%Y-%m-%d %H:%M UTC"));
+            log::with_comment(line, comment)
+        }
+        _ => format!("{name} is complete; start it anew with :Superpower run {name}"),
+    }
+}
