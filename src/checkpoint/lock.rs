@@ -303,7 +303,7 @@ pub fn litter_name(what: &str, owner: &Owner) -> String {
 /// 5 to 20 ms, so that those who wait do not march in step.
 fn pause() -> Duration {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    Duration::from_millis(5 + u64::from(now.subsec_nanos() / 1_000) % 16)
+    Duration::from_millis(5 + u64::from(now.subsec_micros()) % 16)
 }
 
 fn in_words(age: Duration) -> String {

@@ -1,48 +1,61 @@
 //! The handle that the editor's binding holds: requests in, answers and events out.
+//!
+//! [`Engine::call`] takes `{"op":NAME,…}` and answers `{"ok":…}` or `{"err":{"code","message","data"?}}`. An operation
+//! is a function over a typed request; [`ops`] has the table.
 
+mod declarations;
 pub mod drill;
+mod loaded;
+mod ops;
+mod preview;
 pub mod queue;
+mod refusal;
+mod verbs;
+mod views;
+mod which;
 
-use std::any::Any;
-use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
-
-use serde_json::{Map, Value, json};
-
+use crate::config::{Config, HarnessConfig};
+use crate::driver::Host;
+use crate::driver::start::Handle;
+use crate::harness::{Harnesses, Settings};
+use crate::process::{Environment, Secrets};
+use chrono::Utc;
 use queue::Queue;
+pub use refusal::Refusal;
+use serde_json::{Map, Value, json};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What the editor's half and this one agree on; another number means that one of them is older.
 pub const PROTOCOL: u32 = 1;
 
 /// The engine behind the door.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Engine {
-    queue: Queue,
-    log: Mutex<Option<std::path::PathBuf>>,
-}
-
-/// A request that was refused: what Lua gets as `err`.
-#[derive(Debug)]
-pub struct Refusal {
-    code: &'static str,
-    message: String,
+    queue: Arc<Queue>,
+    log: Mutex<Option<PathBuf>>,
+    config: Mutex<Config>,
+    /// The newest drive of each project root.
+    drives: Mutex<HashMap<PathBuf, Arc<Handle>>>,
+    /// Harnesses that a test put in the place of the configured ones.
+    harnesses: Mutex<Option<Harnesses>>,
 }
 
 impl Engine {
-    /// An engine that does nothing yet.
+    /// An engine that drives nothing yet.
     pub fn new() -> Arc<Self> {
+        crate::store::disk::arm_from_environment();
         Arc::default()
     }
 
-    /// Answers a request, `{"op":…}`, with `{"ok":…}` or `{"err":{"code":…,"message":…}}`. Total: it never panics.
+    /// Answers a request. Total: it never panics.
     pub fn call(&self, request: &str) -> String {
         let answer = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| self.answer(request)));
-        let answer = answer.unwrap_or_else(|panic| Err(Refusal::of_panic(&*panic)));
-        match answer {
-            Ok(value) => json!({ "ok": value }),
-            Err(refusal) => json!({ "err": { "code": refusal.code, "message": refusal.message } }),
+        match answer.unwrap_or_else(|panic| Err(Refusal::of_panic(&*panic))) {
+            Ok(value) => json!({ "ok": value }).to_string(),
+            Err(refusal) => refusal.json().to_string(),
         }
-        .to_string()
     }
 
     /// At most `max` events, as a JSON array.
@@ -60,9 +73,9 @@ impl Engine {
         self.queue.detach();
     }
 
-    /// Where to log.
+    /// Where to log panics.
     pub fn set_log(&self, path: &Path) {
-        *self.log.lock().unwrap_or_else(PoisonError::into_inner) = Some(path.to_owned());
+        *locked(&self.log) = Some(path.to_owned());
     }
 
     /// The queue of events for the editor.
@@ -70,31 +83,74 @@ impl Engine {
         &self.queue
     }
 
+    /// Puts these in the place of the configured harnesses. For tests.
+    pub fn set_harnesses(&self, harnesses: Harnesses) {
+        *locked(&self.harnesses) = Some(harnesses);
+    }
+
     fn answer(&self, request: &str) -> Result<Value, Refusal> {
-        let request: Map<String, Value> = serde_json::from_str(request)
+        let mut request: Map<String, Value> = serde_json::from_str(request)
             .map_err(|error| Refusal::new("bad-request", format!("not a request: {error}")))?;
-        match request.get("op").and_then(Value::as_str) {
-            Some("stop") => Ok(json!({})),
-            Some("panic") if drill::allowed() => {
-                drill::panic(self.queue(), request.get("where").and_then(Value::as_str).unwrap_or("call"));
-                Ok(json!({}))
-            }
-            Some(op) => Err(Refusal::new("unknown-op", format!("no operation \"{op}\""))),
-            None => Err(Refusal::new("bad-request", "the request has no \"op\"".to_owned())),
+        match request.remove("op") {
+            Some(Value::String(op)) => ops::perform(self, &op, request),
+            _ => Err(Refusal::new("bad-request", "the request has no \"op\"")),
         }
+    }
+
+    fn config(&self) -> Config {
+        locked(&self.config).clone()
+    }
+
+    fn configure(&self, config: Config) {
+        *locked(&self.config) = config;
+    }
+
+    /// The newest drive of a project, over or not.
+    fn drive(&self, root: &Path) -> Option<Arc<Handle>> {
+        locked(&self.drives).get(root).cloned()
+    }
+
+    fn drives(&self) -> Vec<Arc<Handle>> {
+        locked(&self.drives).values().cloned().collect()
+    }
+
+    fn keep(&self, root: &Path, handle: Handle) -> Arc<Handle> {
+        let handle = Arc::new(handle);
+        locked(&self.drives).insert(root.to_owned(), handle.clone());
+        handle
+    }
+
+    /// What a drive works with: the configuration as it is now.
+    fn host(&self) -> Arc<Host> {
+        let config = self.config();
+        let harnesses = locked(&self.harnesses).clone().unwrap_or_else(|| harnesses(&config.harnesses));
+        let queue = self.queue.clone();
+        Arc::new(Host {
+            publish: Box::new(move |key, event| match key {
+                Some(key) => queue.push_latest(key, event),
+                None => queue.push(event),
+            }),
+            clock: Box::new(Utc::now),
+            secrets: Secrets::of(&Environment::current()),
+            config,
+            harnesses,
+        })
     }
 }
 
-impl Refusal {
-    fn new(code: &'static str, message: String) -> Self {
-        Self { code, message }
+/// The known harnesses with what the user configured.
+fn harnesses(configured: &std::collections::BTreeMap<String, HarnessConfig>) -> Harnesses {
+    let mut harnesses = Harnesses::default();
+    for (name, config) in configured {
+        let settings = harnesses.named.entry(name.clone()).or_insert_with(Settings::default);
+        if !config.cmd.is_empty() {
+            settings.cmd.clone_from(&config.cmd);
+        }
+        settings.args.clone_from(&config.args);
     }
+    harnesses
+}
 
-    fn of_panic(panic: &(dyn Any + Send)) -> Self {
-        let text = panic
-            .downcast_ref::<&str>()
-            .copied()
-            .or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-        Self::new("panic", format!("the engine panicked: {}", text.unwrap_or("no message")))
-    }
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -52,7 +52,7 @@ pub enum Status {
 }
 
 /// A file that is different.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Change {
     /// Relative to the project's root.
     pub path: String,

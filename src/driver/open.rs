@@ -1,0 +1,84 @@
+//! A run from disk: its journal replayed over the declarations that it kept.
+
+use crate::check;
+use crate::plan::Plan;
+use crate::run::event::{Event, Record};
+use crate::run::machine;
+use crate::run::replace;
+use crate::run::state::Run;
+use crate::store::journal::{self, Contents, JournalError};
+use crate::store::rundir::RunDir;
+use std::path::Path;
+use std::sync::Arc;
+use thiserror::Error;
+
+/// Why a run cannot be read.
+#[derive(Debug, Error)]
+pub enum OpenError {
+    /// There is no such run.
+    #[error("there is no run \"{0}\"")]
+    Missing(String),
+    /// Its journal.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// The declaration that it kept.
+    #[error("the declaration \"{name}\" that the run kept cannot be used: {why}")]
+    Declaration {
+        /// The copy's name.
+        name: String,
+        /// Why.
+        why: String,
+    },
+}
+
+/// A run as its journal tells it.
+#[derive(Debug)]
+pub struct Opened {
+    /// Its directory.
+    pub dir: RunDir,
+    /// Its state.
+    pub run: Run,
+    /// The journal's contents, to append to.
+    pub contents: Contents,
+    /// The kept declaration that it stands on.
+    pub declaration: String,
+}
+
+/// Reads a run.
+pub fn open(root: &Path, run_id: &str) -> Result<Opened, OpenError> {
+    let dir = RunDir::of(root, run_id);
+    if run_id.is_empty() || run_id.contains(['/', '\\']) || !dir.journal().exists() {
+        return Err(OpenError::Missing(run_id.to_owned()));
+    }
+    let contents = journal::read(&dir.journal())?;
+    let (run, declaration) = replay(&dir, &contents.records)?;
+    Ok(Opened { dir, run, contents, declaration })
+}
+
+fn replay(dir: &RunDir, records: &[Record]) -> Result<(Run, String), OpenError> {
+    let mut records = records.iter();
+    let first = records.next();
+    let Some(Record { event: Event::RunStarted { declaration, inputs, .. }, .. }) = first else {
+        return Err(OpenError::Missing(dir.path().display().to_string()));
+    };
+    let mut declaration = declaration.clone();
+    let plan = |name: &str| -> Result<Arc<Plan>, OpenError> {
+        let failed = |why: String| OpenError::Declaration { name: name.to_owned(), why };
+        let bytes = dir.declaration(name).map_err(|error| failed(error.to_string()))?;
+        let checked = check::check_bytes(&bytes, &check::Context::default());
+        let declaration =
+            checked.declaration.ok_or_else(|| failed("it does not pass the checker any more".into()))?;
+        Plan::again(declaration, inputs).map(Arc::new).map_err(|error| failed(error.to_string()))
+    };
+    let (mut run, _) = machine::start(plan(&declaration)?, first.expect("it was matched above"));
+    for record in records {
+        if let Event::DeclarationReplaced { declaration: name, .. } = &record.event {
+            replace::replace(&mut run, plan(name)?, record.at);
+            declaration.clone_from(name);
+        } else {
+            // A record that is refused now was written by a race that is over; the state stands without it.
+            let _ = machine::step(&mut run, record);
+        }
+    }
+    Ok((run, declaration))
+}

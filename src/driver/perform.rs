@@ -1,0 +1,148 @@
+//! Effects, performed.
+
+use super::{Agent, Drive, Message, gate_review};
+use crate::declaration::model::Action;
+use crate::harness::launch;
+use crate::harness::resolve;
+use crate::harness::{Launch, Task};
+use crate::outcome::{Outcome, Session, Usage};
+use crate::plan::ORCHESTRATOR;
+use crate::run::effect::{Effect, Notice};
+use crate::run::event::{Decision, Event};
+use crate::run::state::Step;
+use crate::store::atomic;
+use serde_json::json;
+use std::fs;
+
+impl Drive {
+    pub(super) fn perform(&mut self, effect: Effect) {
+        match effect {
+            Effect::Decide { .. } => {}
+            Effect::StartAgent { stage, launch, session } => self.start_agent(stage, launch, session),
+            Effect::StopAgent { launch } => {
+                if let Some(agent) = self.agent.take_if(|agent| agent.launch == launch) {
+                    agent.running.stop();
+                    self.stopping.push(agent);
+                }
+                self.forget_questions();
+                self.live = super::live::Live::default();
+            }
+            Effect::Wait { stage, until } => self.wait = Some((stage, until)),
+            Effect::TakeBaseline => {
+                let approved = self.run.decisions.last().filter(|it| it.decision == Decision::Approve);
+                let tree = approved.and_then(|decision| decision.digest.clone());
+                gate_review::take_baseline(&self.root, &self.dir, tree);
+            }
+            Effect::OpenGate { stage, .. } => {
+                gate_review::make(&self.root, &self.dir, &self.run, stage);
+            }
+            Effect::Log(line) => self.log(&line),
+            Effect::Tell(notice) => self.tell_notice(&notice),
+            Effect::Leave => {
+                self.wait = None;
+                self.leaving = true;
+                self.dirty = true;
+            }
+        }
+    }
+
+    fn tell_notice(&self, notice: &Notice) {
+        let mut event = serde_json::to_value(notice).unwrap_or_default();
+        if matches!(notice, Notice::RunStarted) {
+            event["inputs"] = json!(self.run.plan.inputs);
+        }
+        self.host.secrets.mask_value(&mut event);
+        self.tell(event);
+    }
+
+    fn start_agent(&mut self, stage: usize, number: u32, session: Option<Session>) {
+        self.live = super::live::Live::begin(stage);
+        let name = self.harness_name(stage).to_owned();
+        let resolved = match resolve(&name, &self.host.harnesses) {
+            Ok(resolved) => resolved,
+            Err(missing) => return self.not_started(number, missing.to_string()),
+        };
+        let interrupted = session.is_some() || self.run.stages[stage].worked_ms > 0;
+        let prompt = crate::prompt::prompt(&self.run, stage, interrupted);
+        let dir = self.dir.attempt(number, stage);
+        let kept = fs::create_dir_all(&dir)
+            .and_then(|()| atomic::replace(&dir.join("prompt.md"), prompt.as_bytes()));
+        if let Err(error) = kept {
+            return self.disk_failed(&format!("cannot write \"{}\": {error}", dir.display()));
+        }
+        let task = match self.run.plan.stage(stage).action.as_ref().map(|action| &action.value) {
+            Some(Action::Agent(name)) => Task::Agent(name.clone()),
+            Some(Action::Skill(name)) => Task::Skill(name.clone()),
+            _ => Task::Agent(ORCHESTRATOR.into()),
+        };
+        let config = &self.host.config;
+        let timeout =
+            self.run.plan.stage(stage).timeout.as_ref().map_or(config.timeout, |timeout| timeout.value);
+        let request = Launch {
+            run_id: self.run.run_id.clone(),
+            stage: stage + 1,
+            launch: number,
+            task,
+            prompt,
+            session: session.filter(|session| session.harness == resolved.name),
+            root: self.root.clone(),
+            dir: dir.clone(),
+            timeout: Some(timeout),
+            idle: Some(config.idle),
+            interactive: !config.headless,
+        };
+        let outbox = self.outbox.clone();
+        let told = move |signal| drop(outbox.send(Message::Agent(number, signal)));
+        self.harness_started(number, &resolved.name);
+        match launch(&resolved, request, told) {
+            Ok(running) => {
+                if resolved.name == "manual" {
+                    let label = self.run.label(stage);
+                    let prompt_path = dir.join("prompt.md");
+                    self.tell(json!({
+                        "type": "manual", "stage": stage + 1, "launch": number, "label": label, "prompt_path": prompt_path,
+                    }));
+                }
+                self.agent = Some(Agent { launch: number, running });
+            }
+            Err(error) => self.not_started(number, error.to_string()),
+        }
+    }
+
+    /// The harness for a stage: its own, else the run's, else the configuration's.
+    fn harness_name(&self, stage: usize) -> &str {
+        let own = self.run.plan.stage(stage).harness.as_ref().map(|harness| harness.value.as_str());
+        own.or(self.run.harness.as_deref()).unwrap_or(&self.host.config.harness)
+    }
+
+    /// Remembers which harness a launch is for, before its process is known.
+    fn harness_started(&mut self, launch: u32, harness: &str) {
+        let _ = self.apply(Event::AgentStarted { launch, harness: harness.to_owned(), process: None });
+    }
+
+    /// Nothing was started. A human has to see to that: trying again at once would change nothing.
+    fn not_started(&mut self, launch: u32, why: String) {
+        let _ = self.apply(Event::AttemptEnded {
+            launch,
+            outcome: Outcome::NeedsHuman { question: why },
+            message: String::new(),
+            tail: String::new(),
+            usage: Usage::default(),
+        });
+    }
+
+    /// Ends what an earlier drive of this run left behind.
+    pub(super) fn sweep(&mut self) {
+        let Some(records) = self.left_behind.take() else { return };
+        for line in crate::process::sweep(&records, &self.run.run_id) {
+            self.notice("warn", &line);
+        }
+    }
+
+    /// Whether this stage is working right now, for a launch.
+    pub(super) fn working(&self, launch: u32) -> Option<usize> {
+        let stage = self.run.current()?;
+        matches!(self.run.stages[stage].step, Step::Working { launch: current, .. } if current == launch)
+            .then_some(stage)
+    }
+}

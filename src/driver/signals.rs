@@ -1,0 +1,169 @@
+//! What agents tell: started, session, progress, questions, ended.
+
+use super::Drive;
+use super::judge::{Expected, judge};
+use crate::harness::{Answer, Ending, Progress, Question, Signal};
+use crate::outcome::Outcome;
+use crate::project::expects;
+use crate::prompt::{file_glob, head, tail};
+use crate::run::event::Event;
+use serde_json::{Value, json};
+use std::time::{Duration, Instant, SystemTime};
+
+/// Bytes of a final message that the journal keeps.
+const MESSAGE: usize = 32 * 1024;
+/// Bytes of output that the journal keeps of a failed attempt.
+const TAIL: usize = 4 * 1024;
+
+/// A permission that waits for a human.
+#[derive(Debug)]
+pub struct Pending {
+    id: String,
+    launch: u32,
+    question: Question,
+    until: Instant,
+}
+
+impl Pending {
+    /// How long it still waits.
+    pub fn left(&self) -> Duration {
+        self.until.saturating_duration_since(Instant::now())
+    }
+}
+
+impl Drive {
+    pub(super) fn signal(&mut self, launch: u32, signal: Signal) {
+        match signal {
+            Signal::Ended(ending) => self.ended(launch, ending),
+            // A launch that is being stopped has nothing more to say.
+            _ if self.working(launch).is_none() => {}
+            Signal::Started(process) => {
+                let Some(harness) =
+                    self.run.current().and_then(|stage| self.run.stages[stage].harness.clone())
+                else {
+                    return;
+                };
+                let _ = self.apply(Event::AgentStarted { launch, harness, process });
+                self.write_journal();
+            }
+            Signal::Session(session) => {
+                let _ = self.apply(Event::SessionOpened { launch, session });
+                self.write_journal();
+            }
+            Signal::Progress(progress) => self.progress(progress),
+            Signal::Asked(question) => self.ask(launch, question),
+        }
+    }
+
+    /// To the operating system, without a flush: nothing acts on these, and they survive the editor.
+    fn write_journal(&mut self) {
+        if let Err(error) = self.journal.write() {
+            self.disk_failed(&error.to_string());
+        }
+    }
+
+    fn progress(&mut self, progress: Progress) {
+        if let Progress::Note { text } = &progress {
+            self.notice("info", text);
+        }
+        let files = self.live.take(progress);
+        if !files.is_empty() {
+            self.tell(json!({ "type": "files-changed", "paths": files }));
+        }
+        self.dirty = true;
+    }
+
+    fn ended(&mut self, launch: u32, ending: Ending) {
+        self.stopping.retain(|agent| agent.launch != launch);
+        self.agent.take_if(|agent| agent.launch == launch);
+        self.forget_questions();
+        let Some(stage) = self.working(launch) else { return };
+        let outcome = judge(&ending, &self.expected(stage));
+        let mask = |text: &str| self.host.secrets.mask(text).into_owned();
+        let event = Event::AttemptEnded {
+            launch,
+            outcome: mask_outcome(outcome, &mask),
+            message: mask(head(&ending.message, MESSAGE)),
+            tail: mask(tail(&ending.tail, TAIL)),
+            usage: ending.usage,
+        };
+        self.live = super::live::Live::default();
+        let _ = self.apply(event);
+    }
+
+    /// What the stage expects, as the disk has it now.
+    fn expected(&self, stage: usize) -> Expected {
+        let Some(expects) = &self.run.plan.stage(stage).expects else { return Expected::default() };
+        let since = self.run.stages[stage].entered_at.map_or(SystemTime::UNIX_EPOCH, SystemTime::from);
+        let globs: Vec<String> = expects.files.iter().map(|glob| file_glob(&self.run, &glob.value)).collect();
+        Expected {
+            declared: true,
+            missing: expects::files_written_since(&self.root, &globs, since),
+            verdict: expects.verdict.as_ref().map(|verdict| verdict.value.clone()),
+            retry_fail: false,
+        }
+    }
+
+    fn ask(&mut self, launch: u32, question: Question) {
+        let id = format!("{}/{launch}/{}", self.run.run_id, question.id);
+        let mut event = json!({
+            "type": "permission", "id": id, "stage": self.run.current_position(),
+            "tool": question.tool, "title": question.title, "input": question.input,
+        });
+        self.host.secrets.mask_value(&mut event);
+        self.tell(event);
+        let until = Instant::now() + self.host.config.permission_timeout;
+        self.questions.push(Pending { id, launch, question, until });
+    }
+
+    pub(super) fn permission_answered(&mut self, id: &str, answer: Result<Value, String>) {
+        let Some(at) = self.questions.iter().position(|pending| pending.id == id) else { return };
+        let pending = self.questions.remove(at);
+        let answer = answer
+            .and_then(|value| serde_json::from_value::<Answer>(value).map_err(|error| error.to_string()))
+            .unwrap_or_else(|_| late());
+        self.give(&pending, answer);
+    }
+
+    /// A machine's deny, where no human answered in time.
+    pub(super) fn deny_late_questions(&mut self) {
+        while let Some(at) = self.questions.iter().position(|pending| pending.left().is_zero()) {
+            let pending = self.questions.remove(at);
+            self.give(&pending, late());
+        }
+    }
+
+    fn give(&self, pending: &Pending, answer: Answer) {
+        if let Some(agent) = self.agent.as_ref().filter(|agent| agent.launch == pending.launch) {
+            agent.running.answer(&pending.question.id, answer);
+        }
+        self.tell(json!({ "type": "permission-gone", "id": pending.id }));
+    }
+
+    pub(super) fn forget_questions(&mut self) {
+        for pending in std::mem::take(&mut self.questions) {
+            self.tell(json!({ "type": "permission-gone", "id": pending.id }));
+        }
+        if let Some(agent) = &self.agent {
+            self.tell(json!({ "type": "manual-gone", "launch": agent.launch }));
+        }
+    }
+}
+
+fn mask_outcome(outcome: Outcome, mask: &dyn Fn(&str) -> String) -> Outcome {
+    match outcome {
+        Outcome::Passed => Outcome::Passed,
+        Outcome::Failed { why } => Outcome::Failed { why: mask(&why) },
+        Outcome::Transient { why } => Outcome::Transient { why: mask(&why) },
+        Outcome::Limited { why, until } => Outcome::Limited { why: mask(&why), until },
+        Outcome::VerdictFail { why } => Outcome::VerdictFail { why: mask(&why) },
+        Outcome::Blocked { why } => Outcome::Blocked { why: mask(&why) },
+        Outcome::Auth { why } => Outcome::Auth { why: mask(&why) },
+        Outcome::NeedsHuman { question } => Outcome::NeedsHuman { question: mask(&question) },
+    }
+}
+
+/// A machine's deny.
+fn late() -> Answer {
+    Answer::Refuse { why: "nobody answered in time".into() }
+}

@@ -1,0 +1,260 @@
+//! How a drive begins: a new run, or one that is taken up again. Both take the drive lock first.
+
+use super::open::{OpenError, Opened, open};
+use super::{Drive, Host, Message, Shared, projection};
+use crate::plan::Plan;
+use crate::run::event::{Event, Record};
+use crate::run::machine::{self, Refusal};
+use crate::run::replace;
+use crate::run::state::{Phase, Run};
+use crate::store::journal::{Journal, JournalError};
+use crate::store::lease::{self, Holder, Lease, Taken};
+use crate::store::rundir::{self, RunDir};
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::mpsc::{Sender, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+use thiserror::Error;
+
+/// Why a drive did not begin.
+#[derive(Debug, Error)]
+pub enum StartError {
+    /// Another editor drives.
+    #[error("{}", elsewhere(.0.as_ref()))]
+    DrivenElsewhere(Option<Holder>),
+    /// The run cannot be read.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// The journal cannot be written.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// The state directory cannot be written.
+    #[error("cannot write below \".claude/state\": {0}")]
+    Disk(#[from] io::Error),
+    /// The machine says no.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+}
+
+fn elsewhere(holder: Option<&Holder>) -> String {
+    match holder {
+        Some(holder) => format!(
+            "{} is driven by another editor (process {}); decide there, or leave it first",
+            holder.superpower, holder.pid
+        ),
+        None => "another editor is driving a run of this project; decide there, or leave it first".into(),
+    }
+}
+
+/// A drive, as its owner holds it.
+#[derive(Debug)]
+pub struct Handle {
+    /// The run.
+    pub run_id: String,
+    /// To the drive.
+    pub outbox: Sender<Message>,
+    /// What may be known of it.
+    pub shared: Arc<Shared>,
+    thread: JoinHandle<()>,
+}
+
+impl Handle {
+    /// Whether the drive is over.
+    pub fn is_over(&self) -> bool {
+        self.thread.is_finished()
+    }
+
+    /// Waits for the end of the drive, at most this long.
+    pub fn wait(&self, limit: Duration) -> bool {
+        let until = Instant::now() + limit;
+        while !self.is_over() && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        self.is_over()
+    }
+}
+
+/// A new run.
+pub struct NewRun {
+    /// What it walks through.
+    pub plan: Arc<Plan>,
+    /// The declaration's bytes, of which the run keeps a copy.
+    pub declaration: Vec<u8>,
+    /// `RunStarted`, its `declaration` still empty.
+    pub event: Event,
+    /// Its id.
+    pub run_id: String,
+}
+
+/// Begins a new run.
+pub fn begin(host: Arc<Host>, root: &Path, new: NewRun) -> Result<Handle, StartError> {
+    let lease = lock(root)?;
+    let dir = RunDir::create(root, &new.run_id)?;
+    let made = make(&host, &dir, new);
+    let (run, effects, journal) = match made {
+        Ok(made) => made,
+        Err(error) => {
+            // A run that never began leaves no trace.
+            let _ = std::fs::remove_dir_all(dir.path());
+            return Err(error);
+        }
+    };
+    rundir::prune(root, host.config.keep_runs, &run.run_id);
+    let mut drive = Parts { host, root, dir, run, journal, lease, left_behind: None }.assemble();
+    drive.0.pending = effects;
+    drive.launch()
+}
+
+fn make(
+    host: &Host,
+    dir: &RunDir,
+    new: NewRun,
+) -> Result<(Run, Vec<crate::run::effect::Effect>, Journal), StartError> {
+    let mut event = new.event;
+    if let Event::RunStarted { declaration, .. } = &mut event {
+        *declaration = dir.keep_declaration(&new.declaration)?;
+    }
+    let record = Record { at: (host.clock)(), event };
+    let mut journal = Journal::create(&dir.journal())?;
+    journal.append(&record);
+    journal.flush()?;
+    let (run, effects) = machine::start(new.plan, &record);
+    Ok((run, effects, journal))
+}
+
+/// Takes up a run: replays its journal, calls what a crash left an interruption, and hands the rest to `verb`, which
+/// gives the events to apply. If any is refused, nothing of the verb is kept.
+pub fn take_up<E: From<StartError>>(
+    host: Arc<Host>,
+    root: &Path,
+    run_id: &str,
+    verb: impl FnOnce(&Opened) -> Result<Vec<Event>, E>,
+) -> Result<Handle, E> {
+    let lease = lock(root)?;
+    let mut opened = open(root, run_id).map_err(StartError::from)?;
+    let mut journal = Journal::open(&opened.dir.journal(), &opened.contents).map_err(StartError::from)?;
+    let at = (host.clock)();
+    let crashed = opened.run.phase == Phase::Running;
+    if crashed {
+        let why = "the editor that drove it ended without leaving".to_owned();
+        let record = Record { at, event: Event::Interrupted { why } };
+        if machine::step(&mut opened.run, &record).is_ok() {
+            journal.append(&record);
+            journal.flush().map_err(StartError::from)?;
+        }
+    }
+    projection::write(root, &opened.dir, &opened.run).map_err(StartError::from)?;
+    let events = verb(&opened)?;
+    let left_behind = Some(opened.run.processes());
+    let Opened { dir, run, .. } = opened;
+    let mut assembled = Parts { host, root, dir, run, journal, lease, left_behind }.assemble();
+    let drive = &mut assembled.0;
+    for event in events {
+        drive.take(event)?;
+    }
+    drive.journal.flush().map_err(StartError::from)?;
+    Ok(assembled.launch()?)
+}
+
+fn lock(root: &Path) -> Result<Lease, StartError> {
+    match lease::take(root)? {
+        Taken::Ours(lease) => Ok(lease),
+        Taken::Elsewhere(holder) => Err(StartError::DrivenElsewhere(holder)),
+    }
+}
+
+struct Parts<'a> {
+    host: Arc<Host>,
+    root: &'a Path,
+    dir: RunDir,
+    run: Run,
+    journal: Journal,
+    lease: Lease,
+    left_behind: Option<Vec<crate::outcome::ProcessRecord>>,
+}
+
+struct Assembled(Drive);
+
+impl Parts<'_> {
+    fn assemble(self) -> Assembled {
+        let (outbox, inbox) = channel();
+        let mut lease = self.lease;
+        // Only for others to show; the lock itself is what counts.
+        let _ = lease.sign(&Holder {
+            pid: std::process::id(),
+            run_id: self.run.run_id.clone(),
+            superpower: self.run.plan.name().to_owned(),
+            since: (self.host.clock)().timestamp_millis(),
+        });
+        Assembled(Drive {
+            host: self.host,
+            root: self.root.to_owned(),
+            dir: self.dir,
+            run: self.run,
+            journal: self.journal,
+            lease: Some(lease),
+            inbox,
+            outbox,
+            shared: Arc::default(),
+            pending: Vec::new(),
+            agent: None,
+            stopping: Vec::new(),
+            asked: None,
+            questions: Vec::new(),
+            wait: None,
+            live: super::live::Live::default(),
+            left_behind: self.left_behind,
+            published: Instant::now(),
+            dirty: true,
+            leaving: false,
+            asks: 0,
+        })
+    }
+}
+
+impl Assembled {
+    fn launch(self) -> Result<Handle, StartError> {
+        let mut drive = self.0;
+        let (run_id, outbox, shared) = (drive.run.run_id.clone(), drive.outbox.clone(), drive.shared.clone());
+        drive.publish_snapshot();
+        let host = drive.host.clone();
+        let thread = std::thread::Builder::new().name("superpower-drive".into()).spawn(move || {
+            let ran = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drive.run()));
+            if ran.is_err() {
+                let message =
+                    "the drive panicked; the run can be resumed: :Superpower resume. See the log for where";
+                (host.publish)(
+                    None,
+                    serde_json::json!({ "type": "notice", "level": "error", "message": message }),
+                );
+            }
+        })?;
+        Ok(Handle { run_id, outbox, shared, thread })
+    }
+}
+
+impl Drive {
+    /// A verb's event, which may put another declaration under the run.
+    fn take(&mut self, event: Event) -> Result<(), StartError> {
+        if let Event::DeclarationReplaced { declaration, version } = &event {
+            let bytes = self.dir.declaration(declaration)?;
+            let checked = crate::check::check_bytes(&bytes, &crate::check::Context::default());
+            let failed =
+                |why: &str| OpenError::Declaration { name: declaration.clone(), why: why.to_owned() };
+            let model = checked.declaration.ok_or_else(|| failed("it does not pass the checker"))?;
+            let plan =
+                Plan::again(model, &self.run.plan.inputs).map_err(|error| failed(&error.to_string()))?;
+            let record = Record { at: (self.host.clock)(), event: event.clone() };
+            self.journal.append(&record);
+            replace::replace(&mut self.run, Arc::new(plan), record.at);
+            self.notice(
+                "info",
+                &format!("{} goes on with its edited declaration, v{version}", self.run.plan.name()),
+            );
+            return Ok(());
+        }
+        Ok(self.apply(event)?)
+    }
+}

@@ -1,0 +1,153 @@
+//! A declaration that was found and checked, and what is required of it before it drives.
+
+use super::declarations::input_view;
+use super::{Engine, Refusal};
+use crate::check::{self, Checked, Context};
+use crate::config::Trust;
+use crate::diagnostic::Severity;
+use crate::harness::resolve;
+use crate::plan::{InputError, Inputs, Plan};
+use crate::project::places::{Index, Places, SuperpowerFile};
+use crate::project::trust;
+use serde_json::{Value, json};
+use std::fs;
+use std::path::Path;
+
+/// A declaration that was found and checked.
+pub struct Loaded {
+    /// Where it is.
+    pub file: SuperpowerFile,
+    /// What is in the project.
+    pub index: Index,
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+    /// What the checker says.
+    pub checked: Checked,
+}
+
+impl Loaded {
+    /// Finds a superpower by name and checks it.
+    pub fn find(engine: &Engine, root: &Path, name: &str) -> Result<Self, Refusal> {
+        let index = index(engine, root);
+        let file = index.superpower(name).cloned().map_err(|unknown| {
+            Refusal::with("unknown-superpower", unknown.to_string(), json!({ "names": unknown.names }))
+        })?;
+        let bytes = fs::read(&file.path).map_err(|error| {
+            Refusal::new("disk", format!("cannot read \"{}\": {error}", file.path.display()))
+        })?;
+        let checked = check::check_bytes(&bytes, &context(engine, &index, Some(file.stem())));
+        Ok(Self { file, index, bytes, checked })
+    }
+
+    /// The plan for these inputs; refused where the declaration has an error.
+    pub fn plan(&self, inputs: &Inputs) -> Result<Plan, Refusal> {
+        let Some(declaration) = self.checked.declaration.clone() else { return Err(self.invalid()) };
+        Plan::new(declaration, inputs).map_err(input_refusal)
+    }
+
+    /// The refusal of a declaration with errors.
+    pub fn invalid(&self) -> Refusal {
+        let file = self.file.path.file_name().unwrap_or_default().to_string_lossy();
+        let errors: Vec<String> = self
+            .checked
+            .lines(&file)
+            .into_iter()
+            .zip(&self.checked.diagnostics)
+            .filter(|(_, diagnostic)| diagnostic.severity == Severity::Error)
+            .map(|(line, _)| line)
+            .collect();
+        let message =
+            format!("\"{}\" has errors and was not started:\n{}", self.file.name, errors.join("\n"));
+        Refusal::with("invalid-declaration", message, json!({ "lines": errors, "path": self.file.path }))
+    }
+
+    /// What an answer to "do you trust this" covers.
+    pub fn subject(&self, root: &Path) -> Result<trust::Subject, Refusal> {
+        let Some(declaration) = &self.checked.declaration else { return Err(self.invalid()) };
+        let text = String::from_utf8_lossy(&self.bytes);
+        Ok(trust::Subject::read(root, &self.index, &self.file.path, &text, declaration))
+    }
+
+    /// Refuses unless the user agreed to exactly these bytes.
+    pub fn require_trust(&self, engine: &Engine, root: &Path) -> Result<(), Refusal> {
+        let config = engine.config();
+        if config.trust == Trust::Always {
+            return Ok(());
+        }
+        let subject = self.subject(root)?;
+        let state = config.state_dir.as_deref().map(|dir| subject.state(dir));
+        if state == Some(trust::Trust::Trusted) {
+            return Ok(());
+        }
+        let message = format!(
+            "\"{}\" was not run here before, or has changed since; look at what it does and agree with \
+             :Superpower run {0} in the editor, or set trust = \"always\" in vim.g.superpower",
+            self.file.name
+        );
+        Err(Refusal::with(
+            "untrusted",
+            message,
+            json!({ "digest": subject.digest, "sheet": subject.sheet, "name": self.file.name }),
+        ))
+    }
+
+    /// Refuses where a stage's harness has no program.
+    pub fn require_harness(
+        &self,
+        engine: &Engine,
+        plan: &Plan,
+        harness: Option<&str>,
+    ) -> Result<(), Refusal> {
+        let host = engine.host();
+        for stage in (0..plan.total()).filter(|&stage| plan.acts(stage)) {
+            let own = plan.stage(stage).harness.as_ref().map(|harness| harness.value.as_str());
+            let name = own.or(harness).unwrap_or(&host.config.harness);
+            let resolved = resolve(name, &host.harnesses).map_err(|missing| {
+                Refusal::with("no-harness", &missing, json!({ "harness": missing.harness }))
+            })?;
+            if host.config.headless && resolved.name == "manual" {
+                let message = "the harness \"manual\" needs somebody at the editor; set another harness for headless use";
+                return Err(Refusal::with("no-harness", message, json!({ "harness": "manual" })));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What is in a project.
+pub fn index(engine: &Engine, root: &Path) -> Index {
+    Index::read(root, &Places::from_env(engine.config().places))
+}
+
+/// What the checker may hold a declaration against.
+pub fn context(engine: &Engine, index: &Index, stem: Option<&str>) -> Context {
+    let names = |all: &[crate::project::places::Named]| all.iter().map(|named| named.name.clone()).collect();
+    let host = engine.host();
+    let mut harnesses: Vec<String> = host.harnesses.named.keys().cloned().collect();
+    harnesses.push("auto".into());
+    Context {
+        stem: stem.map(str::to_owned),
+        agents: Some(names(&index.agents)),
+        skills: Some(names(&index.skills)),
+        facts: host.config.conditions.clone(),
+        harnesses,
+        twin: None,
+    }
+}
+
+/// Inputs that do not fit.
+pub fn input_refusal(error: InputError) -> Refusal {
+    let message = error.to_string();
+    match error {
+        InputError::Missing(inputs) => {
+            let inputs: Vec<Value> = inputs.iter().map(input_view).collect();
+            Refusal::with("missing-inputs", message, json!({ "inputs": inputs }))
+        }
+        InputError::Unknown { key, known, .. } => {
+            Refusal::with("unknown-input", message, json!({ "key": key, "known": known }))
+        }
+        InputError::Invalid { key, allowed, .. } => {
+            Refusal::with("invalid-input", message, json!({ "key": key, "allowed": allowed }))
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! The operations of the door, by name.
+
+use super::{Engine, Refusal, declarations, drill, preview, verbs, views};
+use crate::config::Config;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+use std::time::Duration;
+
+type Answer = Result<Value, Refusal>;
+
+/// Every operation that Lua may call.
+pub const NAMES: &[&str] = &[
+    "answer",
+    "cancel",
+    "check",
+    "configure",
+    "decide",
+    "diff",
+    "health",
+    "inputs",
+    "list",
+    "output",
+    "pause",
+    "plan",
+    "project",
+    "resume",
+    "retry",
+    "review",
+    "run",
+    "runs",
+    "skip",
+    "status",
+    "stop",
+    "submit",
+    "trust",
+    "trust-grant",
+    "why",
+];
+
+/// Performs one.
+pub fn perform(engine: &Engine, op: &str, fields: Map<String, Value>) -> Answer {
+    match op {
+        "configure" => {
+            let Configure { config } = read(op, fields)?;
+            engine.configure(config);
+            Ok(json!({}))
+        }
+        "project" => declarations::project(&read(op, fields)?),
+        "list" => declarations::list(engine, &read(op, fields)?),
+        "check" => declarations::check(engine, &read(op, fields)?),
+        "inputs" => declarations::inputs(engine, &read(op, fields)?),
+        "plan" => preview::plan(engine, &read(op, fields)?),
+        "trust" => declarations::trust(engine, &read(op, fields)?),
+        "trust-grant" => declarations::trust_grant(engine, &read(op, fields)?),
+        "run" => verbs::run(engine, read(op, fields)?),
+        "resume" => verbs::resume(engine, read(op, fields)?),
+        "decide" => verbs::decide(engine, read(op, fields)?),
+        "retry" => verbs::retry(engine, read(op, fields)?),
+        "skip" => verbs::skip(engine, read(op, fields)?),
+        "pause" => verbs::pause(engine, read(op, fields)?),
+        "cancel" => verbs::cancel(engine, read(op, fields)?),
+        "answer" => verbs::answer(engine, read(op, fields)?),
+        "submit" => verbs::submit(engine, read(op, fields)?),
+        "status" => views::status(engine, &read(op, fields)?),
+        "review" => views::review(engine, &read(op, fields)?),
+        "diff" => views::diff(engine, &read(op, fields)?),
+        "output" => views::output(engine, &read(op, fields)?),
+        "runs" => views::runs(&read(op, fields)?),
+        "why" => views::why(engine, &read(op, fields)?),
+        "health" => views::health(engine, &read(op, fields)?),
+        "stop" => {
+            let Stop { grace_ms } = read(op, fields)?;
+            verbs::stop(engine, Duration::from_millis(grace_ms));
+            Ok(json!({}))
+        }
+        "panic" if drill::allowed() => {
+            drill::panic(engine.queue(), fields.get("where").and_then(Value::as_str).unwrap_or("call"));
+            Ok(json!({}))
+        }
+        _ => {
+            let hint = crate::suggest::did_you_mean(op, NAMES.iter().copied());
+            Err(Refusal::new("unknown-op", format!("no operation \"{op}\"{hint}")))
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Configure {
+    config: Config,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Stop {
+    #[serde(default = "grace")]
+    grace_ms: u64,
+}
+
+fn grace() -> u64 {
+    500
+}
+
+fn read<T: DeserializeOwned>(op: &str, fields: Map<String, Value>) -> Result<T, Refusal> {
+    serde_json::from_value(Value::Object(fields))
+        .map_err(|error| Refusal::new("bad-request", format!("{op}: {error}")))
+}

@@ -1,0 +1,397 @@
+//! Operations that drive: run, resume, decide, retry, skip, pause, cancel, and the answers that a drive waits for.
+
+use super::loaded::Loaded;
+use super::{Engine, Refusal, which};
+use crate::driver::open::Opened;
+use crate::driver::start::{Handle, NewRun, begin, take_up};
+use crate::driver::{Message, gate_review};
+use crate::plan::{Inputs, Plan};
+use crate::run::drift::{Drift, compare};
+use crate::run::event::{Decision, Event};
+use crate::run::state::{Reason, gate_id};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+type Answer = Result<Value, Refusal>;
+
+/// How long a drive may take to answer a verb.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Run {
+    root: PathBuf,
+    name: String,
+    #[serde(default)]
+    inputs: Inputs,
+    harness: Option<String>,
+    by: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Resume {
+    root: PathBuf,
+    which: Option<String>,
+    answer: Option<Choice>,
+    by: Option<String>,
+}
+
+/// The answer to a question that a verb was refused with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Choice {
+    /// The declaration as it was.
+    Old,
+    /// The declaration as it is.
+    New,
+    /// Go on although files under review have changed since the approval.
+    GoOn,
+    /// Look at them again.
+    LookAgain,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Decide {
+    root: PathBuf,
+    decision: Decision,
+    #[serde(default)]
+    comment: String,
+    run_id: Option<String>,
+    gate: Option<String>,
+    answer: Option<Choice>,
+    by: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Retry {
+    root: PathBuf,
+    #[serde(default)]
+    comment: String,
+    by: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Verb {
+    root: PathBuf,
+    by: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AnswerRequest {
+    id: String,
+    value: Option<Value>,
+    error: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Submit {
+    root: PathBuf,
+    launch: u32,
+    message: String,
+}
+
+pub fn run(engine: &Engine, request: Run) -> Answer {
+    idle(engine, &request.root)?;
+    let loaded = Loaded::find(engine, &request.root, &request.name)?;
+    let plan = loaded.plan(&request.inputs)?;
+    loaded.require_harness(engine, &plan, request.harness.as_deref())?;
+    loaded.require_trust(engine, &request.root)?;
+    let run_id = uuid::Uuid::now_v7().to_string();
+    let event = Event::RunStarted {
+        run_id: run_id.clone(),
+        superpower: plan.name().to_owned(),
+        version: plan.declaration.version.value.clone(),
+        declaration: String::new(),
+        inputs: request.inputs,
+        harness: request.harness,
+        by: by(request.by),
+        adopted: None,
+    };
+    let new = NewRun { plan: Arc::new(plan), declaration: loaded.bytes, event, run_id };
+    started(engine, &request.root, begin(engine.host(), &request.root, new)?, 0)
+}
+
+pub fn resume(engine: &Engine, request: Resume) -> Answer {
+    let root = &request.root;
+    idle(engine, root)?;
+    let (run_id, others) = which::named(engine, root, request.which.as_deref())?;
+    let by = by(request.by);
+    let handle = take_up(engine.host(), root, &run_id, |opened| -> Result<Vec<Event>, Refusal> {
+        if opened.run.phase.ended() {
+            // The machine says how it ended.
+            return Ok(vec![Event::Resumed { by }]);
+        }
+        if let Some(at) = look_again(root, opened, request.answer)? {
+            return Ok(at);
+        }
+        let mut events = drift(engine, root, opened, request.answer)?;
+        require(engine, root, opened)?;
+        events.push(Event::Resumed { by });
+        Ok(events)
+    });
+    started(engine, root, handle?, others)
+}
+
+pub fn decide(engine: &Engine, request: Decide) -> Answer {
+    let root = &request.root;
+    nested("decide")?;
+    idle(engine, root)?;
+    let run_id = match &request.run_id {
+        Some(run_id) => run_id.clone(),
+        None => which::current(engine, root)?,
+    };
+    let by = by(request.by);
+    let handle = take_up(engine.host(), root, &run_id, |opened| -> Result<Vec<Event>, Refusal> {
+        let Some((stage, visit)) = opened.run.open_gate() else {
+            return Err(no_gate(opened));
+        };
+        let open = gate_id(stage, visit);
+        if let Some(given) = request.gate.as_ref().filter(|gate| **gate != open) {
+            let message = format!("the decision is for gate {given}, but gate {open} is open now");
+            return Err(Refusal::with("stale-gate", message, json!({ "gate": open })));
+        }
+        let mut events = Vec::new();
+        if request.decision != Decision::Reject {
+            events = drift(engine, root, opened, request.answer)?;
+            require(engine, root, opened)?;
+        }
+        let digest = gate_review::snapshot(root).ok();
+        let (decision, comment) = (request.decision, request.comment.clone());
+        events.push(Event::GateDecided { stage, visit, decision, comment, by, digest });
+        Ok(events)
+    });
+    started(engine, root, handle?, 0)
+}
+
+pub fn retry(engine: &Engine, request: Retry) -> Answer {
+    let event = Event::Retried { by: by(request.by), comment: request.comment };
+    verb(engine, &request.root, "retry", event, true)
+}
+
+pub fn skip(engine: &Engine, request: Verb) -> Answer {
+    verb(engine, &request.root, "skip", Event::Skipped { by: by(request.by) }, true)
+}
+
+pub fn pause(engine: &Engine, request: Verb) -> Answer {
+    let event = Event::PauseRequested { by: by(request.by) };
+    match running(engine, &request.root) {
+        Some(drive) => told(&drive, event),
+        None => verb(engine, &request.root, "pause", event, false),
+    }
+}
+
+pub fn cancel(engine: &Engine, request: Verb) -> Answer {
+    let event = Event::Cancelled { by: by(request.by) };
+    match running(engine, &request.root) {
+        Some(drive) => told(&drive, event),
+        None => verb(engine, &request.root, "cancel", event, false),
+    }
+}
+
+pub fn answer(engine: &Engine, request: AnswerRequest) -> Answer {
+    let answer = match (request.value, request.error) {
+        (Some(value), None) => Ok(value),
+        (_, error) => Err(error.unwrap_or_else(|| "no answer".into())),
+    };
+    for drive in engine.drives() {
+        if request.id.starts_with(&drive.run_id) {
+            let _ = drive.outbox.send(Message::Answer(request.id.clone(), answer.clone()));
+        }
+    }
+    Ok(json!({}))
+}
+
+pub fn submit(engine: &Engine, request: Submit) -> Answer {
+    if request.message.trim().is_empty() {
+        return Err(Refusal::new("empty-result", "an empty result cannot be handed in; write what was done"));
+    }
+    let Some(drive) = running(engine, &request.root) else {
+        return Err(Refusal::new("nothing-to-submit", "no stage waits for a result here"));
+    };
+    let _ = drive.outbox.send(Message::Submit(request.launch, request.message));
+    Ok(json!({}))
+}
+
+/// The editor leaves: every drive is interrupted, every agent ended.
+pub fn stop(engine: &Engine, grace: Duration) {
+    let drives: Vec<_> = engine.drives().into_iter().filter(|drive| !drive.is_over()).collect();
+    for drive in &drives {
+        let _ = drive.outbox.send(Message::Leave(grace));
+    }
+    for drive in &drives {
+        drive.wait(grace + Duration::from_secs(2));
+    }
+}
+
+/// A verb for a run that nobody drives.
+fn verb(engine: &Engine, root: &Path, name: &str, event: Event, drives: bool) -> Answer {
+    if drives {
+        nested(name)?;
+    }
+    idle(engine, root)?;
+    let run_id = which::current(engine, root)?;
+    let handle = take_up(engine.host(), root, &run_id, |opened| -> Result<Vec<Event>, Refusal> {
+        if drives && !opened.run.phase.ended() {
+            require(engine, root, opened)?;
+        }
+        Ok(vec![event])
+    });
+    started(engine, root, handle?, 0)
+}
+
+/// Hands a verb to a drive that is under way.
+fn told(drive: &Handle, event: Event) -> Answer {
+    let (reply, answer) = channel();
+    let sent = drive.outbox.send(Message::Verb(event, reply)).is_ok();
+    match answer.recv_timeout(PATIENCE) {
+        Ok(Ok(())) if sent => Ok(json!({ "run_id": drive.run_id })),
+        Ok(Err(refusal)) => Err(refusal.into()),
+        _ => Err(Refusal::new("not-now", "the run has just stopped; look at it again")),
+    }
+}
+
+fn started(engine: &Engine, root: &Path, handle: Handle, others: usize) -> Answer {
+    let handle = engine.keep(root, handle);
+    Ok(json!({ "run_id": handle.run_id, "others": others, "state": handle.shared.snapshot()["state"] }))
+}
+
+fn running(engine: &Engine, root: &Path) -> Option<Arc<Handle>> {
+    engine.drive(root).filter(|drive| !drive.is_over())
+}
+
+/// Refuses while this editor drives a run of the project; one that is just ending is waited for.
+fn idle(engine: &Engine, root: &Path) -> Result<(), Refusal> {
+    let Some(drive) = running(engine, root) else { return Ok(()) };
+    let picture = drive.shared.snapshot();
+    if picture["state"] != "running" && drive.wait(PATIENCE) {
+        return Ok(());
+    }
+    let superpower = picture["superpower"].as_str().unwrap_or("a run").to_owned();
+    let stage = picture["current_stage"].as_u64().unwrap_or(0);
+    Err(Refusal::with(
+        "running",
+        format!("{superpower} is running, at stage {stage}; :Superpower pause or cancel it first"),
+        json!({ "run_id": drive.run_id }),
+    ))
+}
+
+/// An editor that a stage started does not decide over its own run.
+fn nested(what: &str) -> Result<(), Refusal> {
+    match std::env::var_os("SUPERPOWER_RUN_ID") {
+        Some(_) => Err(Refusal::new(
+            "nested",
+            format!(
+                "this editor was started by a stage of a superpower, and does not {what}; do it in your own editor"
+            ),
+        )),
+        None => Ok(()),
+    }
+}
+
+/// Trust and harness, asked again at every verb that drives.
+fn require(engine: &Engine, root: &Path, opened: &Opened) -> Result<(), Refusal> {
+    let plan = &opened.run.plan;
+    match Loaded::find(engine, root, plan.name()) {
+        Ok(loaded) if loaded.checked.declaration.is_some() => {
+            loaded.require_trust(engine, root)?;
+            loaded.require_harness(engine, plan, opened.run.harness.as_deref())
+        }
+        // Without its file the run goes on with the copy that it kept, which was agreed to when it began.
+        _ => Ok(()),
+    }
+}
+
+/// What an edited declaration asks for before the run goes on.
+fn drift(
+    engine: &Engine,
+    root: &Path,
+    opened: &Opened,
+    answer: Option<Choice>,
+) -> Result<Vec<Event>, Refusal> {
+    let run = &opened.run;
+    if answer == Some(Choice::Old) {
+        return Ok(Vec::new());
+    }
+    let Ok(loaded) = Loaded::find(engine, root, run.plan.name()) else { return Ok(Vec::new()) };
+    let unchanged = opened.dir.declaration(&opened.declaration).is_ok_and(|kept| kept == loaded.bytes);
+    if unchanged {
+        return Ok(Vec::new());
+    }
+    let changed = |differences: Vec<String>| {
+        let message = format!(
+            "{} was edited while its run was paused: {}; go on with the old or the new one? (answer=old, answer=new)",
+            run.plan.name(),
+            differences.join(", ")
+        );
+        Refusal::with("declaration-changed", message, json!({ "differences": differences }))
+    };
+    let Some(declaration) = loaded.checked.declaration.clone() else {
+        return Err(changed(vec!["it has errors now, so only the old one can go on".into()]));
+    };
+    let version = declaration.version.value.clone();
+    let plan = Plan::again(declaration, &run.plan.inputs)
+        .map_err(|error| changed(vec![format!("the inputs of this run do not fit it any more: {error}")]))?;
+    match compare(&run.plan, &plan, run.cursor) {
+        Drift::None => return Ok(Vec::new()),
+        Drift::Differs(differences) if answer != Some(Choice::New) => return Err(changed(differences)),
+        Drift::Harmless | Drift::Differs(_) => {}
+    }
+    let declaration = opened
+        .dir
+        .keep_declaration(&loaded.bytes)
+        .map_err(|error| Refusal::new("disk", format!("cannot keep the edited declaration: {error}")))?;
+    Ok(vec![Event::DeclarationReplaced { declaration, version }])
+}
+
+/// Files under review that changed since the approval: a question, or the events of its answer.
+fn look_again(root: &Path, opened: &Opened, answer: Option<Choice>) -> Result<Option<Vec<Event>>, Refusal> {
+    if answer == Some(Choice::GoOn)
+        || !matches!(opened.run.phase.reason(), Some(Reason::Interrupted | Reason::User))
+    {
+        return Ok(None);
+    }
+    let files = gate_review::changed_since_approval(root, &opened.dir, &opened.run);
+    if files.is_empty() {
+        return Ok(None);
+    }
+    let Some(decision) = opened.run.decisions.last() else { return Ok(None) };
+    if answer == Some(Choice::LookAgain) {
+        return Ok(Some(vec![Event::GateReopened { stage: decision.stage }]));
+    }
+    let message = format!(
+        "since stage {} was approved, {} changed: go on, or look again? (answer=go-on, answer=look-again)",
+        decision.stage + 1,
+        files.join(", ")
+    );
+    Err(Refusal::with("files-changed", message, json!({ "files": files, "stage": decision.stage + 1 })))
+}
+
+fn no_gate(opened: &Opened) -> Refusal {
+    let run = &opened.run;
+    let state = match run.phase.reason() {
+        Some(reason) => format!("paused ({})", reason.word()),
+        None => run.phase.word().to_owned(),
+    };
+    let gate = run
+        .decisions
+        .last()
+        .map(|last| format!("; the last gate, stage {}, was decided by {}", last.stage + 1, last.by));
+    Refusal::new(
+        "no-gate",
+        format!("no gate is waiting: {} is {state}{}", run.plan.name(), gate.unwrap_or_default()),
+    )
+}
+
+fn by(by: Option<String>) -> String {
+    by.filter(|by| !by.is_empty()).or_else(|| std::env::var("USER").ok()).unwrap_or_else(|| "somebody".into())
+}

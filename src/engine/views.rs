@@ -1,0 +1,289 @@
+//! Operations that show: status, review, diff, output, runs, why, health.
+
+use super::declarations::Root;
+use super::{Engine, PROTOCOL, Refusal, which};
+use crate::driver::gate_review;
+use crate::driver::open::{Opened, open};
+use crate::harness::resolve;
+use crate::plan::Plan;
+use crate::run::event::Decision;
+use crate::run::snapshot::snapshot;
+use crate::run::state::{Done, Phase, Step, gate_id};
+use crate::store::{lease, squad};
+use chrono::Utc;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+type Answer = Result<Value, Refusal>;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OfRun {
+    root: PathBuf,
+    run_id: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OfFile {
+    root: PathBuf,
+    path: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Output {
+    root: PathBuf,
+    stage: usize,
+    what: Part,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Part {
+    Output,
+    Prompt,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Why {
+    root: PathBuf,
+    stage: Option<Value>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Health {
+    root: Option<PathBuf>,
+}
+
+/// The run that this editor drives, else the one that `squad.json` names, as the disk has it. Null for none.
+pub fn status(engine: &Engine, request: &OfRun) -> Answer {
+    let root = &request.root;
+    let asked = |run_id: &String| request.run_id.as_ref().is_none_or(|asked| asked == run_id);
+    if let Some(drive) = engine.drive(root).filter(|drive| !drive.is_over() && asked(&drive.run_id)) {
+        return Ok(drive.shared.snapshot());
+    }
+    match opened(engine, root, request.run_id.as_deref()) {
+        Ok(opened) => Ok(view(root, &opened)),
+        Err(refusal) if refusal.code == "nothing-to-resume" => Ok(Value::Null),
+        Err(refusal) => Err(refusal),
+    }
+}
+
+fn view(root: &Path, opened: &Opened) -> Value {
+    let mut picture = snapshot(&opened.run, Utc::now());
+    picture["root"] = json!(root);
+    picture["ours"] = json!(false);
+    picture["live"] = Value::Null;
+    let holder = lease::holder(root);
+    picture["driver"] =
+        json!(holder.as_ref().map(|holder| json!({ "pid": holder.as_ref().map(|it| it.pid) })));
+    let driven = holder.flatten().is_some_and(|holder| holder.run_id == opened.run.run_id);
+    if opened.run.phase == Phase::Running && !driven {
+        // Nobody drives it: its editor is gone, and whoever resumes will write so.
+        picture["state"] = json!("paused");
+        picture["reason"] = json!("interrupted");
+        let place = format!("{}/{}", opened.run.current_position(), opened.run.plan.total());
+        picture["summary"] = json!(format!("interrupted at stage {place}: :Superpower resume"));
+    }
+    picture
+}
+
+/// The run asked for, or the current one, without taking anything over.
+fn opened(engine: &Engine, root: &Path, run_id: Option<&str>) -> Result<Opened, Refusal> {
+    let run_id = match run_id {
+        Some(run_id) => run_id.to_owned(),
+        None => match engine.drive(root).filter(|drive| !drive.is_over()) {
+            Some(drive) => drive.run_id.clone(),
+            None => match squad::read(root) {
+                Ok(Some(squad::Squad { run_id: Some(run_id), .. })) => run_id,
+                Ok(Some(_)) => {
+                    return Err(Refusal::new(
+                        "nothing-to-resume",
+                        "\"squad.json\" was written by another tool; :Superpower resume takes it over",
+                    ));
+                }
+                Ok(None) => match engine.drive(root) {
+                    Some(drive) => drive.run_id.clone(),
+                    None => which::summaries(root)
+                        .first()
+                        .map(|summary| summary.run_id.clone())
+                        .ok_or_else(|| Refusal::new("nothing-to-resume", "there is no run here"))?,
+                },
+                Err(error) => return Err(Refusal::new("unreadable-squad", error)),
+            },
+        },
+    };
+    open(root, &run_id).map_err(|error| Refusal::new("unreadable-run", error))
+}
+
+/// What a person at the open gate has to see.
+pub fn review(engine: &Engine, request: &OfRun) -> Answer {
+    let opened = opened(engine, &request.root, request.run_id.as_deref())?;
+    let run = &opened.run;
+    let Some((stage, visit)) = run.open_gate() else {
+        return Err(Refusal::new("no-gate", "no gate is waiting"));
+    };
+    let gate = gate_id(stage, visit);
+    let review = gate_review::load(&opened.dir, &gate)
+        .unwrap_or_else(|| gate_review::make(&request.root, &opened.dir, run, stage));
+    let reporter = reporter(&opened, stage);
+    Ok(json!({
+        "run_id": run.run_id, "superpower": run.plan.name(), "gate": gate, "stage": stage + 1,
+        "total": run.plan.total(), "label": run.label(stage),
+        "from": reporter.map(|stage| stage + 1),
+        "actor": reporter.map(|stage| run.plan.actor(stage).1),
+        "worked_ms": reporter.map(|stage| run.stages[stage].worked_ms),
+        "message": reporter.map(|stage| run.result(stage)).unwrap_or_default(),
+        "files": review.files, "note": review.note,
+    }))
+}
+
+/// The stage whose work the gate is about: its own action, else the nearest earlier action that ran.
+fn reporter(opened: &Opened, gate: usize) -> Option<usize> {
+    let run = &opened.run;
+    if run.plan.acts(gate) && run.stages[gate].result.is_some() {
+        return Some(gate);
+    }
+    (0..run.plan.rank(gate)).rev().map(|rank| run.plan.order[rank]).find(|&stage| run.action_ran(stage))
+}
+
+/// A file as of the last approval.
+pub fn diff(engine: &Engine, request: &OfFile) -> Answer {
+    let opened = opened(engine, &request.root, None)?;
+    let before = gate_review::before(&request.root, &opened.dir, &request.path)
+        .map_err(|error| Refusal::new("no-diff", error))?;
+    Ok(json!({ "before": before, "after_path": request.root.join(&request.path) }))
+}
+
+/// The file with a stage's newest output or prompt.
+pub fn output(engine: &Engine, request: &Output) -> Answer {
+    let opened = opened(engine, &request.root, None)?;
+    let run = &opened.run;
+    let stage = request.stage.checked_sub(1).filter(|&stage| stage < run.plan.total());
+    let stage =
+        stage.ok_or_else(|| Refusal::new("unknown-stage", format!("there is no stage {}", request.stage)))?;
+    let launch = run.stages[stage].launch.ok_or_else(|| {
+        Refusal::new("no-output", format!("stage {} has not started an agent yet", request.stage))
+    })?;
+    let file = match request.what {
+        Part::Output => "output.log",
+        Part::Prompt => "prompt.md",
+    };
+    Ok(json!({ "path": opened.dir.attempt(launch, stage).join(file) }))
+}
+
+/// Every run, newest first.
+pub fn runs(request: &Root) -> Answer {
+    Ok(json!(which::summaries(&request.root)))
+}
+
+/// What a stage waits for, or why it is what it is.
+pub fn why(engine: &Engine, request: &Why) -> Answer {
+    let opened = opened(engine, &request.root, None)?;
+    let run = &opened.run;
+    let reference = match &request.stage {
+        Some(Value::String(text)) => Some(text.clone()),
+        Some(Value::Number(number)) => Some(number.to_string()),
+        _ => None,
+    };
+    let stage = match reference {
+        Some(reference) => run
+            .plan
+            .find(&reference)
+            .ok_or_else(|| Refusal::new("unknown-stage", format!("there is no stage \"{reference}\"")))?,
+        None => run.current().unwrap_or(run.plan.total() - 1),
+    };
+    Ok(json!({ "lines": reasons(&opened, stage), "stage": stage + 1 }))
+}
+
+fn reasons(opened: &Opened, stage: usize) -> Vec<String> {
+    let run = &opened.run;
+    let state = &run.stages[stage];
+    let plan: &Plan = &run.plan;
+    let mut lines = vec![format!("stage {}/{}: {}", stage + 1, plan.total(), run.label(stage))];
+    match plan.when(stage) {
+        None => lines.push("it has no condition: it always runs".into()),
+        Some(when) => {
+            lines.push(format!("when: {when}"));
+            for name in crate::condition::facts_in(when) {
+                lines.push(match run.facts.get(name) {
+                    Some(fact) => format!(
+                        "  {name} = {}: {}, asked by stage {}",
+                        fact.value,
+                        fact.reason,
+                        fact.stage + 1
+                    ),
+                    None => format!("  {name}: not asked yet; decided when the run gets here"),
+                });
+            }
+        }
+    }
+    lines.push(match &state.step {
+        Step::Waiting => "it waits for its turn".into(),
+        Step::Deciding => "its condition is being decided".into(),
+        Step::Ready { .. } => "it was interrupted, and goes on with the run".into(),
+        Step::Working { launch, .. } => {
+            format!("it works: launch {launch}, attempt {}/{}", state.spent + 1, plan.max_attempts(stage))
+        }
+        Step::Resting { until, why, .. } => {
+            format!("it waits until {}: {why}", until.with_timezone(&chrono::Local).format("%H:%M:%S"))
+        }
+        Step::Held { why } => format!("the run is paused because of it: {why}"),
+        Step::AtGate => "its gate is open: :Superpower gate".into(),
+        Step::Done(Done::Skipped { why }) => format!("it was skipped: {why}"),
+        Step::Done(Done::SkippedByHand) => "its action was skipped by hand".into(),
+        Step::Done(Done::Approved) => "it was approved".into(),
+        Step::Done(Done::Passed) => "it passed".into(),
+        Step::Done(Done::Adopted) => "it counts as run: the run was taken over from another tool".into(),
+    });
+    for failure in &state.failures {
+        lines.push(format!("  failed: {}", crate::plan::one_line(&failure.why)));
+    }
+    for decision in run.decisions.iter().filter(|decision| decision.stage == stage) {
+        let word = match decision.decision {
+            Decision::Approve => "approved",
+            Decision::Changes => "changes requested",
+            Decision::Reject => "rejected",
+        };
+        let line = format!(
+            "  visit {}: {word} by {} at {}",
+            decision.visit,
+            decision.by,
+            decision.at.format("%Y-%m-%d %H:%M UTC")
+        );
+        lines.push(crate::run::log::with_comment(line, &decision.comment));
+    }
+    lines
+}
+
+/// What `:checkhealth superpower` needs from here.
+pub fn health(engine: &Engine, request: &Health) -> Answer {
+    let host = engine.host();
+    let harnesses: Vec<Value> = host
+        .harnesses
+        .named
+        .keys()
+        .map(|name| match resolve(name, &host.harnesses) {
+            Ok(resolved) => json!({ "name": name, "program": resolved.program }),
+            Err(missing) => json!({ "name": name, "program": null, "message": missing.message }),
+        })
+        .collect();
+    let auto = resolve("auto", &host.harnesses).ok().map(|resolved| resolved.name);
+    let mut answer = json!({
+        "version": env!("CARGO_PKG_VERSION"), "protocol": PROTOCOL, "harnesses": harnesses, "auto": auto,
+    });
+    if let Some(root) = &request.root {
+        let index = super::loaded::index(engine, root);
+        answer["project"] = json!({
+            "superpowers": index.superpowers.len(), "agents": index.agents.len(), "skills": index.skills.len(),
+            "unfinished": which::summaries(root).into_iter().filter(|summary| !summary.over()).collect::<Vec<_>>(),
+            "driver": lease::holder(root).map(|holder| json!(holder)),
+            "lock": lease::path(root), "log": crate::store::log::path(root),
+        });
+    }
+    Ok(answer)
+}

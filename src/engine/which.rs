@@ -1,0 +1,145 @@
+//! Which run a verb is about (SPEC section 7), and other tools' `squad.json` taken over.
+
+use super::loaded::Loaded;
+use super::{Engine, Refusal};
+use crate::driver::start::{NewRun, begin};
+use crate::run::event::{Adopted, Event};
+use crate::store::rundir::{self, RunDir, Summary};
+use crate::store::squad::{self, Squad, SquadError};
+use crate::store::{atomic, lease};
+use chrono::Utc;
+use serde_json::json;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The run that verbs without a name act on: the one that is driven or shown here, else `squad.json`'s.
+pub fn current(engine: &Engine, root: &Path) -> Result<String, Refusal> {
+    if let Some(drive) = engine.drive(root).filter(|drive| !drive.is_over()) {
+        return Ok(drive.run_id.clone());
+    }
+    match squad::read(root) {
+        Ok(Some(Squad { run_id: Some(run_id), .. })) => Ok(run_id),
+        Ok(Some(foreign)) => adopt(engine, root, &foreign),
+        Ok(None) => newest_unfinished(root).ok_or_else(nothing),
+        Err(error) => Err(unreadable(root, error)),
+    }
+}
+
+/// The run that `resume WHICH` means, and how many other unfinished ones of that name there are.
+pub fn named(engine: &Engine, root: &Path, which: Option<&str>) -> Result<(String, usize), Refusal> {
+    let Some(which) = which.filter(|which| !which.is_empty()) else {
+        return current(engine, root).map(|run_id| (run_id, 0));
+    };
+    let ids: Vec<String> = rundir::ids(root).into_iter().filter(|id| id.starts_with(which)).collect();
+    if which.len() >= 4 {
+        match ids.as_slice() {
+            [only] => return Ok((only.clone(), 0)),
+            [] => {}
+            more => {
+                let message = format!("\"{which}\" is the start of {} runs; give more of it", more.len());
+                return Err(Refusal::with("ambiguous-run", message, json!({ "runs": more })));
+            }
+        }
+    }
+    let unfinished: Vec<Summary> = summaries(root)
+        .into_iter()
+        .filter(|summary| !summary.over() && summary.superpower == which)
+        .collect();
+    let here = squad::read(root).ok().flatten();
+    if let Some(foreign) =
+        here.as_ref().filter(|squad| squad.run_id.is_none() && squad.active_superpower == which)
+    {
+        return adopt(engine, root, foreign).map(|run_id| (run_id, unfinished.len()));
+    }
+    let current = here.and_then(|squad| squad.run_id);
+    let chosen =
+        unfinished.iter().find(|summary| Some(&summary.run_id) == current.as_ref()).or(unfinished.first());
+    match chosen {
+        Some(chosen) => Ok((chosen.run_id.clone(), unfinished.len() - 1)),
+        // A finished run of that name says how it ended.
+        None => match summaries(root).into_iter().find(|summary| summary.superpower == which) {
+            Some(over) => Ok((over.run_id, 0)),
+            None => {
+                let names: Vec<String> =
+                    summaries(root).into_iter().map(|summary| summary.superpower).collect();
+                let hint = crate::suggest::did_you_mean(which, names.iter().map(String::as_str));
+                Err(Refusal::new("nothing-to-resume", format!("no run of \"{which}\" to resume{hint}")))
+            }
+        },
+    }
+}
+
+/// Every run's summary, newest first. One that is missing is made from the journal.
+pub fn summaries(root: &Path) -> Vec<Summary> {
+    let summary = |id: String| {
+        RunDir::of(root, &id).summary().or_else(|| {
+            let opened = crate::driver::open::open(root, &id).ok()?;
+            Some(crate::driver::projection::summary(&opened.run))
+        })
+    };
+    rundir::ids(root).into_iter().filter_map(summary).collect()
+}
+
+fn newest_unfinished(root: &Path) -> Option<String> {
+    summaries(root).into_iter().find(|summary| !summary.over()).map(|summary| summary.run_id)
+}
+
+fn nothing() -> Refusal {
+    Refusal::new("nothing-to-resume", "there is no run here; start one with :Superpower run NAME")
+}
+
+/// What becomes of a `squad.json` that cannot be used: moved aside where it cannot be read, left where it can.
+fn unreadable(root: &Path, error: SquadError) -> Refusal {
+    let message = error.to_string();
+    match error {
+        SquadError::Unreadable(_) => match atomic::set_aside(&squad::path(root), Utc::now()) {
+            Ok(aside) => Refusal::with(
+                "unreadable-squad",
+                format!("{message}; it was moved to \"{}\"", aside.display()),
+                json!({ "aside": aside }),
+            ),
+            Err(error) => Refusal::new("unreadable-squad", format!("{message}, nor moved aside: {error}")),
+        },
+        _ => Refusal::new("unreadable-squad", message),
+    }
+}
+
+/// Takes a `squad.json` of another tool over as a paused run of our own.
+fn adopt(engine: &Engine, root: &Path, squad: &Squad) -> Result<String, Refusal> {
+    let refused = |message: String| Refusal::new("foreign-squad", message);
+    if matches!(squad.status.as_str(), "complete" | "completed" | "done") {
+        let name = &squad.active_superpower;
+        return Err(Refusal::new(
+            "finished",
+            format!("{name} is complete; start it anew with :Superpower run {name}"),
+        ));
+    }
+    if let Some(holder) = lease::holder(root) {
+        return Err(crate::driver::start::StartError::DrivenElsewhere(holder).into());
+    }
+    let loaded = Loaded::find(engine, root, &squad.active_superpower)?;
+    let plan = loaded.plan(&squad.inputs)?;
+    let total = plan.total();
+    if squad.current_stage > total {
+        return Err(refused(format!(
+            "\"squad.json\" stands at stage {} of {}, which has {total}",
+            squad.current_stage, squad.active_superpower
+        )));
+    }
+    let run_id = uuid::Uuid::now_v7().to_string();
+    let event = Event::RunStarted {
+        run_id: run_id.clone(),
+        superpower: plan.name().to_owned(),
+        version: plan.declaration.version.value.clone(),
+        declaration: String::new(),
+        inputs: squad.inputs.clone(),
+        harness: None,
+        by: "another tool".into(),
+        adopted: Some(Adopted { stage: squad.current_stage - 1, status: squad.status.clone() }),
+    };
+    let new = NewRun { plan: Arc::new(plan), declaration: loaded.bytes, event, run_id: run_id.clone() };
+    let handle = begin(engine.host(), root, new)?;
+    handle.wait(Duration::from_secs(5));
+    Ok(run_id)
+}

@@ -1,0 +1,67 @@
+//! The one seam between the engine and the disk: every write, flush, rename, read and spawn passes here, so that a
+//! test can make any of them fail, or be the last thing that happens.
+
+use std::io;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// What is about to be done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Op {
+    /// Bytes are written.
+    Write,
+    /// Written bytes are flushed to the disk.
+    Flush,
+    /// A file is renamed over another.
+    Rename,
+    /// A file is read.
+    Read,
+    /// A process is started.
+    Spawn,
+}
+
+/// Decides whether an operation may happen.
+pub type Probe = Box<dyn FnMut(Op, &Path) -> io::Result<()> + Send>;
+
+static ARMED: AtomicBool = AtomicBool::new(false);
+static PROBE: Mutex<Option<Probe>> = Mutex::new(None);
+
+/// Asks the probe, if one is set, whether this may happen.
+pub fn pass(op: Op, path: &Path) -> io::Result<()> {
+    if !ARMED.load(Ordering::Relaxed) {
+        return Ok(());
+    }
+    match PROBE.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
+        Some(probe) => probe(op, path),
+        None => Ok(()),
+    }
+}
+
+/// Sets the probe for the whole process, or takes it away. For tests.
+pub fn set_probe(probe: Option<Probe>) {
+    let mut place = PROBE.lock().unwrap_or_else(PoisonError::into_inner);
+    ARMED.store(probe.is_some(), Ordering::Relaxed);
+    *place = probe;
+}
+
+/// Arms the probe from `SUPERPOWER_FAULT`: `die:N` ends the process at the N-th operation, `fail:N` makes every
+/// operation from the N-th on fail as on a full disk. For tests that must lose a whole process.
+pub fn arm_from_environment() {
+    let Ok(setting) = std::env::var("SUPERPOWER_FAULT") else { return };
+    let Some((what, n)) = setting.split_once(':') else { return };
+    let Ok(mut left) = n.parse::<u64>() else { return };
+    let die = what == "die";
+    set_probe(Some(Box::new(move |op, _| {
+        if op == Op::Read {
+            return Ok(());
+        }
+        left = left.saturating_sub(1);
+        match left {
+            // SAFETY: ends the process without running anything else of it, which is the point.
+            0 if die => unsafe { libc::_exit(137) },
+            0 => Err(io::Error::from_raw_os_error(libc::ENOSPC)),
+            _ => Ok(()),
+        }
+    })));
+}

@@ -1,0 +1,180 @@
+//! A run's journal: append-only lines of JSON, flushed once a step, the source of truth.
+//!
+//! The first line is the header with the format's version. A torn last line, as a crash leaves it, is dropped; a
+//! broken line before it is an error, since something else than a crash has been at work.
+
+use super::disk::{Op, pass};
+use crate::run::event::{Event, Record};
+use serde::{Deserialize, Serialize};
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+
+/// The version that is written. Newer ones are read as far as they are understood, and never written.
+pub const FORMAT: u32 = 1;
+
+#[derive(Serialize, Deserialize)]
+struct Header {
+    format: u32,
+    #[serde(default)]
+    made_by: String,
+}
+
+/// Why a journal cannot be used.
+#[derive(Debug, Error)]
+pub enum JournalError {
+    /// The disk.
+    #[error("cannot use the journal \"{}\": {error}", path.display())]
+    Io {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// A line that is not the last cannot be read.
+    #[error("the journal \"{}\" is damaged at line {line}: {why}", path.display())]
+    Damaged {
+        /// Which file.
+        path: PathBuf,
+        /// From 1.
+        line: usize,
+        /// Why.
+        why: String,
+    },
+    /// Written by a newer version of the plugin.
+    #[error("the journal \"{}\" has format {format}, newer than {FORMAT}: update superpower.nvim to go on with this run", path.display())]
+    Newer {
+        /// Which file.
+        path: PathBuf,
+        /// Its format.
+        format: u32,
+    },
+}
+
+/// What a journal says.
+#[derive(Debug)]
+pub struct Contents {
+    /// The header's format.
+    pub format: u32,
+    /// The records in order; the first is `RunStarted`.
+    pub records: Vec<Record>,
+    /// Bytes up to the end of the last whole line: where the next record goes.
+    pub length: u64,
+    /// Whether a torn last line was dropped.
+    pub torn: bool,
+}
+
+/// Reads a journal.
+pub fn read(path: &Path) -> Result<Contents, JournalError> {
+    let io = |error| JournalError::Io { path: path.to_owned(), error };
+    let damaged = |line, why: String| JournalError::Damaged { path: path.to_owned(), line, why };
+    pass(Op::Read, path).map_err(io)?;
+    let mut bytes = Vec::new();
+    File::open(path).and_then(|mut file| file.read_to_end(&mut bytes)).map_err(io)?;
+    let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
+    let mut contents = Contents { format: 0, records: Vec::new(), length: 0, torn: whole < bytes.len() };
+    let mut lines = bytes[..whole].split_inclusive(|&byte| byte == b'\n').enumerate().peekable();
+    while let Some((at, line)) = lines.next() {
+        if at == 0 {
+            let header: Header =
+                serde_json::from_slice(line).map_err(|error| damaged(1, error.to_string()))?;
+            contents.format = header.format;
+        } else {
+            match serde_json::from_slice::<Record>(line) {
+                Ok(record) => contents.records.push(record),
+                // A crash of the whole machine can leave a last line of the right length and the wrong bytes.
+                Err(_) if lines.peek().is_none() && contents.format <= FORMAT => {
+                    contents.torn = true;
+                    break;
+                }
+                Err(_) if contents.format > FORMAT => {}
+                Err(error) => return Err(damaged(at + 1, error.to_string())),
+            }
+        }
+        contents.length += line.len() as u64;
+    }
+    match contents.records.first() {
+        Some(Record { event: Event::RunStarted { .. }, .. }) => Ok(contents),
+        Some(_) => Err(damaged(2, "the first record is not run-started".into())),
+        None => Err(damaged(1, "it holds no record".into())),
+    }
+}
+
+/// An open journal. One writer at a time: whoever holds the drive lock.
+#[derive(Debug)]
+pub struct Journal {
+    path: PathBuf,
+    file: File,
+    buffer: Vec<u8>,
+    written: u64,
+}
+
+impl Journal {
+    /// Makes a new journal with its header, not written yet.
+    pub fn create(path: &Path) -> Result<Self, JournalError> {
+        let io = |error| JournalError::Io { path: path.to_owned(), error };
+        pass(Op::Write, path).map_err(io)?;
+        let file = OpenOptions::new().create_new(true).write(true).open(path).map_err(io)?;
+        let mut journal = Self { path: path.to_owned(), file, buffer: Vec::new(), written: 0 };
+        let made_by = concat!("superpower.nvim ", env!("CARGO_PKG_VERSION")).to_owned();
+        journal.line(&Header { format: FORMAT, made_by });
+        Ok(journal)
+    }
+
+    /// Opens a journal that was read, to append after its last whole line.
+    pub fn open(path: &Path, contents: &Contents) -> Result<Self, JournalError> {
+        let io = |error| JournalError::Io { path: path.to_owned(), error };
+        if contents.format > FORMAT {
+            return Err(JournalError::Newer { path: path.to_owned(), format: contents.format });
+        }
+        let file = OpenOptions::new().write(true).open(path).map_err(io)?;
+        file.set_len(contents.length).map_err(io)?;
+        Ok(Self { path: path.to_owned(), file, buffer: Vec::new(), written: contents.length })
+    }
+
+    /// Takes a record; [`Journal::write`] or [`Journal::flush`] brings it to the file.
+    pub fn append(&mut self, record: &Record) {
+        self.line(record);
+    }
+
+    /// Hands what was appended to the operating system: it survives the death of the editor, not of the machine.
+    pub fn write(&mut self) -> Result<(), JournalError> {
+        if self.buffer.is_empty() {
+            return Ok(());
+        }
+        let result = pass(Op::Write, &self.path)
+            // A write that failed halfway is overwritten by the next try.
+            .and_then(|()| self.file.seek(SeekFrom::Start(self.written)))
+            .and_then(|_| self.file.write_all(&self.buffer));
+        match result {
+            Ok(()) => {
+                self.written += self.buffer.len() as u64;
+                self.buffer.clear();
+                Ok(())
+            }
+            Err(error) => {
+                let _ = self.file.set_len(self.written);
+                Err(JournalError::Io { path: self.path.clone(), error })
+            }
+        }
+    }
+
+    /// Brings what was appended to the disk.
+    pub fn flush(&mut self) -> Result<(), JournalError> {
+        self.write()?;
+        pass(Op::Flush, &self.path)
+            .and_then(|()| self.file.sync_data())
+            .map_err(|error| JournalError::Io { path: self.path.clone(), error })
+    }
+
+    fn line(&mut self, value: &impl Serialize) {
+        let before = self.buffer.len();
+        if serde_json::to_writer(&mut self.buffer, value).is_err() {
+            // Records are plain data; should one not serialise, half a line would be worse than none.
+            self.buffer.truncate(before);
+            return;
+        }
+        self.buffer.push(b'\n');
+    }
+}

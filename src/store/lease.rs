@@ -1,0 +1,78 @@
+//! The drive lock: an OS file lock, held only while driving, so that a crash frees it.
+
+use serde::{Deserialize, Serialize};
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+/// Who drives, as written in the lock file for other editors to show.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Holder {
+    /// The editor's process id.
+    pub pid: u32,
+    /// The run that it drives.
+    pub run_id: String,
+    /// The superpower.
+    pub superpower: String,
+    /// Since when, in milliseconds since the epoch.
+    pub since: i64,
+}
+
+/// The lock, while it is held.
+#[derive(Debug)]
+pub struct Lease {
+    file: File,
+}
+
+/// What trying to take the lock came to.
+#[derive(Debug)]
+pub enum Taken {
+    /// It is ours.
+    Ours(Lease),
+    /// Somebody else drives; who, where the file says so.
+    Elsewhere(Option<Holder>),
+}
+
+/// Where a project's drive lock is.
+pub fn path(root: &Path) -> PathBuf {
+    root.join(".claude/state/drive.lock")
+}
+
+/// Takes the lock without waiting.
+pub fn take(root: &Path) -> io::Result<Taken> {
+    let path = path(root);
+    if let Some(parent) = path.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    let mut file = OpenOptions::new().create(true).truncate(false).read(true).write(true).open(&path)?;
+    match file.try_lock() {
+        Ok(()) => Ok(Taken::Ours(Lease { file })),
+        Err(TryLockError::WouldBlock) => Ok(Taken::Elsewhere(read_holder(&mut file))),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
+/// Who drives this project: nobody, somebody, or somebody who says who it is. Asks the lock, which alone can tell.
+pub fn holder(root: &Path) -> Option<Option<Holder>> {
+    let mut file = OpenOptions::new().read(true).open(path(root)).ok()?;
+    match file.try_lock_shared() {
+        Err(TryLockError::WouldBlock) => Some(read_holder(&mut file)),
+        _ => None,
+    }
+}
+
+impl Lease {
+    /// Writes who we are, for others to show.
+    pub fn sign(&mut self, holder: &Holder) -> io::Result<()> {
+        self.file.set_len(0)?;
+        self.file.seek(SeekFrom::Start(0))?;
+        self.file.write_all(&serde_json::to_vec(holder)?)
+    }
+}
+
+fn read_holder(file: &mut File) -> Option<Holder> {
+    let mut text = String::new();
+    file.seek(SeekFrom::Start(0)).ok()?;
+    file.read_to_string(&mut text).ok()?;
+    serde_json::from_str(&text).ok()
+}

@@ -1,0 +1,32 @@
+//! `.claude/logs/superpower.log`: one line an event, bounded.
+
+use super::disk::{Op, pass};
+use super::rundir;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// A log larger than this is moved to `superpower.log.1`, whose place it takes.
+const MAX: u64 = 4 << 20;
+
+/// Where it is.
+pub fn path(root: &Path) -> PathBuf {
+    root.join(".claude/logs/superpower.log")
+}
+
+/// Adds a line.
+pub fn append(root: &Path, line: &str) -> io::Result<()> {
+    let path = path(root);
+    pass(Op::Write, &path)?;
+    let open = || OpenOptions::new().create(true).append(true).open(&path);
+    let mut file = open().or_else(|_| {
+        rundir::ignore(&root.join(".claude/logs"))?;
+        open()
+    })?;
+    if file.metadata()?.len() > MAX {
+        fs::rename(&path, path.with_extension("log.1"))?;
+        file = open()?;
+    }
+    // One write a line, so that lines of two editors do not mix.
+    file.write_all(format!("{line}\n").as_bytes())
+}

@@ -1,0 +1,139 @@
+//! The directory of a run: `.claude/state/runs/RUN_ID/`.
+
+use super::{atomic, disk};
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The runs of a project.
+pub fn runs(root: &Path) -> PathBuf {
+    root.join(".claude/state/runs")
+}
+
+/// One run's directory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunDir {
+    path: PathBuf,
+}
+
+/// What the list of runs shows: a projection of the journal, for speed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// The run.
+    pub run_id: String,
+    /// Its superpower.
+    pub superpower: String,
+    /// SPEC section 5's word.
+    pub state: String,
+    /// Why it is paused.
+    pub reason: Option<String>,
+    /// Position from 1.
+    pub current_stage: usize,
+    /// How many stages.
+    pub total: usize,
+    /// Milliseconds since the epoch.
+    pub started_at: i64,
+    /// Milliseconds since the epoch.
+    pub updated_at: i64,
+    /// What it waits for, or how it ended.
+    pub summary: String,
+}
+
+impl Summary {
+    /// Whether nothing can happen to the run any more.
+    pub fn over(&self) -> bool {
+        matches!(self.state.as_str(), "complete" | "cancelled" | "rejected")
+    }
+}
+
+impl RunDir {
+    /// The directory of a run that may or may not exist.
+    pub fn of(root: &Path, run_id: &str) -> Self {
+        Self { path: runs(root).join(run_id) }
+    }
+
+    /// Makes the directory of a new run, and keeps the project's state out of git.
+    pub fn create(root: &Path, run_id: &str) -> io::Result<Self> {
+        let dir = Self::of(root, run_id);
+        fs::create_dir_all(&dir.path)?;
+        ignore(&root.join(".claude/state"))?;
+        Ok(dir)
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Its journal.
+    pub fn journal(&self) -> PathBuf {
+        self.path.join("journal.jsonl")
+    }
+
+    /// Keeps a copy of the declaration and gives the copy's name. One that is there already is not written again.
+    pub fn keep_declaration(&self, bytes: &[u8]) -> io::Result<String> {
+        let mut n = 1;
+        loop {
+            let name = format!("declaration-{n}.yaml");
+            let path = self.path.join(&name);
+            match fs::read(&path) {
+                Ok(there) if there == bytes => return Ok(name),
+                Ok(_) => n += 1,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    atomic::replace(&path, bytes)?;
+                    return Ok(name);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// A kept copy of the declaration.
+    pub fn declaration(&self, name: &str) -> io::Result<Vec<u8>> {
+        let path = self.path.join(Path::new(name).file_name().unwrap_or_default());
+        disk::pass(disk::Op::Read, &path)?;
+        fs::read(path)
+    }
+
+    /// The directory of one launch, e.g. `attempts/0007-stage-04`.
+    pub fn attempt(&self, launch: u32, stage: usize) -> PathBuf {
+        self.path.join(format!("attempts/{launch:04}-stage-{:02}", stage + 1))
+    }
+
+    /// Writes the summary.
+    pub fn write_summary(&self, summary: &Summary) -> io::Result<()> {
+        atomic::replace(&self.path.join("summary.json"), &serde_json::to_vec(summary)?)
+    }
+
+    /// The summary, where there is one that can be read.
+    pub fn summary(&self) -> Option<Summary> {
+        serde_json::from_str(&atomic::read(&self.path.join("summary.json")).ok()?).ok()
+    }
+}
+
+/// The ids of all runs, newest first. Ids are UUIDs of version 7, which sort by time.
+pub fn ids(root: &Path) -> Vec<String> {
+    let Ok(entries) = fs::read_dir(runs(root)) else { return Vec::new() };
+    let mut ids: Vec<String> = entries
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .filter(|name| !name.starts_with('.'))
+        .collect();
+    ids.sort_unstable_by(|a, b| b.cmp(a));
+    ids
+}
+
+/// Deletes the oldest finished runs beyond `keep`. Unfinished runs, and `current`, are never deleted.
+pub fn prune(root: &Path, keep: usize, current: &str) {
+    let over = |id: &String| RunDir::of(root, id).summary().is_some_and(|summary| summary.over());
+    for id in ids(root).into_iter().skip(keep).filter(|id| id != current).filter(over) {
+        let _ = fs::remove_dir_all(runs(root).join(id));
+    }
+}
+
+/// Keeps a directory of ours out of git, unless somebody has decided otherwise.
+pub fn ignore(dir: &Path) -> io::Result<()> {
+    fs::create_dir_all(dir)?;
+    let file = dir.join(".gitignore");
+    if file.exists() { Ok(()) } else { fs::write(file, "*\n") }
+}

@@ -1,0 +1,113 @@
+//! `.claude/state/squad.json`: the run last driven, in the form that other tools of this family read (SPEC section 7).
+//!
+//! The first four fields are theirs, to the letter; the rest are ours; what somebody else added stays.
+
+use super::atomic;
+use crate::plan::Inputs;
+use serde_json::{Map, Value, json};
+use std::io;
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+
+/// Where it is.
+pub fn path(root: &Path) -> PathBuf {
+    root.join(".claude/state/squad.json")
+}
+
+/// What `squad.json` says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Squad {
+    /// The superpower's name.
+    pub active_superpower: String,
+    /// Position from 1.
+    pub current_stage: usize,
+    /// One of SPEC section 5's states, or another tool's word.
+    pub status: String,
+    /// The inputs.
+    pub inputs: Inputs,
+    /// Our run; none where another tool wrote the file.
+    pub run_id: Option<String>,
+}
+
+/// Why it cannot be used.
+#[derive(Debug, Error)]
+pub enum SquadError {
+    /// The disk.
+    #[error("cannot read \"squad.json\": {0}")]
+    Io(io::Error),
+    /// It is not JSON, or not an object: to be set aside.
+    #[error("\"squad.json\" cannot be read: {0}")]
+    Unreadable(String),
+    /// It is an object, but a field cannot be: refused, and left as it is.
+    #[error("\"squad.json\" cannot be taken over: {0}")]
+    Invalid(String),
+}
+
+/// Reads it; `None` where there is none.
+pub fn read(root: &Path) -> Result<Option<Squad>, SquadError> {
+    let text = match atomic::read(&path(root)) {
+        Ok(text) => text,
+        Err(error) => {
+            return match error.kind() {
+                io::ErrorKind::NotFound => Ok(None),
+                io::ErrorKind::InvalidData => Err(SquadError::Unreadable("it is not text".into())),
+                _ => Err(SquadError::Io(error)),
+            };
+        }
+    };
+    match serde_json::from_str(&text) {
+        Ok(Value::Object(map)) => parse(&map).map(Some).map_err(SquadError::Invalid),
+        Ok(_) => Err(SquadError::Unreadable("it is not an object".into())),
+        Err(error) => Err(SquadError::Unreadable(error.to_string())),
+    }
+}
+
+fn parse(map: &Map<String, Value>) -> Result<Squad, String> {
+    let text = |key: &str| map.get(key).and_then(Value::as_str).map(str::to_owned);
+    let current_stage = match map.get("current_stage") {
+        None | Some(Value::Null) => 1,
+        Some(value) => match value.as_u64() {
+            Some(0) => 1,
+            Some(stage) => usize::try_from(stage).unwrap_or(usize::MAX),
+            None => return Err(format!("\"current_stage\" is {value}, not the number of a stage")),
+        },
+    };
+    let inputs = match map.get("inputs") {
+        None | Some(Value::Null) => Inputs::new(),
+        Some(Value::Object(inputs)) => inputs
+            .iter()
+            .map(|(key, value)| {
+                (key.clone(), value.as_str().map_or_else(|| value.to_string(), str::to_owned))
+            })
+            .collect(),
+        Some(_) => return Err("\"inputs\" is not an object".into()),
+    };
+    Ok(Squad {
+        active_superpower: text("active_superpower").ok_or("it names no \"active_superpower\"")?,
+        current_stage,
+        status: text("status").unwrap_or_default(),
+        inputs,
+        run_id: text("run_id"),
+    })
+}
+
+/// Writes it whole, beside and renamed; foreign fields of what stood there stay, behind ours.
+pub fn write(root: &Path, squad: &Squad, reason: Option<&str>, updated_at: &str) -> io::Result<()> {
+    let mut map = Map::new();
+    map.insert("active_superpower".into(), json!(squad.active_superpower));
+    map.insert("current_stage".into(), json!(squad.current_stage));
+    map.insert("status".into(), json!(squad.status));
+    map.insert("inputs".into(), json!(squad.inputs));
+    map.insert("run_id".into(), json!(squad.run_id));
+    map.insert("reason".into(), json!(reason));
+    map.insert("updated_at".into(), json!(updated_at));
+    let old = atomic::read(&path(root))
+        .ok()
+        .and_then(|text| serde_json::from_str::<Map<String, Value>>(&text).ok());
+    for (key, value) in old.into_iter().flatten() {
+        map.entry(key).or_insert(value);
+    }
+    let mut bytes = serde_json::to_vec_pretty(&map)?;
+    bytes.push(b'\n');
+    atomic::replace(&path(root), &bytes)
+}

@@ -1,0 +1,205 @@
+//! A project in a temporary directory, an engine, and a shell script in the place of an agent.
+
+use serde_json::{Value, json};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use superpower::engine::Engine;
+
+/// A project and its engine.
+pub struct World {
+    dir: tempfile::TempDir,
+    /// The engine.
+    pub engine: Arc<Engine>,
+}
+
+/// A script that reports and touches what it is asked to, and keeps a list of who was called.
+const AGENT: &str = r#"#!/bin/sh
+cat > .prompt
+echo "$1" >> "$SUPERPOWER_CALLS"
+if [ -x ./agent-hook ]; then ./agent-hook "$1"; exit $?; fi
+echo "$1 reports"
+"#;
+
+impl World {
+    /// An empty project whose agents succeed.
+    pub fn new() -> Self {
+        let dir = tempfile::Builder::new().prefix("superpower-").tempdir().unwrap();
+        fs::create_dir_all(dir.path().join(".claude/superpowers")).unwrap();
+        let world = Self { engine: Engine::new(), dir };
+        world.write(
+            "bin/agent",
+            &AGENT.replace("$SUPERPOWER_CALLS", &world.path("calls").display().to_string()),
+        );
+        world.executable("bin/agent");
+        world.configure(json!({}));
+        world
+    }
+
+    /// Configures the engine: the `command` harness with the script, trust, and what is given besides.
+    pub fn configure(&self, more: Value) {
+        let agent = self.path("bin/agent");
+        let mut config = json!({
+            "harness": "command", "trust": "always", "timeout": "1m",
+            "harnesses": { "command": { "cmd": [agent, "{agent}{skill}"] } },
+        });
+        for (key, value) in more.as_object().unwrap() {
+            config[key] = value.clone();
+        }
+        self.ok("configure", json!({ "config": config }));
+    }
+
+    /// Another engine on the same project, as another editor has it.
+    pub fn restart(&mut self) {
+        self.call("stop", json!({ "grace_ms": 200 }));
+        self.engine = Engine::new();
+        self.configure(json!({}));
+    }
+
+    /// The project's root, a real path.
+    pub fn root(&self) -> PathBuf {
+        self.dir.path().canonicalize().unwrap()
+    }
+
+    /// A path in the project.
+    pub fn path(&self, inner: &str) -> PathBuf {
+        self.root().join(inner)
+    }
+
+    /// Writes a file.
+    pub fn write(&self, inner: &str, text: &str) {
+        let path = self.path(inner);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    /// Makes a file executable.
+    pub fn executable(&self, inner: &str) {
+        fs::set_permissions(self.path(inner), fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    /// What an agent does instead of reporting: a shell script that gets its name.
+    pub fn hook(&self, script: &str) {
+        self.write("agent-hook", &format!("#!/bin/sh\n{script}\n"));
+        self.executable("agent-hook");
+    }
+
+    /// Reads a file, empty if it is not there.
+    pub fn read(&self, inner: &str) -> String {
+        fs::read_to_string(self.path(inner)).unwrap_or_default()
+    }
+
+    /// Declares a superpower with these stages.
+    pub fn declare(&self, name: &str, body: &str) {
+        let text = format!("name: {name}\ndescription: For a test\nversion: \"1.0.0\"\n{body}");
+        self.write(&format!(".claude/superpowers/{name}.yaml"), &text);
+    }
+
+    /// Calls an operation with the project's root (but for `configure`, `stop` and `answer`).
+    pub fn call(&self, op: &str, fields: Value) -> Value {
+        let mut request = fields;
+        request["op"] = json!(op);
+        if !matches!(op, "configure" | "stop" | "answer" | "project") {
+            request["root"] = json!(self.root());
+        }
+        serde_json::from_str(&self.engine.call(&request.to_string())).unwrap()
+    }
+
+    /// The same, which must succeed.
+    pub fn ok(&self, op: &str, fields: Value) -> Value {
+        let answer = self.call(op, fields);
+        assert!(answer.get("ok").is_some(), "{op}: {answer}");
+        answer["ok"].clone()
+    }
+
+    /// The same, which must be refused with this code; gives the message.
+    pub fn refused(&self, op: &str, fields: Value, code: &str) -> String {
+        let answer = self.call(op, fields);
+        assert_eq!(answer["err"]["code"], code, "{op}: {answer}");
+        answer["err"]["message"].as_str().unwrap().to_owned()
+    }
+
+    /// Starts a run.
+    pub fn run(&self, name: &str, inputs: Value) -> String {
+        let answer = self.ok("run", json!({ "name": name, "inputs": inputs, "by": "ann" }));
+        answer["run_id"].as_str().unwrap().to_owned()
+    }
+
+    /// Decides the open gate.
+    pub fn decide(&self, decision: &str, comment: &str) -> Value {
+        self.call("decide", json!({ "decision": decision, "comment": comment, "by": "ann" }))
+    }
+
+    /// The run's picture.
+    pub fn status(&self) -> Value {
+        self.ok("status", json!({}))
+    }
+
+    /// Waits until the run is not running, and gives its picture.
+    pub fn settled(&self) -> Value {
+        self.until("the run to stop", |picture| picture["state"] != "running" && self.lock_free())
+    }
+
+    /// Waits until the picture is as it should be.
+    pub fn until(&self, what: &str, mut enough: impl FnMut(&Value) -> bool) -> Value {
+        let end = Instant::now() + Duration::from_secs(30);
+        loop {
+            let picture = self.status();
+            if enough(&picture) {
+                return picture;
+            }
+            assert!(
+                Instant::now() < end,
+                "waited in vain for {what}: {picture:#}\n{}",
+                self.log().join("\n")
+            );
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    fn lock_free(&self) -> bool {
+        superpower::store::lease::holder(&self.root()).is_none()
+    }
+
+    /// The log's lines without their prefix.
+    pub fn log(&self) -> Vec<String> {
+        let text = self.read(".claude/logs/superpower.log");
+        text.lines().map(|line| line.strip_prefix("[superpower] ").unwrap().to_owned()).collect()
+    }
+
+    /// Who was called, in order.
+    pub fn calls(&self) -> Vec<String> {
+        self.read("calls").lines().map(str::to_owned).collect()
+    }
+
+    /// `squad.json`.
+    pub fn squad(&self) -> Value {
+        serde_json::from_str(&self.read(".claude/state/squad.json")).unwrap()
+    }
+
+    /// Events that wait for the editor.
+    pub fn events(&self) -> Vec<Value> {
+        let mut all = Vec::new();
+        loop {
+            let some: Vec<Value> = serde_json::from_str(&self.engine.poll(200)).unwrap();
+            if some.is_empty() {
+                return all;
+            }
+            all.extend(some);
+        }
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        self.call("stop", json!({ "grace_ms": 100 }));
+    }
+}
+
+/// `../shared`, where it is there.
+pub fn shared(inner: &str) -> Option<PathBuf> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared").join(inner);
+    path.exists().then_some(path)
+}
