@@ -52,6 +52,7 @@ impl Drive {
             }
             Signal::Progress(progress) => self.progress(progress),
             Signal::Asked(question) => self.ask(launch, question),
+            Signal::Withdrawn(id) => self.withdraw(launch, &id),
         }
     }
 
@@ -138,6 +139,15 @@ impl Drive {
             agent.running.answer(&pending.question.id, answer);
         }
         self.tell(json!({ "type": "permission-gone", "id": pending.id }));
+    }
+
+    /// The agent does not ask any more.
+    fn withdraw(&mut self, launch: u32, id: &str) {
+        let asked = |pending: &Pending| pending.launch == launch && pending.question.id == id;
+        if let Some(at) = self.questions.iter().position(asked) {
+            let pending = self.questions.remove(at);
+            self.tell(json!({ "type": "permission-gone", "id": pending.id }));
+        }
     }
 
     pub(super) fn forget_questions(&mut self) {
