@@ -1,6 +1,24 @@
 ---@meta
 --- What the engine tells, as types. Nothing here runs.
 
+---@class superpower.Opts what `setup` and `vim.g.superpower` take; see |superpower-options|
+---@field harness? string
+---@field harnesses? table<string, { cmd?: string[], args?: string[] }>
+---@field trust? "ask"|"always"
+---@field conditions? table<string, fun(ctx: superpower.FactContext): boolean, string?>
+---@field timeout? string
+---@field idle? string
+---@field permission_timeout? string
+---@field places? string[]
+---@field keep_runs? integer
+---@field inputs? "form"|"ui"
+---@field progress? { open?: boolean, position?: "right"|"bottom"|"split", width?: integer, height?: integer }
+---@field gate? { open?: boolean, delay?: integer }
+---@field notify? "all"|"attention"|"none"
+---@field resume_notice? boolean
+---@field icons? "unicode"|"nerd"|"ascii"
+---@field border? string
+
 ---@class superpower.Fault an answer of the engine that is not a value
 ---@field code string kebab-case
 ---@field message string for people

@@ -226,6 +226,9 @@ function M.progress(run, opts)
   local digits = math.max(2, #tostring(#run.stages))
   local live = run.state == "running" and live_lines(run, opts, digits) or {}
   local foot = last_lines(run, opts)
+  while #live > 0 and opts.height - #live - #foot < math.min(3, #run.stages) do
+    table.remove(live)
+  end
   local rows = math.max(1, opts.height - #live - #foot)
   local first, last = window(run, rows)
   local out = { lines = {}, stages = {} } ---@type superpower.Rendered
