@@ -1,0 +1,189 @@
+//! What is on disk when things went wrong: crashes, other tools, other versions, damage.
+
+use crate::world::World;
+use serde_json::{Value, json};
+use std::fs;
+
+const THREE: &str = "inputs:\n  - {name: epic}\nstages:\n  - {agent: a, description: A}\n  - {gate: human-approval, description: G}\n  - {agent: b, description: B}\n  - {agent: c, gate: human-approval, description: C}\n";
+
+fn foreign(world: &World, squad: Value) {
+    world.write(".claude/state/squad.json", &squad.to_string());
+}
+
+#[test]
+fn a_run_whose_editor_was_killed_is_called_interrupted_and_goes_on() {
+    let mut world = World::new();
+    world.declare("three", THREE);
+    world.run("three", json!({}));
+    let picture = world.settled();
+    // What a crash in the middle of the first stage would have left: the journal without its end.
+    world.restart();
+    let run_id = picture["run_id"].as_str().unwrap();
+    let journal = format!(".claude/state/runs/{run_id}/journal.jsonl");
+    let text = world.read(&journal);
+    let upto = text.find("\"attempt-ended\"").unwrap();
+    let upto = text[..upto].rfind('\n').unwrap();
+    world.write(&journal, &format!("{}{}", &text[..=upto], "{\"at\":\"2026-01-01T00:00:00Z\",\"ev"));
+    let mut squad = world.squad();
+    squad["status"] = json!("running");
+    foreign(&world, squad);
+    let picture = world.status();
+    assert_eq!((&picture["state"], &picture["reason"]), (&json!("paused"), &json!("interrupted")));
+    world.refused("decide", json!({ "decision": "approve" }), "no-gate");
+    assert_eq!(world.squad()["status"], "paused", "whoever takes the lock rewrites squad.json");
+    world.ok("resume", json!({}));
+    assert_eq!(world.settled()["gate"]["id"], "2.1");
+    assert_eq!(world.calls(), ["a", "a"]);
+}
+
+#[test]
+fn another_tools_squad_is_taken_over() {
+    let world = World::new();
+    world.declare("three", THREE);
+    let at = |stage: Value, status: &str| json!({ "active_superpower": "three", "current_stage": stage, "status": status, "inputs": { "epic": "x" }, "mood": "good" });
+    // At a gate stage the gate asks.
+    foreign(&world, at(json!(2), "paused"));
+    world.ok("resume", json!({}));
+    let picture = world.settled();
+    assert_eq!((&picture["reason"], &picture["gate"]["id"]), (&json!("gate"), &json!("2.1")), "{picture:#}");
+    assert!(world.calls().is_empty());
+    assert_eq!(world.squad()["mood"], "good", "foreign fields stay");
+    // At an action the stage runs.
+    foreign(&world, at(json!(3), "paused"));
+    world.ok("resume", json!({ "which": "three" }));
+    assert_eq!(world.settled()["gate"]["id"], "4.1");
+    assert_eq!(world.calls(), ["b", "c"]);
+    // At both, paused: the gate is open and the work not repeated. Not paused: the work is done.
+    foreign(&world, at(json!(4), "paused"));
+    world.ok("decide", json!({ "decision": "approve" }));
+    assert_eq!(world.settled()["state"], "complete");
+    assert_eq!(world.calls(), ["b", "c"]);
+    foreign(&world, at(json!(4), "running"));
+    world.ok("resume", json!({}));
+    assert_eq!(world.settled()["gate"]["id"], "4.1");
+    assert_eq!(world.calls(), ["b", "c", "c"]);
+    // Stage 0 or none is stage 1; a byte-order mark is no fault.
+    world.write(".claude/state/squad.json", &format!("\u{feff}{}", at(json!(0), "paused")));
+    world.ok("resume", json!({}));
+    assert_eq!(world.settled()["gate"]["id"], "2.1");
+    assert_eq!(world.calls().last().unwrap(), "a");
+}
+
+#[test]
+fn a_foreign_squad_that_cannot_be_is_refused_and_left_as_it_is() {
+    let world = World::new();
+    world.declare("three", THREE);
+    for (squad, code, says) in [
+        (
+            json!({ "active_superpower": "three", "current_stage": "four", "status": "paused" }),
+            "unreadable-squad",
+            "four",
+        ),
+        (
+            json!({ "active_superpower": "three", "current_stage": 9, "status": "paused" }),
+            "foreign-squad",
+            "9",
+        ),
+        (
+            json!({ "active_superpower": "nine", "current_stage": 1, "status": "paused" }),
+            "unknown-superpower",
+            "nine",
+        ),
+        (
+            json!({ "active_superpower": "three", "current_stage": 4, "status": "completed" }),
+            "finished",
+            "complete",
+        ),
+    ] {
+        foreign(&world, squad.clone());
+        let message = world.refused("resume", json!({}), code);
+        assert!(message.contains(says), "{message}");
+        assert_eq!(world.squad(), squad);
+    }
+}
+
+#[test]
+fn s3_a_squad_that_cannot_be_read_is_moved_aside_and_never_overwritten() {
+    let world = World::new();
+    world.declare("three", THREE);
+    world.write(".claude/state/squad.json", "{\"active_superpower\": \"thr");
+    let message = world.refused("resume", json!({}), "unreadable-squad");
+    assert!(message.contains("squad.json.corrupt-"), "{message}");
+    let aside = fs::read_dir(world.path(".claude/state")).unwrap().filter_map(|entry| {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        name.starts_with("squad.json.corrupt-").then_some(name)
+    });
+    let aside: Vec<String> = aside.collect();
+    assert_eq!(aside.len(), 1);
+    assert_eq!(world.read(&format!(".claude/state/{}", aside[0])), "{\"active_superpower\": \"thr");
+    world.run("three", json!({}));
+    world.settled();
+    // Starting a run over an unreadable file moves it aside as well.
+    world.write(".claude/state/squad.json", "garbage");
+    world.refused("cancel", json!({}), "unreadable-squad");
+}
+
+#[test]
+fn s8_an_edit_that_loses_nothing_goes_on_and_another_asks() {
+    let world = World::new();
+    world.declare("three", THREE);
+    world.run("three", json!({}));
+    world.settled();
+    world
+        .declare("three", &THREE.replace("agent: b", "agent: bb").replace("stages:", "tags: [new]\nstages:"));
+    world.ok("decide", json!({ "decision": "approve" }));
+    world.settled();
+    assert_eq!(world.calls(), ["a", "bb", "c"]);
+    // The gate that is open was removed: that is a choice.
+    world.declare("three", &THREE.replace("{agent: c, gate: human-approval", "{agent: c"));
+    let message = world.refused("decide", json!({ "decision": "approve" }), "declaration-changed");
+    assert!(message.contains("answer=old"), "{message}");
+    world.ok("decide", json!({ "decision": "approve", "answer": "old" }));
+    assert_eq!(world.settled()["state"], "complete");
+}
+
+#[test]
+fn g22_files_that_change_after_the_approval_are_named_and_asked_about() {
+    let mut world = World::new();
+    world.declare("three", THREE);
+    world.write("agent-hook", "");
+    world.hook("test $1 = a && echo plan > plan.md; echo done");
+    let run_id = world.run("three", json!({}));
+    world.settled();
+    let review = world.ok("review", json!({}));
+    let files = review["files"].as_array().unwrap();
+    let plan = files.iter().find(|file| file["path"] == "plan.md").unwrap();
+    assert_eq!((&plan["status"], &plan["added"]), (&json!("+"), &json!(1)));
+    world.ok("decide", json!({ "decision": "approve" }));
+    world.settled();
+    world.restart();
+    // What a crash between the approval and the next stage would have left.
+    let journal = format!(".claude/state/runs/{run_id}/journal.jsonl");
+    let text = world.read(&journal);
+    let decided = text.find("\"gate-decided\"").unwrap();
+    let end = decided + text[decided..].find('\n').unwrap();
+    world.write(&journal, &text[..=end]);
+    world.write("plan.md", "another plan\n");
+    let message = world.refused("resume", json!({}), "files-changed");
+    assert!(message.contains("plan.md"), "{message}");
+    world.ok("resume", json!({ "answer": "look-again" }));
+    assert_eq!(world.settled()["gate"]["id"], "2.2");
+    world.ok("decide", json!({ "decision": "approve" }));
+    assert_eq!(world.settled()["gate"]["id"], "4.1");
+}
+
+#[test]
+fn a_journal_of_a_newer_format_is_shown_and_not_written() {
+    let mut world = World::new();
+    world.declare("three", THREE);
+    let run_id = world.run("three", json!({}));
+    world.settled();
+    world.restart();
+    let journal = format!(".claude/state/runs/{run_id}/journal.jsonl");
+    let text = world.read(&journal).replacen("\"format\":1", "\"format\":2", 1);
+    world.write(&journal, &text);
+    assert_eq!(world.status()["gate"]["id"], "2.1");
+    let call = world.call("decide", json!({ "decision": "approve" }));
+    assert!(call["err"]["message"].as_str().unwrap().contains("update superpower.nvim"), "{call}");
+    assert_eq!(world.read(&journal), text);
+}
