@@ -17,6 +17,7 @@ mod process;
 mod project;
 mod project_review;
 mod project_trust;
+mod real_declarations;
 mod template;
 mod transcripts;
 mod verbs;
