@@ -61,7 +61,7 @@ impl Harness for Command {
         }
     }
 
-    fn error_line(&mut self, line: &str) {
+    fn error_line(&mut self, line: &str, _to: &mut Actions) {
         self.tail.line(line);
         self.errors.line(line);
     }
@@ -76,7 +76,7 @@ impl Harness for Command {
             Exit::Code(0) => Outcome::Passed,
             Exit::Code(2 | 3) => Outcome::NeedsHuman { question: self.asked(&message) },
             Exit::Code(4) => Outcome::Blocked { why: self.asked(&message) },
-            exit => Outcome::Failed { why: super::follow::exit_words(exit) },
+            exit => Outcome::Failed { why: super::words::exit_words(exit) },
         };
         Some(Ending {
             outcome,

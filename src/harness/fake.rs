@@ -1,8 +1,8 @@
 //! A harness that a test writes as a script, and that starts nothing.
 
-use super::follow::failed;
 use super::launch::{Order, Sink};
 use super::resolve::{Harnesses, Settings};
+use super::words::failed;
 use super::{Answer, Ending, Launch, Question, Signal};
 use crate::outcome::{Outcome, Usage};
 use crate::process::{Inbox, Item};

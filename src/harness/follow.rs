@@ -1,9 +1,10 @@
 //! Follows one process for its harness: feeds it lines, does what it asks for, and tells the driver.
 
 use super::launch::{Order, Sink};
-use super::{Actions, End, Ending, Harness, Progress, Signal, Stopped};
-use crate::outcome::{Outcome, Usage};
-use crate::process::{Event, Exit, Limit, Lines, POLITE, Process, Stream, TERM};
+use super::words::{exit_words, failed, limit_words};
+use super::{Actions, End, Ending, Harness, Stopped};
+use crate::outcome::Outcome;
+use crate::process::{Event, Exit, Lines, POLITE, Process, Stream, TERM};
 use std::time::{Duration, Instant};
 
 /// Follows the process to its end. `None` where the harness wants another start.
@@ -25,7 +26,9 @@ pub(super) fn follow(
             Event::Chunk(Stream::Stdout, chunk) => {
                 out.push(&chunk, |line| harness.line(&line.text, line.lost, &mut to))
             }
-            Event::Chunk(Stream::Stderr, chunk) => err.push(&chunk, |line| harness.error_line(&line.text)),
+            Event::Chunk(Stream::Stderr, chunk) => {
+                err.push(&chunk, |line| harness.error_line(&line.text, &mut to))
+            }
             Event::Wake => {
                 wake = None;
                 harness.woken(&mut to);
@@ -40,7 +43,7 @@ pub(super) fn follow(
             }
             Event::Over(exit) => {
                 out.finish(|line| harness.line(&line.text, line.lost, &mut to));
-                err.finish(|line| harness.error_line(&line.text));
+                err.finish(|line| harness.error_line(&line.text, &mut to));
                 let ending = harness.end(&End { exit, stopped }, &mut to);
                 sink.all(to.signals);
                 // Whoever stops it wants no other start.
@@ -90,58 +93,4 @@ fn judged(mut ending: Ending, exit: Exit, stopped: Option<Stopped>) -> Ending {
         _ => {}
     }
     ending
-}
-
-/// An ending without any evidence.
-pub(super) fn failed(why: String) -> Ending {
-    let (message, tail, refusals) = (String::new(), String::new(), Vec::new());
-    Ending { outcome: Outcome::Failed { why }, message, usage: Usage::default(), refusals, tail }
-}
-
-/// A note for the window.
-pub(super) fn note(text: impl Into<String>) -> Signal {
-    Signal::Progress(Progress::Note { text: text.into() })
-}
-
-pub(super) fn exit_words(exit: Exit) -> String {
-    match exit {
-        Exit::Code(code) => format!("exit status {code}"),
-        Exit::Signal(signal) => format!("killed by signal {signal}{}", signal_name(signal)),
-        Exit::Stuck => "it does not end, not even by KILL".to_owned(),
-    }
-}
-
-fn limit_words(limit: Limit) -> String {
-    match limit {
-        Limit::Wall(limit) => format!("ran longer than {}", span(limit)),
-        Limit::Idle(limit) => format!("silent for {}", span(limit)),
-    }
-}
-
-fn span(duration: Duration) -> String {
-    let seconds = duration.as_secs();
-    match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
-        (0, 0, 0) => format!("{}ms", duration.as_millis()),
-        (0, 0, s) => format!("{s}s"),
-        (0, m, 0) => format!("{m}m"),
-        (0, m, s) => format!("{m}m {s}s"),
-        (h, 0, _) => format!("{h}h"),
-        (h, m, _) => format!("{h}h {m}m"),
-    }
-}
-
-fn signal_name(signal: i32) -> &'static str {
-    match signal {
-        libc::SIGHUP => " (HUP)",
-        libc::SIGINT => " (INT)",
-        libc::SIGQUIT => " (QUIT)",
-        libc::SIGILL => " (ILL)",
-        libc::SIGABRT => " (ABRT)",
-        libc::SIGFPE => " (FPE)",
-        libc::SIGKILL => " (KILL)",
-        libc::SIGSEGV => " (SEGV)",
-        libc::SIGPIPE => " (PIPE)",
-        libc::SIGTERM => " (TERM)",
-        _ => "",
-    }
 }

@@ -1,6 +1,8 @@
 //! The text of an agent or a skill, for a harness that does not know it by name.
 
 use super::Task;
+use crate::process::Environment;
+use crate::project::frontmatter::Frontmatter;
 use crate::project::places::{Index, Places, Source};
 use std::path::Path;
 
@@ -40,6 +42,21 @@ impl File {
     pub fn introduction(&self) -> String {
         format!("Work as {}, which is described so:\n\n{}\n\n---", self.what, self.text)
     }
+}
+
+/// The `mode` of an agent that OpenCode itself has a file of; `None` where it has none.
+pub fn opencode_mode(name: &str, root: &Path) -> Option<Option<String>> {
+    if name.split('/').any(|part| part.is_empty() || part.starts_with('.')) {
+        return None;
+    }
+    let home = Places::from_env(Vec::new()).home.map(|home| home.join(".config/opencode"));
+    let config = Environment::current().get("XDG_CONFIG_HOME").map(|dir| Path::new(dir).join("opencode"));
+    let places = [Some(root.join(".opencode")), config, home];
+    let folders = places.into_iter().flatten().flat_map(|place| [place.join("agent"), place.join("agents")]);
+    let text = folders
+        .map(|folder| folder.join(format!("{name}.md")))
+        .find_map(|file| std::fs::read_to_string(file).ok())?;
+    Some(Frontmatter::read(&text).and_then(|head| head.get("mode").map(ToOwned::to_owned)))
 }
 
 /// What follows the frontmatter.

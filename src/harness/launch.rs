@@ -2,9 +2,13 @@
 
 use super::claude::Claude;
 use super::command::Command;
-use super::follow::{failed, follow};
+use super::follow::follow;
+use super::opencode::Opencode;
+use super::words::failed;
 use super::{Answer, Ending, Harness, Kind, Launch, Progress, Resolved, Signal, Task, fake, is_name, manual};
-use crate::process::{self, Environment, Inbox, Item, Leader, Mark, Process, Secrets, Spec, Stdin, locked};
+use crate::process::{
+    self, Environment, Inbox, Item, Leader, Mark, Masker, Process, Secrets, Spec, Stdin, locked,
+};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -144,7 +148,8 @@ pub fn launch(
     let inbox: Arc<Inbox<Item<Order>>> = Arc::default();
     let over: Arc<Over> = Arc::default();
     let running = Running { inbox: inbox.clone(), over: over.clone() };
-    let mut sink = Sink { sink: Box::new(sink), secrets: secrets.clone(), over: over.clone() };
+    let mut sink =
+        Sink { sink: Box::new(sink), masker: secrets.stream(), secrets: secrets.clone(), over: over.clone() };
     let body: Box<dyn FnOnce(&mut Sink) -> Ending + Send> = match &resolved.kind {
         Kind::Manual if !launch.interactive => {
             return Err(LaunchError::NobodyThere { harness: resolved.name.clone() });
@@ -183,6 +188,7 @@ pub fn of(resolved: &Resolved, launch: &Launch) -> Box<dyn Harness> {
     let (first, args) = (resolved.first.clone(), resolved.args.clone());
     match resolved.kind {
         Kind::Claude => Box::new(Claude::new(first, args, launch)),
+        Kind::Opencode => Box::new(Opencode::new(first, args, launch)),
         _ => Box::new(Command::new([first, args].concat(), launch)),
     }
 }
@@ -250,14 +256,33 @@ impl Starter {
 pub struct Sink {
     sink: Box<dyn Fn(Signal) + Send + Sync>,
     secrets: Secrets,
+    /// Of the text, which comes in pieces: a secret may be in two of them.
+    masker: Masker,
     over: Arc<Over>,
 }
 
 impl Sink {
     /// Tells one signal.
     pub fn tell(&mut self, signal: Signal) {
-        let signal = if self.secrets.is_empty() { signal } else { self.masked(signal) };
-        (self.sink)(signal);
+        if self.secrets.is_empty() {
+            return (self.sink)(signal);
+        }
+        if let Signal::Progress(Progress::Text { text }) = signal {
+            let shown = self.masker.push(text.as_bytes()).into_owned();
+            return self.shown(&shown);
+        }
+        let rest = self.masker.finish();
+        self.shown(&rest);
+        (self.sink)(self.masked(signal));
+    }
+
+    fn shown(&self, text: &[u8]) {
+        // What is held back begins as a secret does, which is text: it begins and ends with whole characters.
+        if !text.is_empty() {
+            (self.sink)(Signal::Progress(Progress::Text {
+                text: String::from_utf8_lossy(text).into_owned(),
+            }));
+        }
     }
 
     /// Tells several, with pieces of text that follow each other joined: a flood costs few calls.

@@ -1,5 +1,7 @@
 //! What providers say when something is used up, overloaded or not allowed in: wordings, and when a limit is over.
 
+use super::words::first_line;
+use crate::outcome::Outcome;
 use chrono::{DateTime, Datelike, Local, NaiveDate, NaiveDateTime, TimeDelta, TimeZone, Utc};
 use regex::{Captures, Regex};
 use std::sync::LazyLock;
@@ -58,6 +60,13 @@ pub fn over_at(text: &str, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
     let found = epoch(text).or_else(|| iso(text)).or_else(|| span(text, now)).or_else(|| clock(text, now));
     // A time that has passed, or is weeks away, was read wrongly.
     found.filter(|at| *at > now && *at < now + TimeDelta::days(32))
+}
+
+/// A limit's outcome: over at `until`, or when its text says. Where neither is known, it says that too.
+pub fn limited(text: &str, until: Option<DateTime<Utc>>, now: DateTime<Utc>) -> Outcome {
+    let until = until.filter(|at| *at > now).or_else(|| over_at(text, now));
+    let unsaid = if until.is_none() { "; it does not say until when" } else { "" };
+    Outcome::Limited { why: format!("{}{unsaid}", first_line(text)), until }
 }
 
 fn epoch(text: &str) -> Option<DateTime<Utc>> {

@@ -13,9 +13,11 @@ mod launch;
 mod limit;
 mod loose;
 mod manual;
+mod opencode;
 mod resolve;
 mod tail;
 mod tool;
+mod words;
 
 pub use fake::{Step, fake};
 pub use launch::{LaunchError, Running, launch, of};
@@ -243,7 +245,7 @@ pub trait Harness: Send {
     fn line(&mut self, line: &str, lost: u64, to: &mut Actions);
 
     /// Reads a line of standard error.
-    fn error_line(&mut self, line: &str);
+    fn error_line(&mut self, line: &str, to: &mut Actions);
 
     /// Takes an answer to a question.
     fn answer(&mut self, _id: &str, _answer: &Answer, _to: &mut Actions) {}

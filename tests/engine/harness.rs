@@ -179,3 +179,25 @@ fn a_fault_in_a_harness_is_a_failed_attempt() {
     let Outcome::Failed { why } = ended(&signals).1.outcome else { panic!() };
     assert_eq!(why, "a fault in the harness: the script says so");
 }
+
+#[test]
+fn secrets_are_masked_in_everything_that_is_told_also_in_pieces() {
+    let dir = tempfile::tempdir().unwrap();
+    // SAFETY: no other thread of this test's process reads the environment by C.
+    unsafe { std::env::set_var("MY_SERVICE_TOKEN", "very-secret-value") };
+    let script = "echo before $MY_SERVICE_TOKEN; echo again $MY_SERVICE_TOKEN >&2; exit 2";
+    let (_running, signals) = start("command", &command(&["sh", "-c", script]), launch_in(dir.path()));
+    let (before, ending) = ended(&signals);
+    assert!(!format!("{before:?}{ending:?}").contains("very-secret"));
+    assert_eq!(ending.message, "before ***");
+    let log = std::fs::read_to_string(dir.path().join("output.log")).unwrap();
+    assert!(log.contains("before ***") && log.contains("stderr: again ***"), "{log}");
+    let piece = |text: &str| Step::Tell(Signal::Progress(Progress::Text { text: text.to_owned() }));
+    let steps = vec![piece("a very-sec"), piece("ret-value é very"), piece("-é")];
+    let (_running, signals) = start("fake", &fake(move |_| steps.clone()), launch_in(dir.path()));
+    let text = |signal: &Signal| match signal {
+        Signal::Progress(Progress::Text { text }) => text.clone(),
+        _ => String::new(),
+    };
+    assert_eq!(ended(&signals).0.iter().map(text).collect::<String>(), "a *** é very-é");
+}

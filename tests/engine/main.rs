@@ -13,6 +13,7 @@ mod disk;
 mod examples;
 mod harness;
 mod main_job;
+mod opencode;
 mod process;
 mod project;
 mod project_review;

@@ -10,7 +10,7 @@ mod read;
 mod verdict;
 mod wire;
 
-use super::follow::note;
+use super::words::{cut_line, note};
 use super::{Actions, Answer, End, Ending, Harness, Invocation, Launch, Signal, Stopped, Task, known};
 use crate::outcome::{Outcome, Session};
 use crate::process::{Environment, Exit};
@@ -235,7 +235,7 @@ impl Harness for Claude {
 
     fn line(&mut self, text: &str, lost: u64, to: &mut Actions) {
         if lost > 0 {
-            to.signals.push(note(format!("a line was cut: {lost} more bytes are in the output's file only")));
+            to.signals.push(cut_line(lost));
         }
         let Ok(line) = serde_json::from_str::<Line<'_>>(text) else {
             self.reader.tail.line(text.get(..400).unwrap_or(text));
@@ -259,7 +259,7 @@ impl Harness for Claude {
         }
     }
 
-    fn error_line(&mut self, line: &str) {
+    fn error_line(&mut self, line: &str, _to: &mut Actions) {
         self.reader.errors.line(line);
         self.reader.tail.line(line);
     }

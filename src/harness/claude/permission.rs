@@ -2,7 +2,7 @@
 
 use super::send;
 use super::wire::{Line, Request};
-use crate::harness::follow::note;
+use crate::harness::words::note;
 use crate::harness::{Actions, Answer, Question, Signal, tool};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};

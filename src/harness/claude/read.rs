@@ -1,8 +1,8 @@
 //! What Claude Code tells while it works: text, tool calls, to-do list, usage, retries, limits.
 
 use super::wire::{Block, Line, Message, Models, StreamEvent, Task};
-use crate::harness::follow::note;
 use crate::harness::tail::Tail;
+use crate::harness::words::note;
 use crate::harness::{Progress, Signal, TodoItem, tool};
 use crate::outcome::Usage;
 use chrono::{DateTime, Utc};

@@ -2,8 +2,8 @@
 
 use super::read::Reader;
 use super::wire::Line;
-use crate::harness::follow::exit_words;
 use crate::harness::limit::{self, Trouble};
+use crate::harness::words::{exit_words, first_line};
 use crate::outcome::Outcome;
 use crate::process::Exit;
 use chrono::{DateTime, Utc};
@@ -98,9 +98,7 @@ fn trouble(status: Option<u16>, error: Option<&str>, text: &str) -> Trouble {
 }
 
 fn limited(text: &str, reader: &Reader, now: DateTime<Utc>) -> Outcome {
-    let until = reader.limited_until.filter(|at| *at > now).or_else(|| limit::over_at(text, now));
-    let unsaid = if until.is_none() { "; it does not say until when" } else { "" };
-    Outcome::Limited { why: format!("{}{unsaid}", first_line(text)), until }
+    limit::limited(text, reader.limited_until, now)
 }
 
 /// The outcome where no result came.
@@ -120,10 +118,4 @@ pub fn without_result(exit: Exit, reader: &Reader) -> Outcome {
 pub fn is_lost_session(text: &str) -> bool {
     let text = text.to_ascii_lowercase();
     text.contains("no conversation found") || text.contains("session not found")
-}
-
-fn first_line(text: &str) -> String {
-    const LONGEST: usize = 400;
-    let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
-    line.chars().take(LONGEST).collect()
 }

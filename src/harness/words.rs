@@ -1,0 +1,89 @@
+//! How an end is put into a few words.
+
+use super::{Ending, Progress, Signal};
+use crate::outcome::{Outcome, Usage};
+use crate::process::{Exit, Limit};
+use std::time::Duration;
+
+/// An ending without any evidence.
+pub fn failed(why: String) -> Ending {
+    let (message, tail, refusals) = (String::new(), String::new(), Vec::new());
+    Ending { outcome: Outcome::Failed { why }, message, usage: Usage::default(), refusals, tail }
+}
+
+/// A note for the window.
+pub fn note(text: impl Into<String>) -> Signal {
+    Signal::Progress(Progress::Note { text: text.into() })
+}
+
+/// That a line was too long to be read whole.
+pub fn cut_line(lost: u64) -> Signal {
+    note(format!("a line was cut: {lost} more bytes are in the output's file only"))
+}
+
+/// The first line that says something, of bearable length.
+pub fn first_line(text: &str) -> String {
+    const LONGEST: usize = 400;
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    line.chars().take(LONGEST).collect()
+}
+
+/// A text without terminal escapes.
+pub fn plain(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        if c != '\u{1b}' {
+            out.push(c);
+        } else if chars.as_str().starts_with('[') {
+            // Control sequence: parameters up to a final letter.
+            let _ = chars.by_ref().skip(1).find(|c| matches!(c, '@'..='~'));
+        }
+    }
+    out
+}
+
+/// How a process ended.
+pub fn exit_words(exit: Exit) -> String {
+    match exit {
+        Exit::Code(code) => format!("exit status {code}"),
+        Exit::Signal(signal) => format!("killed by signal {signal}{}", signal_name(signal)),
+        Exit::Stuck => "it does not end, not even by KILL".to_owned(),
+    }
+}
+
+/// Which limit was reached.
+pub fn limit_words(limit: Limit) -> String {
+    match limit {
+        Limit::Wall(limit) => format!("ran longer than {}", span(limit)),
+        Limit::Idle(limit) => format!("silent for {}", span(limit)),
+    }
+}
+
+fn span(duration: Duration) -> String {
+    let seconds = duration.as_secs();
+    match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
+        (0, 0, 0) => format!("{}ms", duration.as_millis()),
+        (0, 0, s) => format!("{s}s"),
+        (0, m, 0) => format!("{m}m"),
+        (0, m, s) => format!("{m}m {s}s"),
+        (h, 0, _) => format!("{h}h"),
+        (h, m, _) => format!("{h}h {m}m"),
+    }
+}
+
+fn signal_name(signal: i32) -> &'static str {
+    match signal {
+        libc::SIGHUP => " (HUP)",
+        libc::SIGINT => " (INT)",
+        libc::SIGQUIT => " (QUIT)",
+        libc::SIGILL => " (ILL)",
+        libc::SIGABRT => " (ABRT)",
+        libc::SIGFPE => " (FPE)",
+        libc::SIGKILL => " (KILL)",
+        libc::SIGSEGV => " (SEGV)",
+        libc::SIGPIPE => " (PIPE)",
+        libc::SIGTERM => " (TERM)",
+        _ => "",
+    }
+}
