@@ -1,13 +1,22 @@
 //! The nearest known name, for "did you mean".
 
+/// Nobody means a name longer than this, and comparing texts costs the product of their lengths.
+const LONGEST: usize = 100;
+
 /// The candidate nearest to `name`, if one is near enough to have been meant.
 ///
 /// Near is a Damerau-Levenshtein distance of at most one and a quarter of the name's length, ignoring case.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let length = name.chars().take(LONGEST + 1).count();
+    if length > LONGEST {
+        return None;
+    }
     let lower = name.to_lowercase();
-    let limit = 1 + name.chars().count() / 4;
+    let limit = 1 + length / 4;
     candidates
         .into_iter()
+        .filter(|candidate| candidate.len() <= 4 * (LONGEST + limit))
+        .filter(|candidate| candidate.chars().count().abs_diff(length) <= limit)
         .map(|candidate| (strsim::damerau_levenshtein(&lower, &candidate.to_lowercase()), candidate))
         .filter(|(distance, _)| *distance <= limit)
         .min_by_key(|(distance, _)| *distance)
@@ -29,6 +38,7 @@ mod tests {
         assert_eq!(nearest("human_approval", gates), Some("human-approval"));
         assert_eq!(nearest("Auto", gates), Some("auto"));
         assert_eq!(nearest("nothing-like-it", gates), None);
+        assert_eq!(nearest(&"human-approval".repeat(1_000_000), gates), None, "and at once");
         assert_eq!(did_you_mean("atuo", gates), " (did you mean \"auto\"?)");
     }
 }

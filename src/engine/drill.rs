@@ -1,5 +1,9 @@
 //! Panics on purpose, so that a test can see that an editor outlives them. Only where the environment asks for it.
 
+use std::sync::Arc;
+
+use serde_json::json;
+
 use super::queue::Queue;
 
 /// Whether this process was started to be drilled.
@@ -7,9 +11,23 @@ pub fn allowed() -> bool {
     std::env::var_os("SUPERPOWER_TEST_PANIC").is_some_and(|value| value == "1")
 }
 
-/// Panics in this call, in this call while the queue's lock is held, or in a thread of its own.
-pub fn panic(queue: &Queue, place: &str) {
+/// How many events a flood has, beside as many snapshots.
+const FLOOD: u64 = 20_000;
+
+/// Panics in this call, in this call while the queue's lock is held, or in a thread of its own. Or does the other
+/// thing that an editor must outlive: floods it with events from a thread.
+pub fn panic(queue: &Arc<Queue>, place: &str) {
     match place {
+        "flood" => {
+            let queue = Arc::clone(queue);
+            let thread = std::thread::Builder::new().name("superpower-drill".to_owned());
+            let _ = thread.spawn(move || {
+                for number in 0..FLOOD {
+                    queue.push(json!({ "type": "drill", "number": number, "text": "x".repeat(200) }));
+                    queue.push_latest("drill", json!({ "type": "drill-snapshot", "number": number }));
+                }
+            });
+        }
         "lock" => queue.hold(|| panic!("drill: under the lock")),
         "thread" => {
             let thread = std::thread::Builder::new().name("superpower-drill".to_owned());

@@ -79,7 +79,7 @@ impl Engine {
     }
 
     /// The queue of events for the editor.
-    pub fn queue(&self) -> &Queue {
+    pub fn queue(&self) -> &Arc<Queue> {
         &self.queue
     }
 

@@ -80,7 +80,8 @@ pub fn perform(engine: &Engine, op: &str, fields: Map<String, Value>) -> Answer 
         }
         _ => {
             let hint = crate::suggest::did_you_mean(op, NAMES.iter().copied());
-            Err(Refusal::new("unknown-op", format!("no operation \"{op}\"{hint}")))
+            let shown: String = op.chars().take(100).collect();
+            Err(Refusal::new("unknown-op", format!("no operation \"{shown}\"{hint}")))
         }
     }
 }

@@ -105,6 +105,60 @@ describe("the door", function()
     end)
   end
 
+  it("answers data to wrong fields, through every operation", function()
+    local nvim = child()
+    local names = {}
+    for name in T.read(T.root .. "/src/engine/ops.rs"):match("NAMES.-=(.-)%];"):gmatch('"([%w-]+)"') do
+      names[#names + 1] = name
+    end
+    ok(#names > 20, "the operations are known")
+    local report = nvim:lua(
+      [[
+      local names = ...
+      local huge = ("y"):rep(1024 * 1024)
+      local deep = {}
+      for _ = 1, 90 do deep = { deep } end
+      local wrong = { vim.NIL, false, true, 0, -1, 1.5, 1e300, "", "/", "/no/such/place", "no/such", "..", "a\0b", huge, deep, {}, { 1, 2 },
+        vim.empty_dict(), { a = { b = vim.NIL } }, { "approve" }, "approve", "5.1", "ok" }
+      local fields = { "root", "name", "inputs", "config", "path", "text", "file", "cwd", "run_id", "decision", "comment", "gate", "stage",
+        "what", "which", "answer", "by", "id", "value", "error", "launch", "message", "digest", "harness", "grace_ms", "nonsense" }
+      local asked, panics, slowest, slow = 0, {}, 0, ""
+      local function ask(op, request)
+        request.op = op
+        local started = vim.uv.hrtime()
+        local answer = vim.json.decode(native.call(vim.json.encode(request)))
+        local took = (vim.uv.hrtime() - started) / 1e6
+        if took > slowest then slowest, slow = took, op end
+        assert(answer.ok ~= nil or type(answer.err) == "table" and type(answer.err.code) == "string", op)
+        if answer.err and answer.err.code == "panic" then panics[op] = answer.err.message end
+        asked = asked + 1
+      end
+      for _, op in ipairs(names) do
+        if op ~= "stop" then
+          ask(op, {})
+          for _, value in ipairs(wrong) do
+            local all = {}
+            for _, field in ipairs(fields) do
+              ask(op, { root = vim.uv.cwd(), name = "none", [field] = value })
+              all[field] = value
+            end
+            ask(op, all)
+          end
+        end
+      end
+      for _, value in ipairs(wrong) do
+        if type(value) ~= "number" then ask("stop", { grace_ms = value }) end
+      end
+      return { asked = asked, panics = panics, slowest = slowest, slow = slow }
+    ]],
+      names
+    )
+    eq({}, report.panics)
+    ok(report.asked > 10000, tostring(report.asked))
+    ok(report.slowest < 2000, ("%s took %d ms"):format(report.slow, report.slowest))
+    alive(nvim)
+  end)
+
   it("refuses what is too large, too deep or not text", function()
     local nvim = child()
     local codes = nvim:lua([[
@@ -187,6 +241,31 @@ describe("the door", function()
       engine.call("panic", { where = "thread" })
     ]])
     nvim:wait("seen == 1")
+    alive(nvim)
+  end)
+
+  it("keeps the editor answering while events flood it, and loses none", function()
+    local nvim = child()
+    nvim:lua([[
+      numbers, disorder, newest, worst = 0, 0, -1, 0
+      engine.on("drill", function(event)
+        if event.number ~= numbers then disorder = disorder + 1 end
+        numbers = numbers + 1
+      end)
+      engine.on("drill-snapshot", function(event) newest = event.number end)
+      local last = vim.uv.hrtime()
+      local timer = vim.uv.new_timer()
+      timer:start(1, 1, function()
+        local now = vim.uv.hrtime()
+        worst, last = math.max(worst, (now - last) / 1e6), now
+      end)
+      engine.call("panic", { where = "flood" })
+    ]])
+    nvim:wait("numbers == 20000", 20000, "all events")
+    eq(0, nvim:lua("return disorder"), "in order")
+    nvim:wait("newest == 19999", 1000, "the newest snapshot")
+    local worst = nvim:lua("return worst")
+    ok(worst < 250, ("the main loop stood still for %d ms"):format(worst))
     alive(nvim)
   end)
 
