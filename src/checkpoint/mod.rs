@@ -7,7 +7,7 @@
 //! 2. [`keys`]: each stage's key, once a run.
 //! 3. [`Checkpoints`]: [`Checkpoints::started`], `todo`, `files`, then `ended` (with [`End::of`]) or `interrupted`. None of them
 //!    waits; a thread writes, keeps the times of the protocol, and tries again. A launch that `started` refuses must not
-//!    be made: its stage is blocked.
+//!    be made: its stage is blocked. A run that is resumed gives its journal's ended steps to `restored` first.
 //! 4. [`parameters`] for a skill of the protocol, with [`Checkpoints::resume_from`] where an interrupted `EXECUTE` has
 //!    lost its session.
 //!
@@ -35,7 +35,8 @@ pub mod writer;
 
 pub use keys::keys;
 pub use params::parameters;
-pub use place::{NoTrack, Place};
-pub use update::{End, Start};
+pub use place::{NoTrack, Place, planned};
+pub use store::read;
+pub use update::{End, Past, Start};
 pub use view::{Row, lines, rows};
 pub use writer::{Checkpoints, Report, State, TooManyFixes};

@@ -1,5 +1,6 @@
 //! Where a run's checkpoints live: in its track, else in the run's own directory.
 
+use super::figures::boxes;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 use thiserror::Error;
@@ -8,6 +9,9 @@ use thiserror::Error;
 pub const DOCUMENT: &str = "metadata.json";
 /// Where tracks live, from the project root.
 const TRACKS: &str = "conductor/tracks";
+
+/// Larger files are no plans.
+const LARGEST_PLAN: u64 = 1 << 20;
 
 /// Why an id names no track.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -83,6 +87,27 @@ impl Place {
         let path = self.dir.strip_prefix(&self.root).unwrap_or(&self.dir);
         format!("{}/", path.display())
     }
+}
+
+/// The boxes in the plan (`EXECUTE`) or the report of failures (`FIX`) that a stage's inputs name, as the tasks in all;
+/// none where there is no such file inside of the project.
+pub fn planned<'a>(
+    root: &Path,
+    key: &str,
+    inputs: impl IntoIterator<Item = (&'a str, &'a str)>,
+) -> Option<u64> {
+    let wanted = match key {
+        "EXECUTE" => "plan",
+        "FIX" => "failures",
+        _ => return None,
+    };
+    let (_, file) = inputs.into_iter().find(|(name, _)| *name == wanted)?;
+    let path = root.join(file).canonicalize().ok()?;
+    let meta = std::fs::metadata(&path).ok()?;
+    if !path.starts_with(root.canonicalize().ok()?) || !meta.is_file() || meta.len() > LARGEST_PLAN {
+        return None;
+    }
+    boxes(&std::fs::read_to_string(path).ok()?).map(|(_, total)| total)
 }
 
 /// Whether a link on the way to `dir` points to nothing: what it points to could yet be made, anywhere.

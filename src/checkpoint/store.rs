@@ -70,6 +70,12 @@ impl Stamp {
     }
 }
 
+/// The document at `place` as it is, without the lock; none where there is none, or none that can be read at this
+/// instant.
+pub fn read(place: &Place) -> Option<Record> {
+    Record::parse(&fs::read_to_string(place.document()).ok()?).ok()
+}
+
 /// The document of one place.
 #[derive(Debug)]
 pub struct Store {
@@ -91,9 +97,9 @@ impl Store {
         &self.place
     }
 
-    /// The document as it is, without the lock; none where there is none, or none that can be read at this instant.
+    /// The document as it is, without the lock.
     pub fn read(&self) -> Option<Record> {
-        Record::parse(&fs::read_to_string(self.place.document()).ok()?).ok()
+        read(&self.place)
     }
 
     /// Reads the document, has `change` change it, and writes it, all under the lock, for which it waits at most for

@@ -92,6 +92,21 @@ impl End {
     }
 }
 
+/// A step as the journal tells it, for a document that may have missed it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Past {
+    /// The checkpoint's key.
+    pub key: String,
+    /// Who executed it.
+    pub agent: String,
+    /// When its last visit began.
+    pub started_at: DateTime<Utc>,
+    /// How it ended.
+    pub end: End,
+    /// When.
+    pub ended_at: DateTime<Utc>,
+}
+
 /// The steps of one run.
 #[derive(Clone, Debug, Default)]
 pub struct Tracker {
@@ -100,6 +115,29 @@ pub struct Tracker {
 }
 
 impl Tracker {
+    /// A step of the same run from before this process: its end is written where the document does not have it, and
+    /// nobody has written it since.
+    pub fn restored(&mut self, past: Past, seen: Option<&Record>) {
+        let view = seen.and_then(|record| record.checkpoint(&past.key));
+        let has_it = view.is_some_and(|view| {
+            view.status().is_some_and(Status::is_end)
+                || view.last_updated().is_some_and(|at| at > past.ended_at)
+        });
+        if has_it {
+            return;
+        }
+        let start = Start { key: past.key, agent: past.agent, first: false, total: None };
+        self.started(start, seen, past.started_at);
+        if let Some(step) = self.steps.last_mut() {
+            // The track has gone on since: this says nothing of where it is.
+            step.claim = false;
+            step.status = past.end.status();
+            step.completed_at = Some(past.ended_at);
+            step.notes = Some(past.end.notes());
+        }
+        self.current = None;
+    }
+
     /// A launch begins; `seen` is the document as it is, where it could be read.
     pub fn started(&mut self, start: Start, seen: Option<&Record>, now: DateTime<Utc>) {
         let view = seen.and_then(|record| record.checkpoint(&start.key));

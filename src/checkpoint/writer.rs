@@ -7,8 +7,8 @@ use super::head::head;
 use super::lock::LockError;
 use super::place::Place;
 use super::record::Record;
-use super::store::{Found, Stamp, Store, StoreError};
-use super::update::{End, Start, Tracker};
+use super::store::{Found, Stamp, Store, StoreError, read};
+use super::update::{End, Past, Start, Tracker};
 use super::view::{Row, rows};
 use crate::harness::TodoItem;
 use chrono::{DateTime, Utc};
@@ -62,6 +62,7 @@ pub struct TooManyFixes {
 }
 
 enum Command {
+    Restored(Vec<Past>),
     Started(Box<Start>, DateTime<Utc>),
     Todo(Vec<TodoItem>),
     Files(Vec<String>),
@@ -109,6 +110,12 @@ impl Checkpoints {
         &self.place
     }
 
+    /// Steps of the same run from before this process, as its journal tells them. What of them was never written is
+    /// written now.
+    pub fn restored(&self, past: Vec<Past>) {
+        self.send(Command::Restored(past));
+    }
+
     /// A launch begins. Refused, and written as `BLOCKED`, where it is one fix too many; then it must not be made.
     pub fn started(&self, start: Start, now: DateTime<Utc>) -> Result<(), TooManyFixes> {
         let refused = (start.first && start.key == "FIX").then(|| self.too_many_fixes()).flatten();
@@ -123,7 +130,7 @@ impl Checkpoints {
     }
 
     fn too_many_fixes(&self) -> Option<TooManyFixes> {
-        let cycles = Store::new(self.place.clone()).read()?.next_fix();
+        let cycles = read(&self.place)?.next_fix();
         let document = format!("{}{}", self.place.relative(), super::place::DOCUMENT);
         cycles.past().then_some(TooManyFixes { count: cycles.count, max: cycles.max, document })
     }
@@ -155,12 +162,12 @@ impl Checkpoints {
 
     /// The last task of an `EXECUTE` that was interrupted, for `--resume-from`.
     pub fn resume_from(&self) -> Option<String> {
-        Store::new(self.place.clone()).read()?.interrupted_at().map(str::to_owned)
+        read(&self.place)?.interrupted_at().map(str::to_owned)
     }
 
     /// The document as it is, to show.
     pub fn rows(&self) -> Vec<Row> {
-        Store::new(self.place.clone()).read().map(|record| rows(&record)).unwrap_or_default()
+        read(&self.place).map(|record| rows(&record)).unwrap_or_default()
     }
 
     /// Waits until all is written, at most for `grace`; says whether it is.
@@ -261,6 +268,12 @@ impl Writer {
                     seen.as_ref().or_else(|| (!self.store.place().document().exists()).then_some(&empty));
                 self.tracker.started(*start, known, now);
                 self.head(false);
+            }
+            Command::Restored(past) => {
+                let seen = self.store.read();
+                for past in past {
+                    self.tracker.restored(past, seen.as_ref());
+                }
             }
             Command::Todo(list) => {
                 if self.tracker.todo(&list) {

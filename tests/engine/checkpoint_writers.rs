@@ -73,7 +73,7 @@ fn sixty_four_writers(times: usize) {
                 let text = fs::read_to_string(place.document()).unwrap();
                 Record::parse(&text).unwrap_or_else(|error| panic!("{error}: {text:?}"));
                 versions += 1;
-                std::thread::sleep(Duration::from_micros(300));
+                std::thread::sleep(Duration::from_millis(1));
             }
             versions
         });
