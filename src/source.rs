@@ -74,7 +74,7 @@ impl Source {
     pub fn offset(&self, line: usize, col: usize) -> usize {
         let Some(&start) = self.lines.get(line) else { return self.text.len() };
         let end = self.lines.get(line + 1).map_or(self.text.len(), |&next| next - 1);
-        self.floor((start + col).min(end))
+        self.floor(start.saturating_add(col).min(end))
     }
 
     /// How many lines there are, at least one.

@@ -13,6 +13,9 @@ pub fn judge(sink: &mut Sink<'_>, draft: &Draft, context: &Context) {
     for text in draft.stages.iter().filter_map(|stage| stage.when.as_ref()) {
         match condition::parse(&text.value) {
             Ok(expr) => judge_one(sink, draft, context, text, &expr),
+            Err(error) if text.value.trim().is_empty() => {
+                sink.at(Code::InvalidCondition, &text.slot, error.message).fix("change to always", "always");
+            }
             Err(error) => {
                 let report = sink.inside(Code::InvalidCondition, text, error.span, error.message);
                 if let Some(instead) = error.instead {
@@ -61,6 +64,7 @@ fn judge_fact(sink: &mut Sink<'_>, draft: &Draft, context: &Context, text: &Text
         "true" | "True" | "TRUE" => Some("always".to_owned()),
         "false" | "False" | "FALSE" => Some("never".to_owned()),
         _ if input.is_some() => Some(format!("{{{{{name}}}}}")),
+        _ if name.starts_with("ui:") => Some("ui:true".to_owned()),
         _ => suggest::nearest(name, known()).map(str::to_owned),
     };
     let hint = near.as_ref().map(|near| format!(" (did you mean \"{near}\"?)")).unwrap_or_default();

@@ -29,10 +29,15 @@ pub enum Reference {
 }
 
 impl<'a> Order<'a> {
+    /// The position, from 0, of a stage's name or number.
+    fn position(&self, name: &str) -> Option<usize> {
+        let number = name.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+        self.by_name.get(name).copied().or(number.filter(|&at| at < self.rank.len()))
+    }
+
     /// Where `name`, a stage's name or number, leads from the stage at `from` (from 0).
     pub fn reference(&self, name: &str, from: usize) -> Reference {
-        let number = name.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
-        match self.by_name.get(name).copied().or(number.filter(|&at| at < self.rank.len())) {
+        match self.position(name) {
             Some(at) if self.rank[at] < self.rank[from] => Reference::Earlier,
             Some(_) => Reference::NotEarlier,
             None => Reference::Unknown,
@@ -52,6 +57,9 @@ impl<'a> Order<'a> {
         let problem = match self.reference(name, from) {
             Reference::Earlier => return,
             Reference::Unknown if self.unsure => return,
+            Reference::NotEarlier if self.position(name) == Some(from) => {
+                format!("the stage \"{name}\" is this one, not an earlier one")
+            }
             Reference::NotEarlier => format!("the stage \"{name}\" does not run before this one"),
             Reference::Unknown => format!("unknown stage \"{name}\""),
         };

@@ -4,7 +4,7 @@ use crate::condition::is_input_name;
 use crate::declaration::draft::{Draft, DraftInput, Text};
 use crate::declaration::keys::TYPES;
 use crate::declaration::scalar::{Core, plain_or_quoted, quoted};
-use crate::declaration::{Sink, decode};
+use crate::declaration::{Sink, misfit};
 use crate::diagnostic::{Code, Edit};
 use crate::source::Span;
 use crate::suggest;
@@ -99,6 +99,9 @@ fn judge_type(sink: &mut Sink<'_>, input: &DraftInput) {
             }
         }
         (Some((_, slot)), _) => {
+            let flow = sink.tree.node(input.slot.node).flow;
+            let line =
+                format!("{}{}", sink.line_break(), " ".repeat(sink.source.position(slot.key.start).col));
             let report = sink.at_key(
                 Code::MisplacedField,
                 slot,
@@ -106,9 +109,15 @@ fn judge_type(sink: &mut Sink<'_>, input: &DraftInput) {
             );
             let edit = match &input.kind {
                 Some(kind) => Edit { span: report.tree().node(kind.slot.node).span, text: "enum".to_owned() },
-                None => return,
+                None if flow => {
+                    Edit { span: Span::new(slot.key.start, slot.key.start), text: "type: enum, ".to_owned() }
+                }
+                None => Edit {
+                    span: Span::new(slot.key.start, slot.key.start),
+                    text: format!("type: enum{line}"),
+                },
             };
-            report.edits("change the type to enum", vec![edit]);
+            report.edits("make its type enum", vec![edit]);
         }
         (None, _) => {}
     }
@@ -180,6 +189,6 @@ fn judge_default(sink: &mut Sink<'_>, input: &DraftInput) {
 fn warn(sink: &mut Sink<'_>, default: &Text) {
     let plain = sink.source.slice(sink.tree.node(default.slot.node).span) == default.value;
     if plain {
-        decode::warn_of_other_reading(sink, default);
+        misfit::warn_of_other_reading(sink, default);
     }
 }

@@ -6,18 +6,23 @@ mod conditions;
 mod graph;
 mod inputs;
 mod names;
+mod prose;
 mod stages;
+mod syntax;
 mod templates;
 mod text;
 
 use crate::declaration::draft::Draft;
 use crate::declaration::model::Declaration;
-use crate::declaration::yaml::{self, Tree};
+use crate::declaration::scalar::Core;
+use crate::declaration::yaml::Tree;
 use crate::declaration::{Sink, decode};
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::source::{Source, Span};
 
 pub use text::MAX_BYTES;
+
+use syntax::Read;
 
 /// What a declaration is checked against, besides itself. What is `None` is not checked.
 #[derive(Clone, Debug, Default)]
@@ -73,44 +78,51 @@ impl Checked {
 /// Checks a declaration.
 pub fn check(text: &str, context: &Context) -> Checked {
     let source = Source::new(text);
-    let (tree, found) = text::read(&source);
-    finish(source, tree, found, context)
+    let read = text::read(&source);
+    finish(source, read, context)
 }
 
 /// Checks the bytes of a file, which may not be a text at all. What is none of UTF-8 is replaced by `?`, byte by byte.
 pub fn check_bytes(bytes: &[u8], context: &Context) -> Checked {
     let (text, faults) = text::decode(bytes);
     let source = Source::new(text);
-    let (tree, mut found) = if faults.is_empty() || bytes.len() <= MAX_BYTES {
-        text::read(&source)
+    let mut read = text::read(&source);
+    if source.text().is_empty() && !faults.is_empty() {
+        // Not a text at all: nothing can be missing in it.
+        read.found = faults.clone();
     } else {
-        (yaml::read(&crate::declaration::patched("")).0, Vec::new())
+        read.found.extend(faults.iter().cloned());
+    }
+    let mut checked = finish(source, read, context);
+    // What else is said of such a place is said of our "?", not of what the author wrote.
+    let unreadable = |at: &Diagnostic| {
+        faults.iter().any(|fault| at.span.start < fault.span.end && at.span.end > fault.span.start)
     };
-    found.extend(faults);
-    finish(source, tree, found, context)
+    checked.diagnostics.retain(|diagnostic| diagnostic.code == Code::YamlSyntax || !unreadable(diagnostic));
+    checked
 }
 
-fn finish(source: Source, tree: Tree, found: Vec<Diagnostic>, context: &Context) -> Checked {
-    let mut sink = Sink::new(&source, &tree);
-    sink.diagnostics = found;
-    let draft = match decode::decode(&mut sink) {
-        Some(draft) => {
-            judge(&mut sink, &draft, context);
-            draft
-        }
-        None => Draft::default(),
-    };
+fn finish(source: Source, read: Read, context: &Context) -> Checked {
+    let Read { tree, found, blanks } = read;
+    let mut sink = Sink::new(&source, &tree, &blanks, found);
+    let nothing = tree.root().is_none_or(|root| tree.core(root) == Some(Core::Null));
+    let decoded = if nothing { None } else { decode::decode(&mut sink) };
+    if let Some(draft) = &decoded {
+        judge(&mut sink, draft, context);
+    }
+    let draft = decoded.unwrap_or_default();
     let mut diagnostics = sink.diagnostics;
+    diagnostics.sort_by_key(|diagnostic| diagnostic.span);
     // Reported once, however many ways lead to it.
+    let mut told = std::collections::HashSet::new();
     diagnostics
-        .sort_by(|a, b| (a.span, a.code, &a.path, &a.message).cmp(&(b.span, b.code, &b.path, &b.message)));
-    diagnostics.dedup_by(|a, b| (a.span, a.code, &a.message) == (b.span, b.code, &b.message));
+        .retain(|diagnostic| told.insert((diagnostic.span, diagnostic.code, diagnostic.message.clone())));
     let errors = diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
     let mut declaration = if errors { None } else { draft.finish(&tree) };
     if declaration.is_none() && !errors {
         // No rule should leave this to happen; a run must be refused all the same, and say why.
         let message = "this cannot be run, for a reason that no rule names: please report it";
-        diagnostics.push(Diagnostic::new(crate::diagnostic::Code::WrongType, Span::new(0, 0), "", message));
+        diagnostics.push(Diagnostic::new(Code::WrongType, Span::new(0, 0), "", message));
         declaration = None;
     }
     Checked { source, tree, draft, declaration, diagnostics }
@@ -121,6 +133,7 @@ fn judge(sink: &mut Sink<'_>, draft: &Draft, context: &Context) {
     inputs::judge(sink, draft);
     stages::judge(sink, draft, context);
     let order = graph::judge(sink, draft);
+    prose::judge(sink, draft);
     conditions::judge(sink, draft, context);
     templates::judge(sink, draft, &order);
 }

@@ -2,10 +2,13 @@
 
 use super::Context;
 use crate::declaration::Sink;
-use crate::declaration::draft::{ActionKey, Draft, Text};
+use crate::declaration::draft::{ActionKey, Draft, Text, pipeline};
 use crate::declaration::scalar::{Core, plain_or_quoted};
 use crate::diagnostic::Code;
 use crate::suggest;
+
+/// The agent that carries out pipelines.
+const ORCHESTRATOR: &str = "orchestrator";
 
 /// Judges them all.
 pub fn judge(sink: &mut Sink<'_>, draft: &Draft, context: &Context) {
@@ -23,7 +26,7 @@ pub fn judge(sink: &mut Sink<'_>, draft: &Draft, context: &Context) {
             ActionKey::Skill => {
                 judge_worker(sink, text, "skill", Code::UnknownSkill, context.skills.as_deref())
             }
-            ActionKey::Pipeline => {}
+            ActionKey::Pipeline => judge_pipeline(sink, text, context.agents.as_deref()),
         }
     }
 }
@@ -109,6 +112,17 @@ fn judge_worker(sink: &mut Sink<'_>, text: &Text, what: &str, code: Code, known:
     }
 }
 
+/// A pipeline is the work of one agent, whose name the declaration does not say.
+fn judge_pipeline(sink: &mut Sink<'_>, text: &Text, known: Option<&[String]>) {
+    let known = known.unwrap_or(const { &[] });
+    if pipeline(&text.value).is_some() && !known.is_empty() && !known.iter().any(|name| name == ORCHESTRATOR)
+    {
+        let message =
+            format!("the pipeline \"{}\" needs the agent \"{ORCHESTRATOR}\", which is unknown", text.value);
+        sink.at(Code::UnknownAgent, &text.slot, message);
+    }
+}
+
 /// Whether a name can be handed to a program without being taken for a flag.
 pub fn is_argument(name: &str) -> bool {
     let mut chars = name.chars();
@@ -142,5 +156,5 @@ pub fn kebab(name: &str) -> Option<String> {
         }
     }
     let out = out.trim_end_matches('-').to_owned();
-    is_kebab(&out).then_some(out)
+    (is_kebab(&out) && name.is_ascii()).then_some(out)
 }

@@ -7,7 +7,7 @@ use crate::declaration::draft::{ActionKey, Draft, DraftStage, Text, duration, ga
 use crate::declaration::keys::{GATES, HARNESSES, PIPELINES};
 use crate::declaration::model::Gate;
 use crate::declaration::scalar::plain_or_quoted;
-use crate::diagnostic::{Code, Edit, Severity};
+use crate::diagnostic::{Code, Severity};
 use crate::source::Span;
 use crate::suggest;
 
@@ -30,7 +30,7 @@ fn judge_actions(sink: &mut Sink<'_>, stage: &DraftStage) {
         for (_, text) in more {
             let message =
                 "a stage has one action, and this is another: make it a stage of its own, or remove it";
-            let removal = removal(sink, text);
+            let removal = sink.removal(text.slot.key, text.slot.node);
             let first_key = first.slot.key;
             let report =
                 sink.at_key(Code::ManyActions, &text.slot, message).related(first_key, "the first action");
@@ -49,18 +49,6 @@ fn judge_actions(sink: &mut Sink<'_>, stage: &DraftStage) {
             unknown_word(sink, Code::UnknownPipeline, text, "pipeline", PIPELINES);
         }
     }
-}
-
-/// The lines of a key and its value, where they hold nothing else.
-fn removal(sink: &Sink<'_>, text: &Text) -> Option<Edit> {
-    let source = sink.source;
-    let start = source.line_start(source.position(text.slot.key.start).line);
-    let blank = source.slice(Span::new(start, text.slot.key.start)).trim().is_empty();
-    let last = source.position(sink.tree.node(text.slot.node).span.end.max(text.slot.key.end)).line;
-    let flow =
-        source.slice(Span::new(text.slot.key.end, source.offset(last, usize::MAX))).contains(['}', ',']);
-    (blank && !flow)
-        .then(|| Edit { span: Span::new(start, source.line_start(last + 1)), text: String::new() })
 }
 
 fn first_line(sink: &Sink<'_>, node: crate::declaration::yaml::NodeId) -> Span {
@@ -105,8 +93,9 @@ fn unknown_word(sink: &mut Sink<'_>, code: Code, text: &Text, what: &str, known:
 
 fn synonym(word: &str) -> Option<&'static str> {
     match word.to_ascii_lowercase().as_str() {
-        "human" | "manual" | "approval" | "approve" | "required" | "wait" | "user" => Some("human-approval"),
-        "automatic" | "none" | "skip" => Some("auto"),
+        "human" | "manual" | "approval" | "approve" | "required" | "wait" | "user" | "true" | "yes"
+        | "on" => Some("human-approval"),
+        "automatic" | "none" | "skip" | "false" | "no" | "off" => Some("auto"),
         _ => None,
     }
 }
@@ -182,7 +171,7 @@ fn near_duration(text: &str) -> Option<String> {
 
 fn judge_expects(sink: &mut Sink<'_>, stage: &DraftStage) {
     let Some(expects) = &stage.expects else { return };
-    if expects.files.is_empty() && expects.verdict.is_none() {
+    if !expects.given {
         let message = "\"expects\" expects nothing: give it files or a verdict";
         sink.at_key(Code::InvalidValue, &expects.slot, message);
     }

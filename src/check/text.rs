@@ -1,40 +1,59 @@
 //! Faults of the text as such: not UTF-8, not YAML, too large.
 
-use crate::declaration::patched;
-use crate::declaration::yaml::{self, MAX_DEPTH, MAX_NODES, Stop, Tree};
+use super::syntax::{self, Read};
+use crate::declaration::patch::Patched;
+use crate::declaration::scalar::Core;
+use crate::declaration::yaml::{self, MAX_DEPTH, MAX_NODES, Tree};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::source::{Source, Span};
-use granit_parser::ErrorKind;
 
 /// How large a declaration may be.
 pub const MAX_BYTES: usize = 1 << 20;
 
+/// How many faults of one kind are told.
+const MAX_TOLD: usize = 16;
+
 /// Reads a text into a tree, with what is wrong with the text.
-pub fn read(source: &Source) -> (Tree, Vec<Diagnostic>) {
+pub fn read(source: &Source) -> Read {
     let length = source.text().len();
     if length > MAX_BYTES {
         let message = format!("the file has {length} bytes, and {MAX_BYTES} is the most");
-        let end = source.offset(0, usize::MAX);
-        return (
-            yaml::read(&patched("")).0,
-            vec![Diagnostic::new(Code::Limit, Span::new(0, end), "", message)],
-        );
+        let end = source.offset(0, usize::MAX).min(80);
+        let found = vec![Diagnostic::new(Code::Limit, Span::new(0, end), "", message)];
+        return Read { tree: yaml::read(&Patched::new("")).0, found, blanks: Vec::new() };
     }
-    let (tree, stop) = yaml::read(&patched(source.text()));
-    let mut found = Vec::new();
-    found.extend(stop.map(|stop| stopped(source, &stop)));
-    structure(source, &tree, &mut found);
-    (tree, found)
+    let (text, controls) = without_controls(source.text());
+    let mut read = syntax::read(source, Patched::new(text));
+    read.found.extend(controls);
+    structure(source, &read.tree, &mut read.found);
+    read
 }
 
-fn stopped(source: &Source, stop: &Stop) -> Diagnostic {
-    let line = source.position(stop.offset).line;
-    let end = source.offset(line, usize::MAX).max(stop.offset);
-    let span = Span::new(stop.offset, end);
-    if *stop.error.kind() == ErrorKind::RecursionLimitExceeded {
-        return Diagnostic::new(Code::Limit, span, "", format!("nested deeper than {MAX_DEPTH} levels"));
+/// The text with a blank, of the same length, for each character that cannot stand in YAML.
+fn without_controls(text: &str) -> (String, Vec<Diagnostic>) {
+    let wrong = |c: char| {
+        matches!(c, '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{7f}'..='\u{84}' | '\u{86}'..='\u{9f}')
+            || matches!(c, '\u{fffe}' | '\u{ffff}')
+    };
+    if !text.contains(wrong) {
+        return (text.to_owned(), Vec::new());
     }
-    Diagnostic::new(Code::YamlSyntax, span, "", stop.error.kind().to_string())
+    let mut clean = String::with_capacity(text.len());
+    let mut found = Vec::new();
+    for (at, c) in text.char_indices() {
+        if !wrong(c) {
+            clean.push(c);
+            continue;
+        }
+        let span = Span::new(at, at + c.len_utf8());
+        clean.extend(std::iter::repeat_n(' ', c.len_utf8()));
+        if found.len() < MAX_TOLD {
+            let message =
+                format!("the control character U+{:04X} cannot stand in YAML: remove it", u32::from(c));
+            found.push(Diagnostic::new(Code::YamlSyntax, span, "", message).with_fix("remove it", span, ""));
+        }
+    }
+    (clean, found)
 }
 
 /// What YAML allows and a declaration does not.
@@ -59,11 +78,8 @@ fn structure(source: &Source, tree: &Tree, found: &mut Vec<Diagnostic>) {
         let message = format!("more than {MAX_NODES} values, with aliases counted as what they stand for");
         found.push(Diagnostic::new(Code::Limit, Span::new(span.start, end.max(span.start)), "", message));
     }
-    if tree.root().is_none_or(|root| {
-        let node = tree.node(root);
-        node.span.start == node.span.end && tree.core(root).is_some()
-    }) && found.is_empty()
-    {
+    let nothing = tree.root().is_none_or(|root| tree.core(root) == Some(Core::Null));
+    if nothing && found.is_empty() {
         let message = "there is nothing here: a superpower needs name, description, version and stages";
         found.push(Diagnostic::new(Code::MissingField, Span::default(), "", message));
     }
@@ -85,7 +101,7 @@ pub fn decode(bytes: &[u8]) -> (String, Vec<Diagnostic>) {
         }
         let start = text.len();
         text.extend(std::iter::repeat_n('?', wrong.len()));
-        if found.len() < 16 {
+        if found.len() < MAX_TOLD {
             let shown: Vec<String> = wrong.iter().map(|byte| format!("0x{byte:02X}")).collect();
             let message = format!("{} is not UTF-8: save the file as UTF-8", shown.join(" "));
             found.push(Diagnostic::new(Code::YamlSyntax, Span::new(start, text.len()), "", message));

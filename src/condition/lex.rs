@@ -105,13 +105,26 @@ fn instead(at: usize, length: usize, text: &str, message: &str) -> ConditionErro
 fn variable(text: &str, at: usize) -> Result<(Token, usize), ConditionError> {
     let rest = &text[at..];
     let Some(inner) = rest.strip_prefix("{{") else {
-        return Err(error(at, at + 1, "a variable is written with two braces: {{name}}"));
+        let name = rest[1..].split('}').next().unwrap_or("").trim();
+        let close = rest.find('}').filter(|_| is_input_name(name));
+        let end = close.map_or(at + 1, |close| at + close + 1);
+        return Err(ConditionError {
+            instead: close.map(|_| format!("{{{{{name}}}}}")),
+            ..error(at, end, "a variable is written with two braces: {{name}}")
+        });
     };
     let close = inner.find("}}").filter(|&close| !inner[..close].contains("{{"));
     let Some(close) = close else {
-        let length = inner.find(|c: char| !c.is_whitespace() && !is_name_char(c)).unwrap_or(inner.len());
+        let blank = inner.len() - inner.trim_start().len();
+        let length = inner[blank..].find(|c: char| !is_name_char(c)).map_or(inner.len(), |at| blank + at);
         let end = at + 2 + inner[..length].trim_end().len();
-        return Err(error(at, end, "\"{{\" without \"}}\" behind the name"));
+        let name = inner[..length].trim();
+        // One brace of the two may be there already.
+        let end = if text[end..].starts_with('}') { end + 1 } else { end };
+        return Err(ConditionError {
+            instead: is_input_name(name).then(|| format!("{{{{{name}}}}}")),
+            ..error(at, end, "\"{{\" without \"}}\" behind the name")
+        });
     };
     let name = inner[..close].trim();
     let end = at + close + 4;

@@ -13,6 +13,15 @@ pub fn parse(text: &str) -> Result<Expr, ConditionError> {
     if parser.tokens.is_empty() {
         return Err(error(0, text.len(), "the condition is empty: write \"always\", or remove \"when\""));
     }
+    for pair in parser.tokens.windows(2) {
+        if let [(Token::Word(first), from), (Token::Word(second), to)] = pair
+            && first.ends_with(':')
+        {
+            let instead = format!("{first}{second}");
+            let message = format!("write \"{instead}\", without a space");
+            return Err(ConditionError { instead: Some(instead), ..error(from.start, to.end, message) });
+        }
+    }
     let expr = parser.or(0)?;
     match parser.tokens.get(parser.next) {
         None => Ok(expr),

@@ -6,8 +6,9 @@ use super::keys::{Level, Takes, fits};
 use super::scalar::{self, Core};
 use super::sink::Sink;
 use super::yaml::{Kind, NodeId, Style};
-use crate::diagnostic::{Code, Severity};
-use crate::source::Span;
+use super::{misfit, missing};
+use crate::diagnostic::Code;
+use crate::source::{Source, Span};
 
 /// How many inputs and stages there may be.
 pub const MAX_INPUTS: usize = 1_000;
@@ -19,21 +20,15 @@ pub fn decode(sink: &mut Sink<'_>) -> Option<Draft> {
     let (node, alias) = sink.tree.resolve(sink.tree.root()?);
     let alias = alias.map(|alias| sink.tree.node(alias).span);
     let start = sink.tree.node(node).span.start;
-    let slot = Slot { node, alias, key: Span::new(start, start), path: String::new() };
+    let slot = Slot { node, alias, outer: None, key: Span::new(start, start), path: String::new() };
     Some(Decoder { sink }.top(&slot))
 }
 
-/// Warns of a plain text that a reader of YAML 1.1 does not take for a text.
-pub fn warn_of_other_reading(sink: &mut Sink<'_>, text: &Text) {
-    let Some(other) = scalar::other_reading(&text.value).filter(|_| text.core != Core::Null) else { return };
-    let value = &text.value;
-    sink.at(
-        Code::WrongType,
-        &text.slot,
-        format!("a reader of YAML 1.1 takes {value} for {other}: quote it, to be read the same everywhere"),
-    )
-    .severity(Severity::Warning)
-    .fix("put it in quotes", scalar::quoted(value));
+/// The dash or comma before an item that is not there.
+fn dash(source: &Source, span: Span) -> Option<Span> {
+    let before = source.slice(Span::new(0, span.end)).trim_end();
+    let sign = span.start == span.end && before.ends_with(['-', ',', '[']);
+    sign.then(|| Span::new(before.len() - 1, before.len()))
 }
 
 struct Decoder<'a, 's> {
@@ -50,7 +45,7 @@ impl Decoder<'_, '_> {
         ) else {
             return draft;
         };
-        self.missing(&fields, Level::Top);
+        missing::report(self.sink, &fields, Level::Top);
         draft.name = self.text(&fields, "name");
         draft.description = self.text(&fields, "description");
         draft.version = self.text(&fields, "version");
@@ -84,14 +79,18 @@ impl Decoder<'_, '_> {
         } else if fields.get("stages").is_some() {
             draft.stages_unsure = true;
         }
-        draft.inputs_unsure |= fields.unsure;
-        draft.stages_unsure |= fields.unsure;
+        let lacking = fields.unsure || self.sink.may_lack_keys(slot.node);
+        let blanked = |name: &str, sink: &Sink<'_>| {
+            fields.get(name).is_some_and(|slot| sink.is_blanked(sink.tree.node(slot.node).span))
+        };
+        draft.inputs_unsure |= lacking || blanked("inputs", self.sink);
+        draft.stages_unsure |= lacking || blanked("stages", self.sink);
         draft
     }
 
     fn input(&mut self, slot: &Slot) -> Option<DraftInput> {
         let fields = self.mapping(slot, Level::Input, "an input is a mapping with at least a name")?;
-        self.missing(&fields, Level::Input);
+        missing::report(self.sink, &fields, Level::Input);
         let required = fields.get("required").cloned().and_then(|slot| {
             let text = self.scalar(&slot, Takes::Bool, "required")?;
             matches!(text.core, Core::Bool(_)).then(|| (text.core == Core::Bool(true), slot))
@@ -114,7 +113,7 @@ impl Decoder<'_, '_> {
     fn stage(&mut self, slot: &Slot) -> Option<DraftStage> {
         let fields = self.mapping(slot, Level::Stage, "a stage is a mapping with an action or a gate")?;
         let mut actions = Vec::new();
-        let mut unsure = fields.unsure;
+        let mut unsure = fields.unsure || self.sink.may_lack_keys(slot.node);
         for (key, _) in &fields.entries {
             let action = match key.name {
                 "agent" => ActionKey::Agent,
@@ -154,6 +153,7 @@ impl Decoder<'_, '_> {
         let fields =
             self.mapping(slot, Level::Expects, "\"expects\" must be a mapping with files or a verdict")?;
         Some(DraftExpects {
+            given: !fields.entries.is_empty() || fields.unsure,
             files: self.texts(&fields, "files"),
             verdict: self.text(&fields, "verdict"),
             slot: fields.slot,
@@ -164,34 +164,13 @@ impl Decoder<'_, '_> {
         let found = fields::read(self.sink, slot, level);
         if found.is_none() && !self.is_lost(slot.node) {
             let called = self.called(slot.node);
-            self.sink.at(Code::WrongType, slot, format!("{message}, and this is {called}"));
+            let colon = misfit::missing_colon(self.sink, slot, level);
+            let report = self.sink.at(Code::WrongType, slot, format!("{message}, and this is {called}"));
+            if let Some((title, edit)) = colon {
+                report.edits(title, vec![edit]);
+            }
         }
         found
-    }
-
-    fn missing(&mut self, fields: &Fields, level: Level) {
-        for key in level.keys().filter(|key| key.required && fields.get(key.name).is_none()) {
-            let place = Slot {
-                path: join(&fields.slot.path, key.name),
-                key: self.first_key(fields.slot.node),
-                ..fields.slot.clone()
-            };
-            self.sink.at_key(
-                Code::MissingField,
-                &place,
-                format!("\"{}\" is missing: {} needs it", key.name, level.called()),
-            );
-        }
-    }
-
-    /// The place to show for something that is not there.
-    fn first_key(&self, node: NodeId) -> Span {
-        match &self.sink.tree.node(node).kind {
-            Kind::Mapping(pairs) => pairs
-                .first()
-                .map_or(self.sink.tree.node(node).span, |(key, _)| self.sink.tree.node(*key).span),
-            _ => self.sink.tree.node(node).span,
-        }
     }
 
     /// A scalar field, of what the table says it takes. Null stands for "not given" where a field may be left out.
@@ -211,12 +190,20 @@ impl Decoder<'_, '_> {
             if !self.is_lost(slot.node) {
                 let message =
                     format!("\"{name}\" must be {}, and this is {}", takes.called(), self.called(slot.node));
-                self.sink.at(Code::WrongType, slot, message);
+                let written = self.sink.source.slice(node.span);
+                let report = self.sink.at(Code::WrongType, slot, message);
+                if matches!(node.kind, Kind::Mapping(_)) && !node.flow && !written.contains('\n') {
+                    report.fix("put it in quotes", scalar::quoted(written));
+                }
             }
             return None;
         };
+        misfit::warn_of_tag(self.sink, slot, takes);
         let core = tree.core(slot.node).unwrap_or(Core::Text);
         if core == Core::Null {
+            if self.sink.is_blanked(Span::new(slot.key.end, slot.key.end.max(node.span.start))) {
+                return None;
+            }
             self.sink.at(
                 Code::WrongType,
                 slot,
@@ -226,79 +213,14 @@ impl Decoder<'_, '_> {
         }
         let found = Text { value: text.clone(), core, slot: slot.clone() };
         if !fits(takes, core) {
-            return self.misfit(found, takes, name);
+            return misfit::report(self.sink, found, takes, name);
         }
-        // A default is judged by its input's type.
-        if *style == Style::Plain && name != "default" {
-            warn_of_other_reading(self.sink, &found);
+        // A default is judged by its input's type, and what takes words only says so itself.
+        let free = matches!(takes, Takes::Prose | Takes::Value | Takes::Name | Takes::Agent | Takes::Skill);
+        if *style == Style::Plain && free && name != "default" {
+            misfit::warn_of_other_reading(self.sink, &found);
         }
         Some(found)
-    }
-
-    /// A scalar of another type than the key takes; it is used all the same where its text can be.
-    fn misfit(&mut self, text: Text, takes: Takes, name: &str) -> Option<Text> {
-        let value = text.value.as_str();
-        let called = text.core.called();
-        match takes {
-            Takes::Bool => {
-                let meant = match value.to_ascii_lowercase().as_str() {
-                    "true" | "yes" | "on" | "y" => Some("true"),
-                    "false" | "no" | "off" | "n" => Some("false"),
-                    _ => None,
-                };
-                let report = self.sink.at(
-                    Code::WrongType,
-                    &text.slot,
-                    format!("\"{name}\" must be true or false, and \"{value}\" is {called}"),
-                );
-                if let Some(meant) = meant {
-                    report.fix(format!("change to {meant}"), meant);
-                }
-                None
-            }
-            Takes::Count => {
-                let number = value.trim().parse::<u32>().ok().filter(|number| *number > 0);
-                let report = self.sink.at(
-                    Code::WrongType,
-                    &text.slot,
-                    format!("\"{name}\" must be a whole number from 1, and \"{value}\" is {called}"),
-                );
-                if let Some(number) = number {
-                    report.fix(format!("change to {number}"), number.to_string());
-                }
-                None
-            }
-            Takes::Condition => {
-                let word = if text.core == Core::Bool(true) { "always" } else { "never" };
-                let report = self.sink.at(
-                    Code::WrongType,
-                    &text.slot,
-                    format!(
-                        "\"{name}\" must be a condition, and {value} is {called}{}",
-                        match text.core {
-                            Core::Bool(_) => format!(": write \"{word}\""),
-                            _ => String::new(),
-                        }
-                    ),
-                );
-                if matches!(text.core, Core::Bool(_)) {
-                    report.fix(format!("change to \"{word}\""), word);
-                }
-                None
-            }
-            // A number there is judged with the unit it lacks.
-            Takes::Duration if text.core == Core::Int => Some(text),
-            _ => {
-                self.sink
-                    .at(
-                        Code::WrongType,
-                        &text.slot,
-                        format!("\"{name}\" must be a text, and {value} is {called}: put it in quotes"),
-                    )
-                    .fix("put it in quotes", scalar::quoted(value));
-                Some(text)
-            }
-        }
     }
 
     fn texts(&mut self, fields: &Fields, name: &str) -> Vec<Text> {
@@ -313,7 +235,8 @@ impl Decoder<'_, '_> {
         let tree = self.sink.tree;
         if let Kind::Sequence(items) = &tree.node(slot.node).kind {
             let item = |(index, &id): (usize, &NodeId)| {
-                child(tree, slot, slot.key, id, format!("{}[{}]", slot.path, index + 1))
+                let key = dash(self.sink.source, tree.node(id).span).unwrap_or(slot.key);
+                child(tree, slot, key, id, format!("{}[{}]", slot.path, index + 1))
             };
             return Some((items.iter().enumerate().map(item).collect(), slot.clone()));
         }
@@ -325,7 +248,13 @@ impl Decoder<'_, '_> {
             let message =
                 format!("\"{name}\" must be {}, and this is {}", key.takes.called(), self.called(slot.node));
             let written = self.sink.source.slice(tree.node(slot.node).span);
-            let report = self.sink.at(Code::WrongType, slot, message);
+            let dashes = misfit::missing_dashes(self.sink, slot);
+            let hint = if dashes.is_empty() { "" } else { ": a space is missing behind \"-\"" };
+            let report = self.sink.at(Code::WrongType, slot, format!("{message}{hint}"));
+            if !dashes.is_empty() {
+                report.edits("add the space", dashes);
+                return None;
+            }
             if core.is_some() && matches!(key.takes, Takes::Texts | Takes::Stages) && !written.contains('\n')
             {
                 report.fix("make it a list", format!("[{written}]"));
@@ -355,6 +284,7 @@ impl Decoder<'_, '_> {
                 value: text.to_owned(),
                 core: Core::Text,
                 slot: Slot {
+                    outer: slot.alias,
                     node: tree.resolve(key).0,
                     alias: slot.alias,
                     key: tree.node(key).span,

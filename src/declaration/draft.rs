@@ -13,6 +13,8 @@ pub struct Slot {
     pub node: NodeId,
     /// The alias through which it came, outermost.
     pub alias: Option<Span>,
+    /// The alias through which the mapping or list came that it stands in.
+    pub outer: Option<Span>,
     /// Its key; for an item of a list, the list's.
     pub key: Span,
     /// The way to it, e.g. `stages[2].gate`.
@@ -125,6 +127,8 @@ pub struct DraftExpects {
     pub files: Vec<Text>,
     /// `verdict`
     pub verdict: Option<Text>,
+    /// Whether it has any key with a meaning.
+    pub given: bool,
 }
 
 /// A gate by its name.
@@ -224,6 +228,9 @@ impl DraftStage {
             None => None,
             Some(text) => Some(Spanned::new(text.value.parse().ok()?, spanned(text).span)),
         };
+        if action.is_none() && gate.is_none() {
+            return None;
+        }
         Some(Stage {
             span: tree.node(self.slot.node).span,
             name: self.name.as_ref().map(spanned),

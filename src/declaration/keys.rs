@@ -374,6 +374,8 @@ pub fn fits(takes: Takes, core: Core) -> bool {
         Takes::Count => core == Core::Int,
         Takes::Value => core != Core::Null,
         Takes::Stage => matches!(core, Core::Text | Core::Int),
+        // Whatever it is, it is none of the words, and is told so.
+        Takes::Word(_) => core != Core::Null,
         _ => core == Core::Text,
     }
 }

@@ -9,16 +9,14 @@ pub mod draft;
 mod fields;
 mod inside;
 pub mod keys;
+pub mod misfit;
+mod missing;
 pub mod model;
 pub mod order;
-mod patch;
+pub mod patch;
 pub mod scalar;
 mod sink;
+mod unknown;
 pub mod yaml;
 
 pub use sink::Sink;
-
-/// A text to be parsed as it is.
-pub fn patched(text: &str) -> patch::Patched {
-    patch::Patched::new(text)
-}

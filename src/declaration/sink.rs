@@ -1,7 +1,7 @@
 //! Where faults are collected, each at the place that an author can act on.
 
 use super::draft::{Slot, Text};
-use super::yaml::Tree;
+use super::yaml::{NodeId, Tree};
 use crate::diagnostic::{Code, Diagnostic, Edit, Fix, Severity};
 use crate::source::{Source, Span};
 
@@ -14,12 +14,39 @@ pub struct Sink<'a> {
     pub tree: &'a Tree,
     /// What was found.
     pub diagnostics: Vec<Diagnostic>,
+    /// Where syntax errors were blanked: what seems to be missing there may only be unreadable.
+    blanks: &'a [Span],
 }
 
 impl<'a> Sink<'a> {
-    /// Nothing found yet.
-    pub fn new(source: &'a Source, tree: &'a Tree) -> Self {
-        Self { source, tree, diagnostics: Vec::new() }
+    /// With what was found in the text as such.
+    pub fn new(source: &'a Source, tree: &'a Tree, blanks: &'a [Span], found: Vec<Diagnostic>) -> Self {
+        Self { source, tree, diagnostics: found, blanks }
+    }
+
+    /// Whether something unreadable stands in `span`, or directly behind it.
+    pub fn is_blanked(&self, span: Span) -> bool {
+        self.blanks.iter().any(|&blank| self.touch(span, blank))
+    }
+
+    /// Whether nothing but white space and dashes stands between the two.
+    fn touch(&self, a: Span, b: Span) -> bool {
+        let (first, second) = if a.start <= b.start { (a, b) } else { (b, a) };
+        let between = self.source.text().get(first.end..second.start).unwrap_or_default();
+        between.chars().all(|c| c.is_whitespace() || c == '-')
+    }
+
+    /// Whether a key of the mapping at `node` may be among what could not be read.
+    pub fn may_lack_keys(&self, node: NodeId) -> bool {
+        let span = self.tree.node(node).span;
+        let own = self.source.position(span.start).col;
+        self.blanks.iter().any(|&blank| {
+            let at = self.source.position(blank.start);
+            let before = self.source.slice(Span::new(self.source.line_start(at.line), blank.start));
+            let to_the_end = blank.end >= self.source.text().len();
+            let lines = before.trim_matches([' ', '\t', '-']).is_empty() && at.col <= own;
+            (lines || to_the_end) && self.touch(span, blank)
+        })
     }
 
     /// Reports a fault of a whole value; at its key where the value is not there, at the alias where it was used by one.
@@ -36,8 +63,31 @@ impl<'a> Sink<'a> {
 
     /// Reports a fault of a key.
     pub fn at_key(&mut self, code: Code, slot: &Slot, message: impl Into<String>) -> Report<'_> {
-        let diagnostic = Diagnostic::new(code, slot.alias.unwrap_or(slot.key), slot.path.clone(), message);
-        self.add(diagnostic, slot.alias.is_none())
+        let mut diagnostic =
+            Diagnostic::new(code, slot.outer.unwrap_or(slot.key), slot.path.clone(), message);
+        if slot.outer.is_some() {
+            diagnostic = diagnostic.with_related(slot.key, "what the alias stands for");
+        }
+        self.add(diagnostic, slot.outer.is_none())
+    }
+
+    /// The removal of a key and its value, where their lines hold nothing else.
+    pub fn removal(&self, key: Span, value: NodeId) -> Option<Edit> {
+        let source = self.source;
+        let start = source.line_start(source.position(key.start).line);
+        let last = source.position(self.tree.node(value).span.end.max(key.end)).line;
+        let before = source.slice(Span::new(start, key.start));
+        let rest = source.slice(Span::new(key.end, source.line_start(last + 1)));
+        let alone = before.trim().is_empty() && !self.tree.node(value).flow && rest.ends_with('\n');
+        // In brackets a comma or bracket follows; quotes may hold anything.
+        let plain = !rest.trim_end().ends_with(['}', ',', ']']);
+        (alone && plain)
+            .then(|| Edit { span: Span::new(start, source.line_start(last + 1)), text: String::new() })
+    }
+
+    /// The line break that the text uses.
+    pub fn line_break(&self) -> &'static str {
+        if self.source.text().contains("\r\n") { "\r\n" } else { "\n" }
     }
 
     fn push(&mut self, code: Code, slot: &Slot, own: Span, message: String) -> Report<'_> {

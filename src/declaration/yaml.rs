@@ -59,8 +59,8 @@ pub struct Node {
     pub span: Span,
     /// What it is.
     pub kind: Kind,
-    /// Its tag as written (`!!str`), if any.
-    pub tag: Option<String>,
+    /// Where its tag (`!!str`) stands, if it has one.
+    pub tag: Option<Span>,
     /// Whether a collection is written in brackets.
     pub flow: bool,
     /// The span in the text that was parsed.
@@ -116,7 +116,7 @@ impl Tree {
     pub fn core(&self, id: NodeId) -> Option<Core> {
         let node = self.node(id);
         let Kind::Scalar { text, style } = &node.kind else { return None };
-        Some(match (node.tag.as_deref(), style) {
+        Some(match (node.tag, style) {
             (None, Style::Plain) => scalar::core(text),
             _ => Core::Text,
         })
@@ -130,6 +130,37 @@ impl Tree {
         let place = inside::place(raw, *style, text, part);
         let source = |offset: usize| self.patched.to_source(node.raw.start + offset);
         Span::new(source(place.start), source(place.end))
+    }
+
+    /// Places, in the parsed text, of `{{…}}` that stand without quotes and so are two mappings, innermost ones last.
+    pub fn bare_templates(&self) -> Vec<Span> {
+        let mut found: Vec<Span> = Vec::new();
+        for node in &self.nodes {
+            let Kind::Mapping(pairs) = &node.kind else { continue };
+            let inner = pairs.first().map(|(key, _)| self.node(*key));
+            let doubled = inner.is_some_and(|inner| {
+                inner.flow && matches!(inner.kind, Kind::Mapping(_)) && inner.raw.start == node.raw.start + 1
+            });
+            let whole = self.patched.text()[node.raw.start..node.raw.end].ends_with("}}");
+            if node.flow && doubled && whole && found.last().is_none_or(|last| last.end <= node.raw.start) {
+                found.push(node.raw);
+            }
+        }
+        found
+    }
+
+    /// Places, in the parsed text, of plain keys that start with such a character.
+    pub fn keys_that_start(&self, with: fn(char) -> bool) -> Vec<Span> {
+        let pairs = self.nodes.iter().filter_map(|node| match &node.kind {
+            Kind::Mapping(pairs) => Some(pairs),
+            _ => None,
+        });
+        let keys = pairs.flatten().map(|(key, _)| self.node(*key));
+        keys.filter(
+            |key| matches!(&key.kind, Kind::Scalar { text, style: Style::Plain } if text.starts_with(with)),
+        )
+        .map(|key| key.raw)
+        .collect()
     }
 
     /// Every node with its id, in the order of the text.
@@ -151,7 +182,10 @@ pub fn read(patched: &Patched) -> (Tree, Option<Stop>) {
         match event {
             Ok((event, span)) => {
                 let range = span.byte_range().unwrap_or_default();
-                if !build.event(event, Span::new(range.start, range.end)) {
+                let tag =
+                    span.tag_span().and_then(|span| span.byte_range()).unwrap_or(range.start..range.start);
+                let tag = build.source(Span::new(tag.start, tag.end));
+                if !build.event(event, Span::new(range.start, range.end), tag) {
                     break;
                 }
             }
@@ -200,7 +234,7 @@ impl<'a> Build<'a> {
     }
 
     /// Takes one event; false when nothing after it matters.
-    fn event(&mut self, event: Event<'_>, span: Span) -> bool {
+    fn event(&mut self, event: Event<'_>, span: Span, tagged: Span) -> bool {
         match event {
             Event::DocumentStart(..) => {
                 self.documents += 1;
@@ -224,17 +258,17 @@ impl<'a> Build<'a> {
                 // The parser gives a value that is not there as "~" with an empty span.
                 let absent = span.start == span.end && style == Style::Plain;
                 let text = if absent { String::new() } else { text.into_owned() };
-                let id = self.add(span, Kind::Scalar { text, style }, false, tag.map(|tag| tag.original()));
+                let id = self.add(span, Kind::Scalar { text, style }, false, tag.map(|_| tagged));
                 self.anchor(anchor, id, Some((1, 0)));
                 self.attach(id, 1, 0, span);
             }
             Event::SequenceStart(style, anchor, tag) => {
                 let kind = Kind::Sequence(Vec::new());
-                self.start(span, kind, style == StructureStyle::Flow, anchor, tag.map(|tag| tag.original()));
+                self.start(span, kind, style == StructureStyle::Flow, anchor, tag.map(|_| tagged));
             }
             Event::MappingStart(style, anchor, tag) => {
                 let kind = Kind::Mapping(Vec::new());
-                self.start(span, kind, style == StructureStyle::Flow, anchor, tag.map(|tag| tag.original()));
+                self.start(span, kind, style == StructureStyle::Flow, anchor, tag.map(|_| tagged));
             }
             Event::SequenceEnd | Event::MappingEnd => self.close(Some(span)),
             Event::Alias(anchor) => {
@@ -261,7 +295,7 @@ impl<'a> Build<'a> {
         Span::new(self.patched.to_source(span.start), self.patched.to_source(span.end))
     }
 
-    fn add(&mut self, raw: Span, kind: Kind, flow: bool, tag: Option<String>) -> NodeId {
+    fn add(&mut self, raw: Span, kind: Kind, flow: bool, tag: Option<Span>) -> NodeId {
         let id = NodeId(u32::try_from(self.tree.nodes.len()).unwrap_or(u32::MAX));
         self.tree.nodes.push(Node { span: self.source(raw), kind, tag, flow, raw });
         id
@@ -273,7 +307,7 @@ impl<'a> Build<'a> {
         }
     }
 
-    fn start(&mut self, span: Span, kind: Kind, flow: bool, anchor: usize, tag: Option<String>) {
+    fn start(&mut self, span: Span, kind: Kind, flow: bool, anchor: usize, tag: Option<Span>) {
         let id = self.add(span, kind, flow, tag);
         self.anchor(anchor, id, None);
         self.open.push(Open { id, anchor, key: None, size: 1, depth: 0 });

@@ -57,7 +57,9 @@ fn what_is_no_condition_is_refused_at_the_offending_token() {
         ("{{scope}} == full story.ui_true", "story.ui_true"),
         ("{{scope}} = full", "="),
         ("{{scope", "{{scope"),
-        ("{{scope} == full", "{{scope"),
+        ("{{scope} == full", "{{scope}"),
+        ("{scope} == full", "{scope}"),
+        ("ui: true", "ui: true"),
         ("{{scope}} ==", "=="),
         ("== full", "=="),
         ("a && ", ""),
@@ -85,8 +87,8 @@ fn what_is_no_condition_is_refused_at_the_offending_token() {
 fn nesting_is_bounded() {
     let deep = |depth: usize| format!("{}a{}", "(".repeat(depth), ")".repeat(depth));
     assert!(parse(&deep(64)).is_ok());
-    assert!(parse(&deep(65)).is_err() && parse(&deep(1_000_000)).is_err());
-    assert!(parse(&format!("{}a", "!".repeat(1_000_000))).is_err());
+    assert!(parse(&deep(65)).is_err() && parse(&deep(100_000)).is_err());
+    assert!(parse(&format!("{}a", "!".repeat(100_000))).is_err());
     assert!(parse(&vec!["a"; 10_000].join(" && ")).is_ok());
 }
 

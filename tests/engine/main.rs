@@ -2,6 +2,8 @@
 
 mod architecture;
 mod check;
+mod check_fixtures;
+mod check_random;
 mod checkpoint_lock;
 mod checkpoint_record;
 mod checkpoint_thread;
@@ -12,6 +14,7 @@ mod condition;
 mod disk;
 mod examples;
 mod harness;
+mod invariants;
 mod main_job;
 mod opencode;
 mod process;

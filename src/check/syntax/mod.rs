@@ -1,0 +1,236 @@
+//! Reading on behind a syntax error.
+//!
+//! A parser of YAML stops at its first error. So the error is mended in a copy and the copy is read again: first the way
+//! an author probably meant it (which then is the fix that is offered), else by blanking what cannot be read. A mend
+//! counts only if the next error lies further on.
+
+mod guess;
+mod indent;
+mod line;
+mod quotes;
+mod words;
+
+use crate::declaration::patch::Patched;
+use crate::declaration::yaml::{self, MAX_DEPTH, Stop, Tree};
+use crate::diagnostic::{Code, Diagnostic, Edit, Fix};
+use crate::source::{Source, Span};
+use granit_parser::ErrorKind;
+use guess::Guess;
+use line::Line;
+
+/// How many errors are mended, how often the text is read for it, and how many bytes that may be.
+const MAX_ERRORS: usize = 16;
+const MAX_READS: usize = 96;
+const MAX_BYTES_READ: usize = 4 << 20;
+
+/// What could be read.
+pub struct Read {
+    /// The tree; of a text that could not be mended, what stands before the last error.
+    pub tree: Tree,
+    /// The errors.
+    pub found: Vec<Diagnostic>,
+    /// What was blanked, in the source: nothing is missing there that could not be read.
+    pub blanks: Vec<Span>,
+}
+
+/// Reads `start` as far as it can be read.
+pub fn read(source: &Source, start: Patched) -> Read {
+    let mut reader = Reader { source, reads: 0, bytes: 0 };
+    let mut text = start;
+    let (mut tree, mut stop) = reader.read(&text);
+    let (mut found, mut blanks) = (Vec::new(), Vec::new());
+    while let Some(error) = stop.take() {
+        let fatal = matches!(error.error.kind(), ErrorKind::RecursionLimitExceeded);
+        let mended = if fatal || found.len() + 1 >= MAX_ERRORS { None } else { reader.mend(&text, &error) };
+        match mended {
+            Some((guess, step)) => {
+                found.push(guess.diagnostic(&text));
+                (text, tree, stop) = (step.text, step.tree, step.stop);
+            }
+            None => {
+                found.push(plain(source, &text, &error));
+                let blanked = if fatal { None } else { reader.blank(&text, &error) };
+                let Some((spans, step)) = blanked else {
+                    blanks.push(Span::new(text.to_source(error.offset), source.text().len()));
+                    break;
+                };
+                blanks.extend(spans);
+                (text, tree, stop) = (step.text, step.tree, step.stop);
+            }
+        }
+        misread(&mut reader, &mut text, &mut tree, &mut stop, &mut found);
+    }
+    misread(&mut reader, &mut text, &mut tree, &mut stop, &mut found);
+    Read { tree, found, blanks }
+}
+
+/// A text that was read.
+struct Step {
+    text: Patched,
+    tree: Tree,
+    stop: Option<Stop>,
+}
+
+struct Reader<'a> {
+    source: &'a Source,
+    reads: usize,
+    bytes: usize,
+}
+
+impl Reader<'_> {
+    fn read(&mut self, text: &Patched) -> (Tree, Option<Stop>) {
+        let (tree, stop) = yaml::read(text);
+        self.reads += 1;
+        self.bytes += stop.as_ref().map_or(text.text().len(), |stop| stop.offset);
+        (tree, stop)
+    }
+
+    /// Reads `text`, if there is an allowance left for it.
+    fn step(&mut self, text: Patched) -> Option<Step> {
+        if self.reads >= MAX_READS || self.bytes >= MAX_BYTES_READ {
+            return None;
+        }
+        let (tree, stop) = self.read(&text);
+        Some(Step { text, tree, stop })
+    }
+
+    /// Where in the source reading stopped; beyond it where it did not.
+    fn reach(text: &Patched, stop: Option<&Stop>) -> usize {
+        stop.map_or(usize::MAX, |stop| text.to_source(stop.offset))
+    }
+
+    /// The line of [`Reader::reach`].
+    fn reached_line(&self, text: &Patched, stop: Option<&Stop>) -> usize {
+        stop.map_or(usize::MAX, |_| self.source.position(Self::reach(text, stop)).line)
+    }
+
+    /// The first guess behind which reading goes on; of several about the same place, the one that leads furthest.
+    fn mend(&mut self, text: &Patched, error: &Stop) -> Option<(Guess, Step)> {
+        let guesses = guess::guesses(text.text(), error);
+        for same in guesses.chunk_by(|a, b| a.span == b.span && a.message == b.message) {
+            if let Some(best) = self.best(text, error, same) {
+                return Some(best);
+            }
+        }
+        self.best(text, error, &indent::guesses(text.text(), error))
+    }
+
+    fn best(&mut self, text: &Patched, error: &Stop, guesses: &[Guess]) -> Option<(Guess, Step)> {
+        let reached = Self::reach(text, Some(error));
+        let mut best: Option<(usize, Guess, Step)> = None;
+        for guess in guesses {
+            let Some(step) = self.step(guess.apply(text)) else { break };
+            let reach = Self::reach(&step.text, step.stop.as_ref());
+            if reach > reached && best.as_ref().is_none_or(|(furthest, ..)| reach > *furthest) {
+                best = Some((reach, guess.clone(), step));
+            }
+        }
+        best.map(|(_, guess, step)| (guess, step))
+    }
+
+    /// Blanks as little as helps: a value, a line, the same before it, both.
+    fn blank(&mut self, text: &Patched, error: &Stop) -> Option<(Vec<Span>, Step)> {
+        let reached = self.reached_line(text, Some(error));
+        let here = Line::at(text.text(), error.offset);
+        let before = here.before(text.text());
+        let mut tries: Vec<Vec<(usize, usize)>> = Vec::new();
+        tries.extend(here.value.map(|value| vec![value]));
+        tries.push(vec![here.content()]);
+        if let Some(before) = &before {
+            tries.extend(before.value.map(|value| vec![value]));
+            tries.push(vec![before.content()]);
+            tries.push(vec![before.content(), here.content()]);
+        }
+        for ranges in tries {
+            let mut blanked = text.clone();
+            for &(start, end) in &ranges {
+                blanked = blanked.replace(start, end, &" ".repeat(end - start));
+            }
+            let step = self.step(blanked)?;
+            if self.reached_line(&step.text, step.stop.as_ref()) > reached {
+                let span =
+                    |(start, end): (usize, usize)| Span::new(text.to_source(start), text.to_source(end));
+                return Some((ranges.into_iter().map(span).collect(), step));
+            }
+        }
+        None
+    }
+}
+
+/// An error that nothing but its own words explains.
+fn plain(source: &Source, text: &Patched, stop: &Stop) -> Diagnostic {
+    let line = Line::at(text.text(), stop.offset);
+    let rest = &text.text()[stop.offset..line.end.max(stop.offset)];
+    let length: usize = rest.trim_end().chars().take(80).map(char::len_utf8).sum();
+    let mut span = Span::new(text.to_source(stop.offset), text.to_source(stop.offset + length));
+    if span.start == span.end {
+        // At the end of a line, or of the text: what stands before it is what an author can look at.
+        let line = source.position(span.start).line;
+        let before = source.slice(Span::new(source.line_start(line), span.start));
+        let last =
+            before.trim_end().len() - before.trim_end().trim_end_matches(|c: char| !c.is_whitespace()).len();
+        span.start -= if before.trim_end() == before { last } else { 0 };
+    }
+    if *stop.error.kind() == ErrorKind::RecursionLimitExceeded {
+        let end = source.offset(source.position(span.start).line, source.position(span.start).col + 1);
+        let span = Span::new(span.start, end.max(span.start));
+        return Diagnostic::new(Code::Limit, span, "", format!("nested deeper than {MAX_DEPTH} levels"));
+    }
+    Diagnostic::new(Code::YamlSyntax, span, "", words::message(stop.error.kind()))
+}
+
+impl Guess {
+    fn apply(&self, text: &Patched) -> Patched {
+        let mut edits = self.edits.clone();
+        edits.sort_by_key(|(start, end, _)| std::cmp::Reverse((*start, *end)));
+        edits.into_iter().fold(text.clone(), |text, (start, end, with)| text.replace(start, end, &with))
+    }
+
+    fn diagnostic(&self, text: &Patched) -> Diagnostic {
+        let span = |start, end| Span::new(text.to_source(start), text.to_source(end));
+        let mut diagnostic =
+            Diagnostic::new(Code::YamlSyntax, span(self.span.0, self.span.1), "", self.message.clone());
+        let edits = self.shown.as_ref().unwrap_or(&self.edits);
+        let edits =
+            edits.iter().map(|(start, end, with)| Edit { span: span(*start, *end), text: with.clone() });
+        diagnostic.fix = Some(Fix { title: self.title.clone(), edits: edits.collect() });
+        diagnostic
+    }
+}
+
+/// What is YAML, though never what was meant: `{{x}}` without quotes is two mappings, and a space that is none begins a
+/// key. It is read again as what it looks like.
+fn misread(
+    reader: &mut Reader<'_>,
+    text: &mut Patched,
+    tree: &mut Tree,
+    stop: &mut Option<Stop>,
+    found: &mut Vec<Diagnostic>,
+) {
+    let mut guesses: Vec<Guess> = tree
+        .bare_templates()
+        .into_iter()
+        .map(|raw| {
+            // More may stand behind the braces, and then reading stopped there.
+            let value = Line::at(text.text(), raw.start).value.filter(|value| value.0 == raw.start);
+            quotes::quote(
+                text.text(),
+                value.unwrap_or((raw.start, raw.end)),
+                quotes::BARE_TEMPLATE.to_owned(),
+            )
+        })
+        .collect();
+    for raw in tree.keys_that_start(guess::is_odd_space) {
+        guess::odd_spaces(text.text(), &Line::at(text.text(), raw.start), &mut guesses);
+    }
+    guesses.truncate(MAX_ERRORS.saturating_sub(found.len()));
+    guesses.sort_by_key(|guess| guess.span);
+    guesses.dedup_by_key(|guess| guess.span);
+    if guesses.is_empty() || reader.reads >= MAX_READS {
+        return;
+    }
+    found.extend(guesses.iter().map(|guess| guess.diagnostic(text)));
+    let mended = guesses.iter().rev().fold(text.clone(), |text, guess| guess.apply(&text));
+    (*tree, *stop) = reader.read(&mended);
+    *text = mended;
+}

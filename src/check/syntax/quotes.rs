@@ -1,0 +1,141 @@
+//! Texts that need quotes and have none, or have too few or too many.
+
+use super::guess::Guess;
+use super::line::{Line, quoted_length};
+use crate::declaration::scalar::quoted;
+
+/// What is said of `{{x}}` without quotes.
+pub const BARE_TEMPLATE: &str =
+    "a value that starts with \"{{\" must stand in quotes: without them it is a mapping";
+
+/// To put `range` in quotes.
+pub fn quote(text: &str, range: (usize, usize), message: String) -> Guess {
+    let value = &text[range.0..range.1];
+    let mut edits = Vec::new();
+    if value.contains(['"', '\\']) {
+        edits.push((range.0, range.0, "'".to_owned()));
+        edits.extend(value.match_indices('\'').map(|(at, _)| (range.0 + at, range.0 + at, "'".to_owned())));
+        edits.push((range.1, range.1, "'".to_owned()));
+    } else {
+        edits.push((range.0, range.0, "\"".to_owned()));
+        edits.push((range.1, range.1, "\"".to_owned()));
+    }
+    Guess {
+        span: range,
+        message,
+        title: "put it in quotes".to_owned(),
+        edits,
+        shown: Some(vec![(range.0, range.1, quoted(value))]),
+    }
+}
+
+/// What quotes would mend on this line.
+pub fn guesses(text: &str, line: &Line, found: &mut Vec<Guess>) {
+    let Some(value) = line.value else { return };
+    let (start, end) = value;
+    let written = &text[start..end];
+    match written.chars().next() {
+        Some('"' | '\'') => in_quotes(text, value, found),
+        Some('[' | '{') => {
+            if written.starts_with("{{") {
+                found.push(quote(text, value, BARE_TEMPLATE.to_owned()));
+            }
+            bare_in_brackets(text, value, found);
+        }
+        Some('|' | '>') if written.len() <= 3 => {}
+        Some('|' | '>') => found.push(indicator(text, value)),
+        Some('%') if start == line.start => {}
+        Some('@' | '`' | '%' | '&' | '*' | '!' | ']' | '}' | ',' | '?') => found.push(indicator(text, value)),
+        _ => {}
+    }
+    let plain = !written.starts_with(['"', '\'', '[', '{', '|', '>']);
+    if plain && (written.contains(": ") || written.ends_with(':')) && line.key.is_some() {
+        let message = "a text with \": \" in it must stand in quotes".to_owned();
+        found.push(quote(text, value, message));
+    }
+}
+
+fn indicator(text: &str, value: (usize, usize)) -> Guess {
+    let sign = text[value.0..].chars().next().unwrap_or(' ');
+    quote(text, value, format!("a text that starts with \"{sign}\" must stand in quotes"))
+}
+
+/// `[{{x}}, y]` and `{a: {{x}}}`, where more than the braces stands between the commas.
+fn bare_in_brackets(text: &str, (start, end): (usize, usize), found: &mut Vec<Guess>) {
+    let written = &text[start..end];
+    for (at, _) in written.match_indices("{{") {
+        let before = written[..at].trim_end();
+        if at == 0 || !before.ends_with([':', ',', '[']) {
+            continue;
+        }
+        let Some(close) = written[at..].find("}}").map(|close| at + close + 2) else { continue };
+        let length = written[close..].find([',', ']', '}']).unwrap_or(written.len() - close);
+        let stop = close + written[close..close + length].trim_end().len();
+        found.push(quote(text, (start + at, start + stop), BARE_TEMPLATE.to_owned()));
+    }
+}
+
+fn in_quotes(text: &str, (start, end): (usize, usize), found: &mut Vec<Guess>) {
+    let written = &text[start..end];
+    let sign = if written.starts_with('"') { '"' } else { '\'' };
+    if sign == '"' {
+        escapes(text, (start, end), found);
+    }
+    match quoted_length(written) {
+        Some(length) if length < written.len() => {
+            let inner = written.strip_prefix(sign).unwrap_or(written);
+            let inner = inner.strip_suffix(sign).unwrap_or(inner);
+            found.push(Guess {
+                span: (start, end),
+                message: format!(
+                    "the text ends at its second {sign}, and more stands behind it: quote the whole"
+                ),
+                title: "quote the whole".to_owned(),
+                edits: vec![(start, end, quoted(inner))],
+                shown: None,
+            });
+        }
+        None => found.push(Guess {
+            span: (start, end),
+            message: format!("the closing {sign} is missing"),
+            title: format!("add {sign}"),
+            edits: vec![(end, end, sign.to_string())],
+            shown: None,
+        }),
+        _ => {}
+    }
+}
+
+/// Backslashes in `"…"` that start no escape; all of a line at once, since they are one mistake.
+fn escapes(text: &str, (start, end): (usize, usize), found: &mut Vec<Guess>) {
+    let written = &text[start..end];
+    let mut wrong = Vec::new();
+    let mut at = 1;
+    while let Some(backslash) = written.get(at..).and_then(|rest| rest.find('\\')).map(|found| at + found) {
+        let behind = written[backslash + 1..].chars().next();
+        let digits = match behind {
+            Some('x') => 2,
+            Some('u') => 4,
+            Some('U') => 8,
+            Some(c) if "0abtnvfre \"/\\N_LP\t".contains(c) => 0,
+            None => break,
+            Some(_) => usize::MAX,
+        };
+        let hex = written[backslash + 1..].chars().skip(1).take_while(char::is_ascii_hexdigit).count();
+        if digits == usize::MAX || hex < digits {
+            wrong.push(start + backslash);
+        }
+        at = backslash + 1 + behind.map_or(0, char::len_utf8);
+    }
+    let Some(&first) = wrong.first() else { return };
+    let behind = text[first + 1..].chars().next().unwrap_or(' ');
+    found.push(Guess {
+        span: (first, first + 1 + behind.len_utf8()),
+        message: format!(
+            "\"\\{behind}\" means nothing between \" and \": write \"\\\\{behind}\", or use ' and '"
+        ),
+        title: "double the backslash".to_owned(),
+        edits: wrong.into_iter().map(|at| (at, at, "\\".to_owned())).collect(),
+        shown: None,
+    });
+}

@@ -1,0 +1,83 @@
+//! Keys that must be there and are not, with where and how they would be added.
+
+use super::draft::Slot;
+use super::fields::{Fields, join};
+use super::keys::{Key, Level};
+use super::sink::Sink;
+use super::yaml::{Kind, NodeId};
+use crate::diagnostic::{Code, Edit};
+use crate::source::Span;
+
+/// Reports every required key of `level` that the mapping lacks.
+pub fn report(sink: &mut Sink<'_>, fields: &Fields, level: Level) {
+    if sink.may_lack_keys(fields.slot.node) {
+        return;
+    }
+    for key in level.keys().filter(|key| key.required && fields.get(key.name).is_none()) {
+        let place = Slot {
+            path: join(&fields.slot.path, key.name),
+            key: first_key(sink, fields.slot.node),
+            ..fields.slot.clone()
+        };
+        let message = format!("\"{}\" is missing: {} needs it", key.name, level.called());
+        let edit = addition(sink, fields, key);
+        let report = sink.at_key(Code::MissingField, &place, message);
+        if let Some(edit) = edit {
+            report.edits(format!("add \"{}\"", key.name), vec![edit]);
+        }
+    }
+}
+
+/// The place to show for something that is not there.
+fn first_key(sink: &Sink<'_>, node: NodeId) -> Span {
+    let whole = sink.tree.node(node).span;
+    match &sink.tree.node(node).kind {
+        Kind::Mapping(pairs) => pairs.first().map_or(whole, |(key, _)| sink.tree.node(*key).span),
+        _ => whole,
+    }
+}
+
+/// Adds the key behind the nearest one that usually stands before it, else in front of all.
+fn addition(sink: &Sink<'_>, fields: &Fields, key: &Key) -> Option<Edit> {
+    let source = sink.source;
+    let entry = match (key.level, key.name) {
+        (Level::Top, "name") => "name: my-superpower".to_owned(),
+        (Level::Top, "version") => "version: \"1.0.0\"".to_owned(),
+        (Level::Top, "stages") => "stages:\n  - gate: human-approval".to_owned(),
+        (Level::Input, "name") => format!("name: input_{}", number(&fields.slot.path)),
+        (_, name) => format!("{name}: what it is for"),
+    };
+    let node = sink.tree.node(fields.slot.node);
+    let before = key
+        .level
+        .keys()
+        .take_while(|other| other.name != key.name)
+        .filter_map(|other| fields.get(other.name))
+        .last();
+    if node.flow {
+        let at = node.span.start + 1;
+        let comma = if fields.entries.is_empty() { "" } else { ", " };
+        return (!entry.contains('\n'))
+            .then(|| Edit { span: Span::new(at, at), text: format!("{entry}{comma}") });
+    }
+    if let Some(slot) = before {
+        let end = sink.tree.node(slot.node).span.end.max(slot.key.end);
+        let line = source.position(end).line;
+        let column = source.position(slot.key.start).col;
+        let at = source.offset(line, usize::MAX);
+        let at = at - usize::from(source.text()[..at].ends_with('\r'));
+        return Some(Edit {
+            span: Span::new(at, at),
+            text: format!("\n{}{entry}", " ".repeat(column)).replace('\n', sink.line_break()),
+        });
+    }
+    let column = source.position(node.span.start).col;
+    let at = node.span.start;
+    let text = format!("{entry}\n{}", " ".repeat(column)).replace('\n', sink.line_break());
+    Some(Edit { span: Span::new(at, at), text })
+}
+
+/// The number in the brackets at the end of a path.
+fn number(path: &str) -> &str {
+    path.rsplit_once('[').map_or("1", |(_, number)| number.trim_end_matches(']'))
+}
