@@ -3,6 +3,7 @@
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 deps=$root/.deps
+PATH=$PATH:$HOME/.cargo/bin # where rustup puts cargo, also for those whose shell does not say so
 
 say() { printf '%s\n' "$*" >&2; }
 die() { say "$*"; exit 1; }

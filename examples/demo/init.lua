@@ -7,7 +7,7 @@ local demo = vim.fs.dirname(vim.uv.fs_realpath(debug.getinfo(1, "S").source:sub(
 local plugin = vim.fs.dirname(vim.fs.dirname(demo))
 
 vim.opt.runtimepath = { plugin, vim.env.VIMRUNTIME, vim.fs.joinpath(plugin, "after") }
-vim.opt.packpath = {}
+vim.opt.packpath = { vim.env.VIMRUNTIME }
 vim.o.swapfile = false
 vim.o.shadafile = "NONE"
 vim.o.number = true
