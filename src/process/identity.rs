@@ -1,5 +1,6 @@
 //! Which process exactly: an id and when the kernel says it started, since ids are used again.
 
+use super::tree::start_time_of as start_time;
 use crate::outcome::ProcessRecord;
 
 /// The record of a process that exists; `None` where it does not, or is dead and only not yet reaped.
@@ -13,19 +14,9 @@ pub fn alive(record: &ProcessRecord) -> bool {
 }
 
 #[cfg(target_os = "linux")]
-pub(super) fn start_time(pid: u32) -> Option<u64> {
-    super::tree::stat(pid).filter(|stat| !stat.dead).map(|stat| stat.start_time)
-}
-
-#[cfg(target_os = "linux")]
 fn boot_id() -> String {
     let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     id.trim().to_owned()
-}
-
-#[cfg(target_os = "macos")]
-pub(super) fn start_time(pid: u32) -> Option<u64> {
-    super::tree::stat(pid).filter(|stat| !stat.dead).map(|stat| stat.start_time)
 }
 
 #[cfg(target_os = "macos")]

@@ -1,7 +1,8 @@
 //! The process that was started, as the head of all that it starts. Its id stays its own until it is reaped, and
 //! nothing signals it after that.
 
-use super::sweep::{end, leftovers};
+use super::ending::end;
+use super::sweep::leftovers;
 use super::tree::{self, Kin};
 use super::{LEFTOVER, Mark, TERM, locked};
 use crate::outcome::ProcessRecord;

@@ -8,7 +8,9 @@
 //! Time is [`std::time::Instant`], which stands still while the machine sleeps (`CLOCK_MONOTONIC` on Linux,
 //! `CLOCK_UPTIME_RAW` on macOS). Nothing is built on SIGCHLD, which belongs to the editor.
 
+mod ending;
 mod environment;
+mod guard;
 mod identity;
 mod inbox;
 mod leader;
@@ -21,23 +23,21 @@ mod sweep;
 mod tree;
 
 pub use environment::{Environment, find_program};
+pub use guard::program as guard_program;
 pub use identity::{alive, record};
 pub use inbox::Inbox;
 pub use lines::{Line, Lines};
 pub use secrets::{Masker, Secrets};
 pub use supervise::{Event, Exit, Item, Leader, Limit, Process, Stdin, Stream, spawn};
 pub use sweep::sweep;
+pub use tree::{ATTEMPT, RUN_ID};
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// The variable that carries the run's id, in every process of a run.
-pub const RUN_ID: &str = "SUPERPOWER_RUN_ID";
 /// The variable that carries the stage's position.
 pub const STAGE: &str = "SUPERPOWER_STAGE";
-/// The variable that carries the launch's serial number within the run.
-pub const ATTEMPT: &str = "SUPERPOWER_ATTEMPT";
 
 /// What to start, and within which limits.
 #[derive(Clone, Debug)]

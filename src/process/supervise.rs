@@ -1,5 +1,6 @@
 //! A process from its start to the end of the last that descends from it.
 
+use super::guard::{self, Guarded};
 use super::leader::reaped;
 use super::output::Output;
 use super::pipe::Pipe;
@@ -81,6 +82,8 @@ const STUCK: Duration = Duration::from_secs(3);
 #[derive(Debug)]
 pub struct Process<T> {
     child: Option<Child>,
+    /// Dropped after all of it is ended.
+    _guarded: Guarded,
     leader: Arc<Leader>,
     inbox: Arc<Inbox<Item<T>>>,
     stdin: Option<mpsc::Sender<Vec<u8>>>,
@@ -120,13 +123,16 @@ pub fn spawn<T: Send + 'static>(
     command.env_clear().envs(environment.for_child(&spec.mark, &spec.root)).envs(spec.env.iter().cloned());
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let (quitting, quit) = io::pipe()?;
+    let mut guarded = guard::announce(&spec.mark);
     let mut child = start(&mut command)?;
     let leader = Arc::new(Leader::new(child.id(), spec.mark.clone()));
+    guarded.started(&leader.record);
     // From here on, whatever fails, dropping the process ends what was started.
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let now = Instant::now();
     let mut process = Process {
         child: Some(child),
+        _guarded: guarded,
         leader: leader.clone(),
         inbox: inbox.clone(),
         stdin: None,

@@ -1,8 +1,8 @@
 //! Ending what an earlier drive left behind, before its run goes on.
 
+use super::ending::end;
 use super::{Mark, tree};
 use crate::outcome::ProcessRecord;
-use std::time::{Duration, Instant};
 use tree::Kin;
 
 /// Ends what is left of an earlier drive: the recorded processes that are still the same ones, with their groups
@@ -26,46 +26,9 @@ pub fn sweep(records: &[ProcessRecord], run_id: &str) -> Vec<String> {
     said
 }
 
-/// Ends what outlived its leader: TERM, and KILL to what is still there after `grace`. `more` finds those that came
-/// into being meanwhile.
-pub(super) fn end(kin: &mut Kin, grace: Duration, more: impl Fn() -> Kin) {
-    if kin.is_empty() {
-        return;
-    }
-    tree::signal(kin, libc::SIGTERM);
-    tree::signal(kin, libc::SIGCONT);
-    if gone(kin, grace) {
-        kin.extend(more());
-    }
-    // A process that forks faster than it is found: a few rounds, then it is given up.
-    for _ in 0..8 {
-        kin.extend(more());
-        kin.retain(|&pid, &mut start_time| tree::lives(pid, start_time));
-        if kin.is_empty() {
-            return;
-        }
-        tree::signal(kin, libc::SIGKILL);
-        gone(kin, Duration::from_millis(200));
-    }
-}
-
 /// What is left of one launch, beside those that are known already.
 pub(super) fn leftovers(mark: &Mark, known: &Kin) -> Kin {
     let mut kin = tree::marked(&mark.run_id, Some(mark.launch));
     kin.extend(known.iter().filter(|&(&pid, &start_time)| tree::lives(pid, start_time)));
     kin
-}
-
-/// Waits until none of them lives.
-fn gone(kin: &Kin, within: Duration) -> bool {
-    let until = Instant::now() + within;
-    loop {
-        if !kin.iter().any(|(&pid, &start_time)| tree::lives(pid, start_time)) {
-            return true;
-        }
-        if Instant::now() >= until {
-            return false;
-        }
-        std::thread::sleep(Duration::from_millis(5));
-    }
 }

@@ -2,9 +2,15 @@
 //!
 //! Tool shells run in sessions of their own, so that ending the agent's group leaves them. Children are found by
 //! their parents while those live, and by their environment after that.
+//!
+//! The guard has this file too, so it uses nothing but std and libc.
 
-use super::{ATTEMPT, RUN_ID};
 use std::collections::BTreeMap;
+
+/// The variable that carries the run's id, in every process of a run.
+pub const RUN_ID: &str = "SUPERPOWER_RUN_ID";
+/// The variable that carries the launch's serial number within the run.
+pub const ATTEMPT: &str = "SUPERPOWER_ATTEMPT";
 
 /// What the kernel says of a process.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,7 +84,12 @@ pub fn ourselves() -> Vec<u32> {
 
 /// Whether that very process still lives.
 pub fn lives(pid: u32, start_time: u64) -> bool {
-    super::identity::start_time(pid) == Some(start_time)
+    start_time_of(pid) == Some(start_time)
+}
+
+/// When a process started; `None` where it is not there, or is dead and only not yet reaped.
+pub fn start_time_of(pid: u32) -> Option<u64> {
+    stat(pid).filter(|stat| !stat.dead).map(|stat| stat.start_time)
 }
 
 /// Sends `signal` to each that is still the same process.

@@ -1,0 +1,107 @@
+//! The guard's end here: one tiny process that outlives the editor by a moment (DESIGN law 12).
+//!
+//! It holds the read end of a pipe and is told of each launch before it starts, and when nothing of it is left. When
+//! the pipe ends while a launch is still there, the editor was killed, and the guard ends what it left. Its lines:
+//! `launch N RUN ATTEMPT`, `group N PID START`, `over N`.
+
+use super::{Mark, locked};
+use crate::outcome::ProcessRecord;
+use std::collections::BTreeMap;
+use std::ffi::{CStr, OsStr};
+use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::Mutex;
+
+/// The program's name, beside the library.
+const PROGRAM: &str = "superpower-guard";
+
+static GUARD: Mutex<Guard> = Mutex::new(Guard { child: None, next: 0, live: BTreeMap::new() });
+
+struct Guard {
+    child: Option<Child>,
+    next: u64,
+    /// What it was told of each launch that is still there, to tell another one if need be.
+    live: BTreeMap<u64, String>,
+}
+
+/// A launch that the guard knows of, until this is dropped.
+#[derive(Debug)]
+pub struct Guarded(u64);
+
+/// Where the guard's program is: beside this library.
+pub fn program() -> Option<PathBuf> {
+    // SAFETY: the address is one of this library's own.
+    let path = unsafe {
+        let mut info: libc::Dl_info = std::mem::zeroed();
+        if libc::dladdr(program as *const libc::c_void, &mut info) == 0 || info.dli_fname.is_null() {
+            return None;
+        }
+        PathBuf::from(OsStr::from_bytes(CStr::from_ptr(info.dli_fname).to_bytes()))
+    };
+    let folder = path.canonicalize().ok().or_else(|| std::env::current_exe().ok())?.parent()?.to_path_buf();
+    // A test's program is one folder further in than what it tests.
+    [folder.join(PROGRAM), folder.parent()?.join(PROGRAM)].into_iter().find(|path| path.is_file())
+}
+
+/// Tells the guard that a launch is about to start.
+pub fn announce(mark: &Mark) -> Guarded {
+    let mut guard = locked(&GUARD);
+    guard.next += 1;
+    let id = guard.next;
+    let line = format!("launch {id} {} {}\n", mark.run_id.replace(char::is_whitespace, "_"), mark.launch);
+    guard.live.insert(id, line.clone());
+    guard.tell(&line);
+    Guarded(id)
+}
+
+impl Guarded {
+    /// Tells the guard which process it is.
+    pub fn started(&mut self, record: &ProcessRecord) {
+        let mut guard = locked(&GUARD);
+        let line = format!("group {} {} {}\n", self.0, record.pid, record.start_time);
+        guard.live.entry(self.0).or_default().push_str(&line);
+        guard.tell(&line);
+    }
+}
+
+impl Drop for Guarded {
+    fn drop(&mut self) {
+        let mut guard = locked(&GUARD);
+        guard.live.remove(&self.0);
+        guard.tell(&format!("over {}\n", self.0));
+    }
+}
+
+impl Guard {
+    /// Writes a line; where no guard is there to read it, starts one and tells it everything.
+    fn tell(&mut self, line: &str) {
+        let told = self
+            .child
+            .as_mut()
+            .and_then(|child| child.stdin.as_mut())
+            .map(|pipe| pipe.write_all(line.as_bytes()));
+        if matches!(told, Some(Ok(()))) || self.live.is_empty() {
+            return;
+        }
+        if let Some(mut dead) = self.child.take() {
+            drop(dead.stdin.take());
+            let _ = dead.wait();
+        }
+        let Some(program) = program() else { return };
+        let mut command = Command::new(program);
+        // Nothing of the editor's: it must not keep a directory, a terminal or a pipe of it.
+        command
+            .env_clear()
+            .current_dir("/")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        let Ok(mut child) = command.spawn() else { return };
+        let all: String = self.live.values().map(String::as_str).collect();
+        if child.stdin.as_mut().is_some_and(|pipe| pipe.write_all(all.as_bytes()).is_ok()) {
+            self.child = Some(child);
+        }
+    }
+}
