@@ -58,6 +58,7 @@ local handlers = {
       require("superpower.runs").put(run)
       require("superpower.attention").watch(run.ours and run.state == "running" or false)
       require("superpower.gate").follow(run)
+      require("superpower.news").follow(run)
     end
   end,
   notice = function(event)

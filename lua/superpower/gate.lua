@@ -10,6 +10,7 @@ local M = {}
 
 local shown ---@type superpower.GateShown? the gate that this editor last showed
 local open ---@type superpower.GateWindow?
+local reached ---@type string? a gate whose window is still to be offered
 local decided = {} ---@type table<string, true> by this editor
 
 ---@param run_id string
@@ -118,28 +119,35 @@ function M.words(run)
   )
 end
 
---- A run has reached a gate.
----@param event { root: string, gate: string }
-function M.opened(event)
-  if require("superpower.notify").headless() then
-    return
-  end
-  local run = require("superpower.session").status(event.root)
-  if not run or not run.gate or run.gate.id ~= event.gate then
-    return
-  end
+--- Opens the window of a gate that has just been reached, or says that it waits.
+---@param run superpower.Snapshot
+local function offer(run)
   local function say()
     require("superpower.notify").news(M.words(run), "info", true)
   end
   if not require("superpower.config").get().gate.open or M.is_open() then
     return say()
   end
+  local key = key_of(run.run_id, run.gate.id)
   require("superpower.attention").when_quiet(function()
-    local now = runs.get(event.root)
-    if not M.is_open() and now and now.gate and now.gate.id == event.gate then
-      M.open(event.root, true)
+    local now = runs.get(run.root)
+    if not M.is_open() and now and now.gate and key_of(now.run_id, now.gate.id) == key then
+      M.open(run.root, true)
     end
   end, say)
+end
+
+--- A run has reached a gate. The window opens once the snapshot says so too: it is what the review is made from.
+---@param event { root: string, run_id: string, gate: string }
+function M.opened(event)
+  if require("superpower.notify").headless() then
+    return
+  end
+  reached = key_of(event.run_id, event.gate)
+  local run = runs.get(event.root)
+  if run then
+    M.follow(run)
+  end
 end
 
 ---@param words string
@@ -167,6 +175,10 @@ end
 --- Keeps the window true to the run: one whose gate no longer waits is dead.
 ---@param run superpower.Snapshot
 function M.follow(run)
+  if reached and run.gate and run.state == "paused" and key_of(run.run_id, run.gate.id) == reached then
+    reached = nil
+    offer(run)
+  end
   if not open or open.run.root ~= run.root or open.deciding or decided[open:key()] then
     return
   end

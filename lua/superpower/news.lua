@@ -11,8 +11,19 @@ local next_step = {
   user = ":Superpower resume goes on.",
 }
 
----@param event { root: string, run_id: string, superpower: string, reason: string, detail?: string, stage: integer, total: integer }
-function M.paused(event)
+local halted = {} ---@type table<string, superpower.PausedEvent> by root, until the snapshot has the words for it
+
+---@class superpower.PausedEvent
+---@field root string
+---@field run_id string
+---@field superpower string
+---@field reason string
+---@field detail? string
+---@field stage integer
+---@field total integer
+
+---@param event superpower.PausedEvent
+local function say(event)
   local what = event.reason == "user" and "paused" or event.reason
   local head = ("%s: stage %d/%d %s"):format(event.superpower, event.stage or 0, event.total or 0, what)
   local detail = event.detail and event.detail ~= "" and ": " .. require("superpower.ui.text").line(event.detail) or ""
@@ -27,6 +38,25 @@ function M.paused(event)
     bad and "warn" or "info",
     true
   )
+end
+
+---@param event superpower.PausedEvent
+function M.paused(event)
+  halted[event.root] = event
+  local run = require("superpower.runs").get(event.root)
+  if run then
+    M.follow(run)
+  end
+end
+
+--- The snapshot that belongs to a halt has come.
+---@param run superpower.Snapshot
+function M.follow(run)
+  local event = halted[run.root]
+  if event and run.run_id == event.run_id and run.state == "paused" then
+    halted[run.root] = nil
+    say(event)
+  end
 end
 
 ---@param event { superpower: string, state: string, summary?: string }

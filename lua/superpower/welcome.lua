@@ -37,11 +37,12 @@ function M.look()
   if not root then
     return
   end
+  local known = require("superpower.runs").get(root)
   local run, err = session.status(root)
-  if err or not run then
+  session.call("seen", { root = root })
+  if err or not run or (known and known.run_id == run.run_id) then
     return
   end
-  session.call("seen", { root = root })
   local words = M.words(run)
   local key = ("%s/%s/%s"):format(run.run_id, run.current_stage, run.gate and run.gate.id or run.reason or "")
   if words and not said[key] and not run.ours then

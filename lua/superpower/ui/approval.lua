@@ -43,7 +43,7 @@ function M.page(review, run, width)
     table.insert(page.lines, line)
   end
   local label = text.line(review.label or "")
-  if text.width(label) > width - 26 then -- the title has no room for all of it
+  if text.width(label) > width - 22 then -- the title has no room for all of it
     for _, line in ipairs(text.wrap(label, width)) do
       add({ { line, "SuperpowerHeading" } })
     end

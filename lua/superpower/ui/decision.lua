@@ -28,7 +28,7 @@ M.__index = M
 ---@field quiet integer ms still to wait
 ---@field dead boolean
 ---@field closed boolean
----@field right? superpower.Chunk[]
+---@field title? superpower.Chunk[] the first question
 local step = 50
 
 ---@return integer
@@ -123,8 +123,8 @@ function M:ask(question, keys)
     pcall(vim.keymap.del, "n", key.lhs, { buffer = self.float.buf })
   end
   self.opts.keys = keys
-  self.right = self.right or self.opts.right
-  self.opts.right = question and { { " " .. question .. " ", "SuperpowerFailed" } } or self.right
+  self.title = self.title or self.opts.title
+  self.opts.title = question and { { " " .. question .. " ", "SuperpowerFailed" } } or self.title
   self:bind(keys)
   self:rearm()
 end

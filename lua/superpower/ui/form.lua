@@ -155,6 +155,16 @@ function M.open(name, inputs, given, done)
       back = function() end,
     })
   end
+  --- To the next line that still lacks something, if there is one.
+  local function to_next_fault(from)
+    for offset = 0, #form.inputs - 1 do
+      local row = (from + offset) % #form.inputs + 1
+      if M.fault(form, form.inputs[row]) then
+        vim.api.nvim_win_set_cursor(window.win, { row, 0 })
+        return
+      end
+    end
+  end
   local function edit()
     local input = here()
     if not input then
@@ -167,10 +177,7 @@ function M.open(name, inputs, given, done)
       vim.ui.input({ prompt = input.name .. ": ", default = (value_of(form, input)) }, function(value)
         if value ~= nil and not finished then
           set(input, value)
-          local row = vim.api.nvim_win_get_cursor(window.win)[1]
-          if row < #form.inputs then
-            vim.api.nvim_win_set_cursor(window.win, { row + 1, 0 })
-          end
+          to_next_fault(vim.api.nvim_win_get_cursor(window.win)[1])
         end
       end)
     end
@@ -244,12 +251,7 @@ function M.open(name, inputs, given, done)
     end,
   })
   paint()
-  for row, input in ipairs(form.inputs) do
-    if M.fault(form, input) then
-      vim.api.nvim_win_set_cursor(window.win, { row, 0 })
-      break
-    end
-  end
+  to_next_fault(#form.inputs)
 end
 
 return M
