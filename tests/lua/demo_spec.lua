@@ -124,9 +124,13 @@ describe("the demo", function()
     Shop.gate(nvim, gates[1])
     nvim:feed("q")
     nvim:wait("not require('superpower.gate').is_open()")
-    nvim:lua(
-      "for _, w in ipairs(vim.api.nvim_list_wins()) do if vim.bo[vim.api.nvim_win_get_buf(w)].filetype == 'superpower-progress' then vim.api.nvim_set_current_win(w) end end"
-    )
+    nvim:lua([[
+      for _, win in ipairs(vim.api.nvim_list_wins()) do
+        if vim.bo[vim.api.nvim_win_get_buf(win)].filetype == "superpower-progress" then
+          vim.api.nvim_set_current_win(win)
+        end
+      end
+    ]])
     nvim:feed("ggp")
     nvim:wait("vim.fn.bufname() == 'superpower://stage-1/prompt'")
     contains(nvim:text(), "people forget their password")

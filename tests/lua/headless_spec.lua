@@ -1,0 +1,195 @@
+-- The bang: what goes to which stream, whole, and what the editor's exit status says.
+local T = require("harness")
+local describe, it, eq, ok, contains, lacks = T.describe, T.it, T.eq, T.ok, T.contains, T.lacks
+
+--- A small project with one agent that works, and one gate.
+local declaration = [[
+name: small
+description: A small one
+version: "1.0"
+inputs:
+  - name: epic
+    required: true
+  - name: scope
+    type: enum
+    enum: [full, part]
+stages:
+  - agent: spec-kit
+    description: "Work on {{epic}}"
+  - gate: human-approval
+    description: Is it right
+  - agent: spec-kit
+    description: More work
+]]
+
+local agent = [[#!/bin/sh
+cat >/dev/null
+[ -e "$PWD/fail" ] && exit 1
+echo "done"
+]]
+
+---@param command string|string[]
+---@param opts? { dir?: string, trust?: string, env?: table }
+local function headless(command, opts)
+  opts = opts or {}
+  local dir = opts.dir
+  local home = T.dir()
+  local init = T.write(
+    home .. "/init.lua",
+    ([[
+    vim.opt.runtimepath = { %q, vim.env.VIMRUNTIME }
+    vim.opt.packpath = {}
+    vim.g.loaded_netrwPlugin = 1
+    vim.g.superpower = { harness = "command", trust = %q, harnesses = { command = { cmd = { %q } } } }
+  ]]):format(T.root, opts.trust or "always", dir .. "/agent")
+  )
+  local cmd = { vim.v.progpath, "--headless", "-n", "-i", "NONE", "-u", init }
+  for _, one in ipairs(type(command) == "table" and command or { command }) do
+    vim.list_extend(cmd, { "-c", one })
+  end
+  local env = vim.tbl_extend("force", {
+    HOME = home,
+    XDG_STATE_HOME = home .. "/state",
+    XDG_DATA_HOME = home .. "/data",
+    XDG_CONFIG_HOME = home .. "/config",
+    SUPERPOWER_NATIVE = T.library(),
+    USER = "ann",
+  }, opts.env or {})
+  local done = vim.system(cmd, { cwd = dir, env = env, text = true, timeout = 30000 }):wait()
+  return { code = done.code, out = done.stdout, err = done.stderr }
+end
+
+local function project()
+  if not T.library() then
+    T.skip("the library is not built")
+  end
+  local dir = T.dir()
+  T.write(dir .. "/.claude/superpowers/small.yaml", declaration)
+  T.write(dir .. "/.claude/agents/spec-kit.md", "---\nname: spec-kit\n---\nWork.\n")
+  T.write(dir .. "/agent", agent)
+  vim.uv.fs_chmod(dir .. "/agent", tonumber("755", 8))
+  return dir
+end
+
+describe("the bang", function()
+  it("runs to the gate (3), and an approval goes on to the end (0)", function()
+    local dir = project()
+    local run = headless("Superpower! run small epic='two words'", { dir = dir })
+    eq("", run.err)
+    eq(
+      table.concat({
+        "[superpower] LOADED  small  v1.0  stages=3",
+        "[superpower] STAGE 1/3: Work on two words",
+        "[superpower] DISPATCH  agent=spec-kit",
+        "[superpower] STAGE 2/3: Is it right",
+        "[superpower] GATE   Human approval required: Is it right",
+        "[superpower] PAUSED — resume with: :Superpower resume small",
+        "",
+      }, "\n"),
+      run.out
+    )
+    eq(3, run.code)
+    eq(3, headless("Superpower! resume", { dir = dir }).code)
+    local approved = headless("Superpower! approve looks | good", { dir = dir })
+    eq("", approved.err)
+    contains(approved.out, "[superpower] APPROVED  stage 2/3")
+    contains(approved.out, "[superpower] COMPLETE  small\n")
+    eq(0, approved.code)
+    local again = headless("Superpower! resume", { dir = dir })
+    eq({ 0, "" }, { again.code, again.out })
+  end)
+
+  it("goes back for changes and comes to the gate again (3), and a reject that took effect is 0", function()
+    local dir = project()
+    eq(3, headless("Superpower! run small epic=x", { dir = dir }).code)
+    eq(2, headless("Superpower! changes", { dir = dir }).code)
+    local changes = headless("Superpower! changes smaller", { dir = dir })
+    eq(3, changes.code)
+    contains(changes.out, "CHANGES  stage 2/3: smaller")
+    local rejected = headless("Superpower! reject no", { dir = dir })
+    eq(0, rejected.code)
+    contains(rejected.out, "REJECTED  stage 2/3: no")
+    eq(1, headless("Superpower! resume", { dir = dir }).code)
+    eq(2, headless("Superpower! approve", { dir = dir }).code)
+  end)
+
+  it("pauses on a failure (1); retry, skip and cancel", function()
+    local dir = project()
+    T.write(dir .. "/fail", "")
+    local run = headless("Superpower! run small epic=x", { dir = dir })
+    eq(1, run.code)
+    contains(run.out, "RETRY  stage 1/3: attempt 2/3: exit status 1")
+    contains(run.out, "FAILED  stage 1/3: Work on x: attempt 3/3: exit status 1")
+    eq(1, headless("Superpower! retry please", { dir = dir }).code)
+    eq(3, headless("Superpower! skip", { dir = dir }).code)
+    local cancelled = headless("Superpower! cancel", { dir = dir })
+    eq(0, cancelled.code)
+    contains(cancelled.out, "CANCELLED  small")
+    eq(1, headless("Superpower! resume", { dir = dir }).code)
+  end)
+
+  it("refuses (2) what is wrong, on standard error, with its line's end", function()
+    local dir = project()
+    for command, words in pairs({
+      ["Superpower! run smal epic=x"] = '"smal"',
+      ["Superpower! run small"] = "epic",
+      ["Superpower! run small epic=x nope=1"] = "nope",
+      ["Superpower! run small epic=x scope=all"] = "full",
+      ["Superpower! run small epic"] = "not key=value",
+      ["Superpower! run"] = "which one?",
+      ["Superpower! approve"] = "superpower: ",
+      ["Superpower! retry"] = "superpower: ",
+      ["Superpower! cancel"] = "superpower: ",
+      ["Superpower! resume"] = "superpower: ",
+      ["Superpower! rnu small"] = 'did you mean "run"?',
+      ["Superpower! plan small"] = "has no bang",
+      ["Superpower!"] = "needs a verb",
+    }) do
+      local refused = headless(command, { dir = dir })
+      eq({ 2, "" }, { refused.code, refused.out }, command)
+      contains(refused.err, words, command)
+      eq("\n", refused.err:sub(-1), command)
+    end
+    ok(not T.exists(dir .. "/.claude/state"), "a refusal leaves no trace")
+  end)
+
+  it("refuses (2) what is not trusted, and says how to trust", function()
+    local dir = project()
+    local run = headless("Superpower! run small epic=x", { dir = dir, trust = "ask" })
+    eq({ 2, "" }, { run.code, run.out })
+    contains(run.err, "trust")
+  end)
+
+  it("refuses (2) a declaration with an error, with its place", function()
+    local dir = project()
+    T.write(dir .. "/.claude/superpowers/small.yaml", (declaration:gsub("human%-approval", "human_approval")))
+    local run = headless("Superpower! run small epic=x", { dir = dir })
+    eq(2, run.code)
+    contains(run.err, "small.yaml:13:11")
+    contains(run.err, 'unknown gate "human_approval"')
+    lacks(run.err, "stack traceback")
+  end)
+
+  it("never asks about unsaved buffers, and stops at the first verb", function()
+    local dir = project()
+    T.write(dir .. "/notes.md", "x\n")
+    local run = headless({ "edit notes.md", "call setline(1, 'y')", "Superpower! run small epic=x" }, { dir = dir })
+    eq(3, run.code)
+  end)
+end)
+
+describe("the demo without a terminal", function()
+  it("plays to the end by approvals, each in a new editor", function()
+    if not T.library() then
+      T.skip("the library is not built")
+    end
+    local done = T.sh({ "sh", T.root .. "/scripts/demo.sh", "--headless" }, {
+      env = { DEMO_DIR = T.dir(), DEMO_PACE = "0.02", SUPERPOWER_NATIVE = T.library(), NVIM = vim.v.progpath },
+    })
+    eq(0, done.code)
+    local _, approvals = done.stdout:gsub("APPROVED  stage", "")
+    eq(4, approvals)
+    contains(done.stdout, "[superpower] COMPLETE  new-ui-feature")
+  end)
+end)
+
