@@ -1,7 +1,7 @@
 //! Follows one process for its harness: feeds it lines, does what it asks for, and tells the driver.
 
 use super::launch::{Order, Sink};
-use super::words::{exit_words, failed, limit_words};
+use super::words::{exit_words, failed, limit_words, note};
 use super::{Actions, End, Ending, Harness, Stopped};
 use crate::outcome::Outcome;
 use crate::process::{Event, Exit, Lines, POLITE, Process, Stream, TERM};
@@ -42,6 +42,9 @@ pub(super) fn follow(
                 process.stop(Duration::ZERO, grace);
             }
             Event::Over(exit) => {
+                if let Some(signal) = process.took() {
+                    to.signals.push(note(format!("it was ended by {signal}")));
+                }
                 out.finish(|line| harness.line(&line.text, line.lost, &mut to));
                 err.finish(|line| harness.error_line(&line.text, &mut to));
                 let ending = harness.end(&End { exit, stopped }, &mut to);

@@ -221,6 +221,11 @@ impl Starter {
             idle: launch.idle.filter(|_| invocation.streams),
             mark: Mark { run_id: launch.run_id.clone(), stage: launch.stage, launch: launch.launch },
         };
+        // For whoever wants to know what exactly was started; its absence spoils nothing.
+        let argv: Vec<String> =
+            [program.to_string_lossy().into_owned()].into_iter().chain(invocation.args).collect();
+        let argv = serde_json::to_string_pretty(&argv).unwrap_or_default();
+        let _ = std::fs::write(launch.dir.join("argv.json"), &*self.secrets.mask(&argv));
         let started = process::spawn(spec, &self.environment, &self.secrets, self.inbox.clone());
         let process = started.map_err(|source| LaunchError::Spawn { program, source })?;
         if invocation.duplex {

@@ -46,7 +46,7 @@ pub struct Launch {
     pub session: Option<Session>,
     /// The project root, where the agent works.
     pub root: PathBuf,
-    /// Where this launch's files go (it exists): `prompt.md` (already there), `output.log`.
+    /// Where this launch's files go (it exists): `prompt.md` (already there), `output.log`, `argv.json`.
     pub dir: PathBuf,
     /// Wall clock limit, counting time awake; none for `manual`.
     pub timeout: Option<Duration>,

@@ -226,6 +226,15 @@ impl<T: Send + 'static> Process<T> {
         self.ladder != Ladder::Not
     }
 
+    /// Which signal it took, where it was stopped and its own way was not enough.
+    pub const fn took(&self) -> Option<&'static str> {
+        match self.ladder {
+            Ladder::Not | Ladder::Term(_) => None,
+            Ladder::Kill(_) => Some("TERM"),
+            Ladder::Killed(_) => Some("KILL"),
+        }
+    }
+
     /// Begins to stop it: TERM to its group after `polite`, KILL after `term` more. Later calls only shorten this.
     pub fn stop(&mut self, polite: Duration, term: Duration) {
         let now = Instant::now();

@@ -8,7 +8,7 @@ use superpower::harness::*;
 use superpower::outcome::{Outcome, Session};
 
 /// What every script can do.
-const PRELUDE: &str = r#"#!/usr/bin/env python3
+pub const PRELUDE: &str = r#"#!/usr/bin/env python3
 import json, os, signal, sys, time
 def send(**m): print(json.dumps(m), flush=True)
 def recv():
@@ -41,7 +41,7 @@ def rest():
 "#;
 
 /// Harnesses whose `claude` is this script.
-fn scripted(dir: &Path, script: &str) -> Harnesses {
+pub fn scripted(dir: &Path, script: &str) -> Harnesses {
     let path = dir.join("claude");
     std::fs::write(&path, format!("{PRELUDE}{script}")).unwrap();
     std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();

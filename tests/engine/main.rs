@@ -22,6 +22,7 @@ mod project;
 mod project_review;
 mod project_trust;
 mod real_declarations;
+mod reports_h;
 mod survivors;
 mod template;
 mod transcripts;

@@ -15,7 +15,7 @@ prompt = sys.stdin.read()
 assert sys.argv[1:4] == ["run", "--format", "json"], sys.argv
 "#;
 
-fn run(script: &str, change: impl FnOnce(&mut Launch)) -> (Vec<Signal>, Ending) {
+pub fn run(script: &str, change: impl FnOnce(&mut Launch)) -> (Vec<Signal>, Ending) {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("opencode");
     std::fs::write(&path, format!("{PRELUDE}{script}")).unwrap();

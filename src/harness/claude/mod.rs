@@ -26,7 +26,7 @@ pub const NAME: &str = "claude";
 /// A release that has not answered by then never will; servers of tools are started before it answers.
 const HANDSHAKE: Duration = Duration::from_secs(60);
 /// How long it may take to end, after its last result.
-const AFTER_RESULT: Duration = Duration::from_secs(10);
+const AFTER_RESULT: Duration = Duration::from_secs(5);
 /// How long it may wait, after a result, for what it left running in the background.
 const BACKGROUND: Duration = Duration::from_secs(300);
 /// Our requests.

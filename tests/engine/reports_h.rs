@@ -1,0 +1,246 @@
+//! What went wrong for others with agents' processes, row by row (the table's rows H that are the harnesses').
+//!
+//! H6 is in `survivors`. H16, H20, H21 and H22 are the editor's and the driver's.
+
+use super::claude::scripted;
+use super::harness::{ended, launch_in, start};
+use super::opencode;
+use std::time::{Duration, Instant};
+use superpower::harness::*;
+use superpower::outcome::{Outcome, Session};
+
+fn claude_with(script: &str, change: impl FnOnce(&mut Launch)) -> (Vec<Signal>, Ending) {
+    let dir = tempfile::tempdir().unwrap();
+    let mut launch = launch_in(dir.path());
+    change(&mut launch);
+    let (_running, signals) = start("claude", &scripted(dir.path(), script), launch);
+    ended(&signals)
+}
+
+fn claude(script: &str) -> Ending {
+    claude_with(script, |_| {}).1
+}
+
+fn command_with(script: &str, change: impl FnOnce(&mut Launch, &mut Harnesses)) -> (Vec<Signal>, Ending) {
+    let dir = tempfile::tempdir().unwrap();
+    let mut harnesses = Harnesses::default();
+    harnesses.named.get_mut("command").unwrap().cmd = ["sh", "-c", script].map(ToOwned::to_owned).to_vec();
+    let mut launch = launch_in(dir.path());
+    change(&mut launch, &mut harnesses);
+    let (_running, signals) = start("command", &harnesses, launch);
+    ended(&signals)
+}
+
+fn command(script: &str) -> Ending {
+    command_with(script, |_, _| {}).1
+}
+
+fn failed(ending: &Ending) -> &str {
+    let Outcome::Failed { why } = &ending.outcome else { panic!("{:?}", ending.outcome) };
+    why
+}
+
+fn notes(signals: &[Signal]) -> Vec<&str> {
+    let note = |signal| match signal {
+        &Signal::Progress(Progress::Note { ref text }) => Some(text.as_str()),
+        _ => None,
+    };
+    signals.iter().filter_map(note).collect()
+}
+
+#[test]
+fn h1_an_ask_that_nobody_hears_is_ended_by_the_idle_limit() {
+    let script = "init()\nprint('Allow this? [y/N]', flush=True)\ntime.sleep(600)";
+    let ending = claude_with(script, |launch| launch.idle = Some(Duration::from_secs(3))).1;
+    assert_eq!(failed(&ending), "silent for 3s");
+    assert!(ending.tail.contains("Allow this? [y/N]"));
+}
+
+#[test]
+fn h1_silence_is_no_sign_while_a_tool_call_is_open_or_a_permission_is_asked() {
+    let dir = tempfile::tempdir().unwrap();
+    let script = r#"
+init()
+tool("t1", "Bash", command="make")
+time.sleep(3.5)
+result_of("t1")
+ask("r1", "t2", "Bash", command="make test")
+result()
+rest()
+"#;
+    let launch = Launch { idle: Some(Duration::from_secs(3)), ..launch_in(dir.path()) };
+    let (running, signals) = start("claude", &scripted(dir.path(), script), launch);
+    while !matches!(signals.recv().unwrap(), Signal::Asked(_)) {}
+    std::thread::sleep(Duration::from_millis(3500));
+    running.answer("r1", Answer::Once);
+    assert_eq!(ended(&signals).1.outcome, Outcome::Passed);
+}
+
+#[test]
+fn h2_what_reads_its_input_to_the_end_finishes() {
+    assert_eq!(command("cat >/dev/null; echo done").message, "done");
+    assert_eq!(opencode::run("answer(prompt)", |_| {}).1.message, "do it");
+    assert_eq!(claude("init()\nresult('over')\nassert recv() is None").message, "over");
+}
+
+#[test]
+fn h2_what_never_reads_its_input_finishes_too() {
+    let ending = command_with("echo done", |launch, _| launch.prompt = "x".repeat(4 << 20)).1;
+    assert_eq!(ending.message, "done");
+}
+
+#[test]
+fn h4_a_limit_that_is_told_as_success_is_a_limit() {
+    let script = "init()\nsend(type='result', subtype='success', is_error=False, num_turns=1, usage={'output_tokens': 0},
+      result='Claude AI usage limit reached|4102444800')\nrest()";
+    let Outcome::Limited { why, until } = claude(&script.replace("4102444800", &soon())).outcome else {
+        panic!()
+    };
+    assert!(why.contains("usage limit reached") && until.is_some(), "{why}");
+}
+
+/// In an hour.
+fn soon() -> String {
+    (chrono::Utc::now().timestamp() + 3600).to_string()
+}
+
+#[test]
+fn h5_the_final_event_outranks_the_exit_status_both_ways() {
+    let error = "init()\nsend(type='result', subtype='success', is_error=True, result='API Error: 400 x', api_error_status=400)\nrest()\nsys.exit(0)";
+    assert_eq!(failed(&claude(error)), "API Error: 400 x");
+    assert_eq!(claude("init()\nresult('fine')\nrest()\nsys.exit(1)").outcome, Outcome::Passed);
+    let recovered = "print(json.dumps({'type': 'error', 'sessionID': 's', 'error': {'name': 'APIError', 'data': {'message': 'x', 'statusCode': 500}}}))\nanswer('fine')\nsys.exit(1)";
+    assert_eq!(opencode::run(recovered, |_| {}).1.outcome, Outcome::Passed);
+    let fatal = "send('step_start'); step('tool-calls')\nprint(json.dumps({'type': 'error', 'sessionID': 's', 'error': {'name': 'APIError', 'data': {'message': 'gone', 'statusCode': 404}}}))";
+    assert_eq!(failed(&opencode::run(fatal, |_| {}).1), "gone (404)");
+}
+
+#[test]
+fn h7_what_ignores_term_and_spins_is_killed_and_that_is_said() {
+    let spin = "trap '' TERM; while :; do :; done";
+    let (before, ending) = command_with(spin, |launch, _| launch.timeout = Some(Duration::from_millis(300)));
+    assert_eq!(failed(&ending), "ran longer than 300ms");
+    assert_eq!(notes(&before), ["it was ended by KILL"]);
+    let (before, _) =
+        command_with("sleep 600", |launch, _| launch.timeout = Some(Duration::from_millis(100)));
+    assert_eq!(notes(&before), ["it was ended by TERM"]);
+}
+
+#[test]
+fn h7_what_never_exits_after_its_result_is_ended_and_its_result_counts() {
+    let begun = Instant::now();
+    let ending = claude(
+        "signal.signal(signal.SIGTERM, signal.SIG_IGN)\ninit()\nresult('fine')\nwhile True: time.sleep(60)",
+    );
+    assert_eq!((ending.outcome, &*ending.message), (Outcome::Passed, "fine"));
+    assert!(begun.elapsed() < Duration::from_secs(9), "{:?}", begun.elapsed());
+}
+
+#[test]
+fn h8_a_project_that_is_gone_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let launch = Launch { root: dir.path().join("worktree"), ..launch_in(dir.path()) };
+    let mut harnesses = Harnesses::default();
+    harnesses.named.get_mut("command").unwrap().cmd = vec!["true".to_owned()];
+    let error =
+        superpower::harness::launch(&resolve("command", &harnesses).unwrap(), launch, |_| {}).unwrap_err();
+    assert!(error.to_string().contains("worktree\" is not there"), "{error}");
+}
+
+#[test]
+fn h9_a_session_of_another_harness_is_not_given_to_this_one() {
+    let script = "assert '--resume' not in sys.argv\ninit()\nresult('fresh')\nrest()";
+    let session = Session { harness: "opencode".to_owned(), id: "ses_1".to_owned() };
+    assert_eq!(claude_with(script, |launch| launch.session = Some(session)).1.message, "fresh");
+}
+
+#[test]
+fn h10_marks_of_an_agent_around_it_do_not_reach_it() {
+    // SAFETY: no other thread of this test's process reads the environment by C.
+    unsafe {
+        std::env::set_var("CLAUDECODE", "1");
+        std::env::set_var("NVIM", "/tmp/nvim.sock");
+    }
+    assert_eq!(command("echo \"[$CLAUDECODE$NVIM]\"").message, "[]");
+}
+
+#[test]
+fn h11_a_prompt_of_2_mib_arrives_byte_for_byte() {
+    let prompt: String = (0..2 << 20).map(|i| char::from(b' ' + (i % 94) as u8)).collect();
+    let script = "import hashlib\nresult(hashlib.sha256(init().encode()).hexdigest())\nrest()";
+    let expected: String = <sha2::Sha256 as sha2::Digest>::digest(prompt.as_bytes())
+        .iter()
+        .map(|b| format!("{b:02x}"))
+        .collect();
+    assert_eq!(claude_with(script, |launch| launch.prompt = prompt.clone()).1.message, expected);
+    let command = command_with("sha256sum | cut -d' ' -f1", |launch, _| launch.prompt = prompt.clone()).1;
+    assert_eq!(command.message, expected);
+}
+
+#[test]
+fn h14_what_was_refused_is_in_the_ending() {
+    let script = "init()\nask('r1', 't1', 'Bash', command='make')\nresult('I could not')\nrest()";
+    let ending = claude_with(script, |launch| launch.interactive = false).1;
+    assert!(ending.refusals[0].starts_with("Bash make"), "{:?}", ending.refusals);
+}
+
+#[test]
+fn h15_the_exact_arguments_are_on_record_and_no_shell_sees_them() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut harnesses = Harnesses::default();
+    let cmd = ["echo", "$HOME", "`id`", "{agent}"].map(ToOwned::to_owned);
+    harnesses.named.get_mut("command").unwrap().cmd = cmd.to_vec();
+    let (_running, signals) = start("command", &harnesses, launch_in(dir.path()));
+    assert_eq!(ended(&signals).1.message, "$HOME `id` coder");
+    let argv = std::fs::read_to_string(dir.path().join("argv.json")).unwrap();
+    let argv: Vec<String> = serde_json::from_str(&argv).unwrap();
+    assert_eq!(&argv[1..], ["$HOME", "`id`", "coder"]);
+}
+
+#[test]
+fn h17_a_limit_holds_for_every_harness_that_has_a_process() {
+    let short = |launch: &mut Launch| launch.timeout = Some(Duration::from_millis(500));
+    assert_eq!(failed(&claude_with("init()\ntime.sleep(60)", short).1), "ran longer than 500ms");
+    assert_eq!(failed(&opencode::run("time.sleep(60)", short).1), "ran longer than 500ms");
+    assert_eq!(failed(&command_with("sleep 60", |launch, _| short(launch)).1), "ran longer than 500ms");
+}
+
+#[test]
+fn h18_a_limit_of_unknown_wording_is_a_limit_and_says_that_it_has_no_time() {
+    let script = "init()\nsend(type='result', subtype='success', is_error=True, api_error_status=429, result='Some new words')\nrest()";
+    let Outcome::Limited { why, until } = claude(script).outcome else { panic!() };
+    assert_eq!((&*why, until), ("Some new words; it does not say until when", None));
+    let event = "init()\nsend(type='rate_limit_event', rate_limit_info={'status': 'rejected', 'resetsAt': SOON, 'rateLimitType': 'five_hour'})\nsend(type='result', subtype='success', is_error=True, api_error_status=429, result='no')\nrest()";
+    let Outcome::Limited { until, .. } = claude(&event.replace("SOON", &soon())).outcome else { panic!() };
+    assert!(until.is_some());
+}
+
+#[test]
+fn h19_no_final_event_is_a_failure() {
+    assert_eq!(failed(&claude("init()\nsay('half of it')")), "no final event (exit status 0)");
+    let half = opencode::run("send('step_start'); send('text', text='half of it')", |_| {}).1;
+    assert_eq!(failed(&half), "no final event (exit status 0)");
+    assert!(half.tail.contains("half of it"));
+}
+
+#[test]
+fn a_flood_without_a_line_end_is_read_in_constant_memory() {
+    let size: u64 = if std::env::var_os("SUPERPOWER_TEST_LONG").is_some() { 1 << 30 } else { 96 << 20 };
+    let script = format!("head -c {size} /dev/zero | tr '\\0' x; echo; echo end");
+    let before = peak();
+    let (signals, ending) = command_with(&script, |launch, harnesses| {
+        harnesses.max_output = 1 << 20;
+        launch.timeout = Some(Duration::from_secs(100));
+    });
+    assert_eq!(ending.outcome, Outcome::Passed);
+    assert!(ending.message.ends_with("end") && ending.message.len() < 2 << 20);
+    assert!(notes(&signals).iter().any(|note| note.starts_with("a line was cut")), "{:?}", notes(&signals));
+    assert!(peak() - before < 80 << 20, "{} MiB more", (peak() - before) >> 20);
+}
+
+/// The most memory that this process has used.
+fn peak() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmHWM")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() << 10
+}
