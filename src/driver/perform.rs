@@ -37,7 +37,18 @@ impl Drive {
                 gate_review::make(&self.root, &self.dir, &self.run, stage);
             }
             Effect::Log(line) => self.log(&line),
-            Effect::Tell(notice) => self.tell_notice(&notice),
+            Effect::Tell(notice) => {
+                let stops = matches!(
+                    notice,
+                    Notice::GateOpened { .. } | Notice::RunPaused { .. } | Notice::RunFinished { .. }
+                );
+                if stops {
+                    // Whoever hears of it and asks for the run must not be given an older one.
+                    self.publish_snapshot();
+                    self.dirty = true;
+                }
+                self.tell_notice(&notice);
+            }
             Effect::Leave => {
                 self.wait = None;
                 self.leaving = true;
