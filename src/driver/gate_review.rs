@@ -98,7 +98,8 @@ pub fn before(root: &Path, dir: &RunDir, path: &str) -> Result<Option<String>, S
     store(root)?.before(&tree, path).map_err(|error| error.to_string())
 }
 
-fn compare(root: &Path, dir: &RunDir) -> Result<(TreeId, TreeId, Vec<Change>), String> {
+/// The files at the last approval, the files now, and what differs.
+pub fn compare(root: &Path, dir: &RunDir) -> Result<(TreeId, TreeId, Vec<Change>), String> {
     let store = store(root)?;
     let before = baseline(dir).ok_or("it is not known what the files were at the last approval")?;
     let after = store.snapshot().map_err(|error| error.to_string())?;

@@ -3,6 +3,7 @@
 //! A [`Drive`] exists from the verb that sets a run going until the run next pauses or ends. It holds the drive lock
 //! and the journal. A step's events are on disk, with one flush, before its effects act or show.
 
+pub mod checkpoints;
 pub mod gate_review;
 pub mod judge;
 pub mod live;
@@ -105,6 +106,7 @@ pub struct Drive {
     questions: Vec<signals::Pending>,
     wait: Option<(usize, DateTime<Utc>)>,
     live: Live,
+    keeper: checkpoints::Keeper,
     /// Processes of an earlier drive; none where there was none.
     left_behind: Option<Vec<ProcessRecord>>,
     published: Instant,
@@ -149,6 +151,7 @@ impl Drive {
         drop(self.lease.take());
         self.publish_snapshot();
         self.tell(json!({ "type": "drive-ended" }));
+        self.keeper.close();
     }
 
     fn receive(&mut self, message: Message) {
@@ -326,6 +329,7 @@ impl Drive {
         picture["ours"] = json!(self.lease.is_some());
         picture["driver"] = json!({ "pid": std::process::id() });
         picture["live"] = self.live.view();
+        picture["checkpoints"] = json!(self.keeper.rows());
         self.host.secrets.mask_value(&mut picture);
         picture["usage"] = self.usage(&picture["usage"]);
         *self.shared.snapshot.lock().unwrap_or_else(PoisonError::into_inner) = picture.clone();

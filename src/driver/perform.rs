@@ -23,6 +23,7 @@ impl Drive {
                 if let Some(agent) = self.agent.take_if(|agent| agent.launch == launch) {
                     agent.running.stop();
                     self.stopping.push(agent);
+                    self.checkpoint_interrupted();
                 }
                 self.forget_questions();
                 self.live = super::live::Live::default();
@@ -71,10 +72,18 @@ impl Drive {
         let name = self.harness_name(stage).to_owned();
         let resolved = match resolve(&name, &self.host.harnesses) {
             Ok(resolved) => resolved,
-            Err(missing) => return self.not_started(number, missing.to_string()),
+            Err(missing) => {
+                return self.not_started(number, Outcome::NeedsHuman { question: missing.to_string() });
+            }
         };
+        if let Err(why) = self.checkpoint_started(stage) {
+            return self.not_started(number, Outcome::Blocked { why });
+        }
         let interrupted = session.is_some() || self.run.stages[stage].worked_ms > 0;
-        let prompt = crate::prompt::prompt(&self.run, stage, interrupted);
+        let mut prompt = crate::prompt::prompt(&self.run, stage, interrupted);
+        if let Some(parameters) = self.checkpoint_parameters(stage, session.is_some()) {
+            prompt.insert_str(0, &format!("{parameters}\n\n"));
+        }
         let dir = self.dir.attempt(number, stage);
         let kept = fs::create_dir_all(&dir)
             .and_then(|()| atomic::replace(&dir.join("prompt.md"), prompt.as_bytes()));
@@ -116,7 +125,7 @@ impl Drive {
                 }
                 self.agent = Some(Agent { launch: number, running });
             }
-            Err(error) => self.not_started(number, error.to_string()),
+            Err(error) => self.not_started(number, Outcome::NeedsHuman { question: error.to_string() }),
         }
     }
 
@@ -132,10 +141,10 @@ impl Drive {
     }
 
     /// Nothing was started. A human has to see to that: trying again at once would change nothing.
-    fn not_started(&mut self, launch: u32, why: String) {
+    fn not_started(&mut self, launch: u32, outcome: Outcome) {
         let _ = self.apply(Event::AttemptEnded {
             launch,
-            outcome: Outcome::NeedsHuman { question: why },
+            outcome,
             message: String::new(),
             tail: String::new(),
             usage: Usage::default(),

@@ -7,6 +7,7 @@ use crate::outcome::Outcome;
 use crate::project::expects;
 use crate::prompt::{file_glob, head, tail};
 use crate::run::event::Event;
+use crate::run::state::Step;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -67,6 +68,7 @@ impl Drive {
         if let Progress::Note { text } = &progress {
             self.notice("info", text);
         }
+        self.checkpoint_progress(&progress);
         let files = self.live.take(progress);
         if !files.is_empty() {
             self.tell(json!({ "type": "files-changed", "paths": files }));
@@ -80,6 +82,9 @@ impl Drive {
         self.forget_questions();
         let Some(stage) = self.working(launch) else { return };
         let outcome = judge(&ending, &self.expected(stage));
+        if let Step::Working { since, .. } = self.run.stages[stage].step {
+            self.checkpoint_ended(stage, &outcome, &ending.message, since);
+        }
         let mask = |text: &str| self.host.secrets.mask(text).into_owned();
         let event = Event::AttemptEnded {
             launch,
@@ -94,14 +99,17 @@ impl Drive {
 
     /// What the stage expects, as the disk has it now.
     fn expected(&self, stage: usize) -> Expected {
-        let Some(expects) = &self.run.plan.stage(stage).expects else { return Expected::default() };
+        let retry_fail = matches!(self.keeper.key(stage), Some("EXECUTE" | "FIX"));
+        let Some(expects) = &self.run.plan.stage(stage).expects else {
+            return Expected { retry_fail, ..Expected::default() };
+        };
         let since = self.run.stages[stage].entered_at.map_or(SystemTime::UNIX_EPOCH, SystemTime::from);
         let globs: Vec<String> = expects.files.iter().map(|glob| file_glob(&self.run, &glob.value)).collect();
         Expected {
             declared: true,
             missing: expects::files_written_since(&self.root, &globs, since),
             verdict: expects.verdict.as_ref().map(|verdict| verdict.value.clone()),
-            retry_fail: false,
+            retry_fail,
         }
     }
 

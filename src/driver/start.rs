@@ -188,7 +188,9 @@ impl Parts<'_> {
             superpower: self.run.plan.name().to_owned(),
             since: (self.host.clock)().timestamp_millis(),
         });
+        let keeper = super::checkpoints::Keeper::open(&self.host, self.root, &self.dir, &self.run);
         Assembled(Drive {
+            keeper,
             host: self.host,
             root: self.root.to_owned(),
             dir: self.dir,

@@ -2,8 +2,8 @@
 
 use super::declarations::Root;
 use super::{Engine, PROTOCOL, Refusal, which};
-use crate::driver::gate_review;
 use crate::driver::open::{Opened, open};
+use crate::driver::{checkpoints, gate_review};
 use crate::harness::resolve;
 use crate::plan::Plan;
 use crate::run::event::Decision;
@@ -197,14 +197,15 @@ pub fn why(engine: &Engine, request: &Why) -> Answer {
             .ok_or_else(|| Refusal::new("unknown-stage", format!("there is no stage \"{reference}\"")))?,
         None => run.current().unwrap_or(run.plan.total() - 1),
     };
-    Ok(json!({ "lines": reasons(&opened, stage), "stage": stage + 1 }))
+    Ok(json!({ "lines": reasons(&request.root, &opened, stage), "stage": stage + 1 }))
 }
 
-fn reasons(opened: &Opened, stage: usize) -> Vec<String> {
+fn reasons(root: &Path, opened: &Opened, stage: usize) -> Vec<String> {
     let run = &opened.run;
     let state = &run.stages[stage];
     let plan: &Plan = &run.plan;
     let mut lines = vec![format!("stage {}/{}: {}", stage + 1, plan.total(), run.label(stage))];
+    let key = checkpoints::keys(plan).swap_remove(stage);
     match plan.when(stage) {
         None => lines.push("it has no condition: it always runs".into()),
         Some(when) => {
@@ -240,6 +241,11 @@ fn reasons(opened: &Opened, stage: usize) -> Vec<String> {
         Step::Done(Done::Passed) => "it passed".into(),
         Step::Done(Done::Adopted) => "it counts as run: the run was taken over from another tool".into(),
     });
+    let (place, _) = checkpoints::place(root, &opened.dir, run);
+    let record = crate::checkpoint::store::Store::new(place).read();
+    let rows = record.map(|record| crate::checkpoint::lines(&record)).unwrap_or_default();
+    let ours = |line: &&String| key.as_ref().is_some_and(|key| line.split(' ').next() == Some(key));
+    lines.extend(rows.iter().filter(ours).map(|line| format!("  checkpoint {line}")));
     for failure in &state.failures {
         lines.push(format!("  failed: {}", crate::plan::one_line(&failure.why)));
     }

@@ -226,6 +226,7 @@ pub(super) fn advance(run: &mut Run, at: DateTime<Utc>, out: &mut Vec<Effect>) {
                 state.entered_at = Some(at);
                 state.done_at = None;
                 state.worked_ms = 0;
+                state.launches = 0;
                 if state.pinned {
                     begin(run, stage, at, out);
                 } else {
@@ -269,6 +270,7 @@ pub(super) fn launch(run: &mut Run, stage: usize, resume: bool, at: DateTime<Utc
     let state = &mut run.stages[stage];
     state.step = Step::Working { launch: run.launches, since: at };
     state.launch = Some(run.launches);
+    state.launches += 1;
     state.process = None;
     let session = state.session.clone().filter(|_| resume);
     let (kind, actor) = run.plan.actor(stage);

@@ -189,6 +189,8 @@ pub struct StageState {
     pub harness: Option<String>,
     /// The newest launch.
     pub launch: Option<u32>,
+    /// Launches of this visit.
+    pub launches: u32,
     /// Final message of the newest passed attempt; a gate's comment.
     pub result: Option<String>,
     /// When this visit began.

@@ -1,0 +1,179 @@
+//! The checkpoint protocol, kept by the driver from what it sees of the agent (SPEC section 8).
+//!
+//! Nothing here holds up a run: the writing has a thread of its own. Only a fix too many keeps a stage from starting.
+
+use super::{Drive, Host, gate_review};
+use crate::checkpoint::{self, Checkpoints, End, Place, Report, Row, Start};
+use crate::harness::Progress;
+use crate::outcome::Outcome;
+use crate::plan::Plan;
+use crate::project::review::Change;
+use crate::run::state::Run;
+use crate::store::rundir::RunDir;
+use chrono::{DateTime, Utc};
+use serde_json::json;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// Attempts shorter than this are not worth a look at the whole tree.
+const WORTH_A_LOOK: Duration = Duration::from_secs(1);
+/// How long the last write may take when a drive ends.
+const CLOSING: Duration = Duration::from_secs(1);
+
+/// The checkpoints of a drive.
+pub struct Keeper {
+    book: Checkpoints,
+    keys: Vec<Option<String>>,
+    changed: Arc<AtomicBool>,
+    rows: Vec<Row>,
+}
+
+/// Where a run's document is: its track's, else its own directory's. With what to say where the track was refused.
+pub fn place(root: &Path, dir: &RunDir, run: &Run) -> (Place, Option<String>) {
+    let track = run.plan.inputs.get("track_id").filter(|id| !id.is_empty());
+    match track.map(|id| Place::of_track(root, id)) {
+        Some(Ok(place)) => (place, None),
+        Some(Err(refused)) => (Place::of_run(root, dir.path()), Some(refused.to_string())),
+        None => (Place::of_run(root, dir.path()), None),
+    }
+}
+
+/// Each stage's key.
+pub fn keys(plan: &Plan) -> Vec<Option<String>> {
+    checkpoint::keys(plan.declaration.stages.iter().map(|stage| {
+        (
+            stage.name.as_ref().map(|name| name.value.as_str()),
+            stage.action.as_ref().map(|action| &action.value),
+        )
+    }))
+}
+
+impl Keeper {
+    /// Opens the book of a run.
+    pub fn open(host: &Arc<Host>, root: &Path, dir: &RunDir, run: &Run) -> Self {
+        let (place, refused) = place(root, dir, run);
+        let changed = Arc::new(AtomicBool::new(true));
+        let (flag, host, root) = (changed.clone(), host.clone(), root.to_owned());
+        let say = move |level: &str, message: &str| {
+            (host.publish)(
+                None,
+                json!({ "type": "notice", "root": root, "level": level, "message": message }),
+            );
+        };
+        if let Some(refused) = refused {
+            say("warn", &refused);
+        }
+        let book = Checkpoints::open(place, move |report| match report {
+            Report::Waiting(why) => say("warn", &why),
+            Report::Mended(what) => say("warn", &what),
+            Report::Recovered => say("info", "checkpoints are written again"),
+            Report::Changed => flag.store(true, Ordering::Relaxed),
+        });
+        Self { book, keys: keys(&run.plan), changed, rows: Vec::new() }
+    }
+
+    /// The key of a stage, where it has one.
+    pub fn key(&self, stage: usize) -> Option<&str> {
+        self.keys.get(stage)?.as_deref()
+    }
+
+    /// The document's rows, read again where something has changed.
+    pub fn rows(&mut self) -> &[Row] {
+        if self.changed.swap(false, Ordering::Relaxed) {
+            self.rows = self.book.rows();
+        }
+        &self.rows
+    }
+
+    /// Something new was handed in; the rows will change.
+    fn touched(&self) {
+        self.changed.store(true, Ordering::Relaxed);
+    }
+
+    /// Takes the drive's end: what waits is written.
+    pub fn close(self) {
+        self.book.close(CLOSING);
+    }
+}
+
+impl Drive {
+    /// A launch begins; the error says why it must not.
+    pub(super) fn checkpoint_started(&mut self, stage: usize) -> Result<(), String> {
+        let now = (self.host.clock)();
+        let (_, actor) = self.run.plan.actor(stage);
+        let first = self.run.stages[stage].launches == 1;
+        let Some(key) = self.keeper.key(stage).map(str::to_owned) else { return Ok(()) };
+        let start = Start { key, agent: actor.to_owned(), first, total: None };
+        let started = self.keeper.book.started(start, now);
+        self.keeper.touched();
+        started.map_err(|refused| refused.to_string())
+    }
+
+    /// What the agent tells on its way.
+    pub(super) fn checkpoint_progress(&self, progress: &Progress) {
+        match progress {
+            Progress::Todo { items } => self.keeper.book.todo(items.clone()),
+            Progress::Tool { files, .. } if !files.is_empty() => self.keeper.book.files(files.clone()),
+            _ => return,
+        }
+        self.keeper.touched();
+    }
+
+    /// A launch is over.
+    pub(super) fn checkpoint_ended(
+        &self,
+        stage: usize,
+        outcome: &Outcome,
+        message: &str,
+        since: DateTime<Utc>,
+    ) {
+        let now = (self.host.clock)();
+        let files = self.written_since(since, now);
+        if !files.is_empty() {
+            self.keeper.book.files(files);
+        }
+        let last = self.run.stages[stage].spent + 1 >= self.run.plan.max_attempts(stage);
+        match End::of(outcome, message, last) {
+            Some(end) => self.keeper.book.ended(end, now),
+            None => self.keeper.book.interrupted(),
+        }
+        self.keeper.touched();
+    }
+
+    /// A launch was cut off.
+    pub(super) fn checkpoint_interrupted(&self) {
+        self.keeper.book.interrupted();
+        self.keeper.touched();
+    }
+
+    /// The parameters of a skill of the protocol, to stand before its prompt.
+    pub(super) fn checkpoint_parameters(&self, stage: usize, session: bool) -> Option<String> {
+        let (kind, actor) = self.run.plan.actor(stage);
+        if kind != "skill" {
+            return None;
+        }
+        let inputs = self.run.plan.stage_inputs(stage, &|other| self.run.result(other));
+        let inputs = inputs.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        let resume = if session { None } else { self.keeper.book.resume_from() };
+        let first = self.run.stages[stage].launches == 1;
+        let resume = resume.as_deref().filter(|_| !first);
+        checkpoint::parameters(actor, inputs, self.keeper.book.place(), &self.run.run_id, resume)
+    }
+
+    /// Files that the tree shows as written during the attempt, as git sees them.
+    fn written_since(&self, since: DateTime<Utc>, now: DateTime<Utc>) -> Vec<String> {
+        let worked = (now - since).to_std().unwrap_or_default();
+        if worked < WORTH_A_LOOK {
+            return Vec::new();
+        }
+        let changes =
+            gate_review::compare(&self.root, &self.dir).map(|(_, _, files)| files).unwrap_or_default();
+        let fresh = |change: &Change| {
+            let modified = std::fs::metadata(self.root.join(&change.path)).and_then(|file| file.modified());
+            modified.is_ok_and(|modified| DateTime::<Utc>::from(modified) >= since)
+        };
+        changes.into_iter().filter(fresh).map(|change| change.path).collect()
+    }
+}

@@ -1,0 +1,58 @@
+//! The driver keeps the checkpoints of a run.
+
+use crate::world::World;
+use serde_json::{Value, json};
+
+fn metadata(world: &World, path: &str) -> Value {
+    serde_json::from_str(&world.read(path)).unwrap_or(Value::Null)
+}
+
+#[test]
+fn a_run_keeps_metadata_in_its_track() {
+    let world = World::new();
+    world.declare(
+        "track",
+        "inputs:\n  - {name: track_id}\nstages:
+  - {skill: 'superpowers:writing-plans', inputs: {spec: \"it's here\"}}
+  - {agent: loop-executor, max_attempts: 1}
+  - {agent: ux-researcher}\n  - {agent: ux-researcher}\n",
+    );
+    world.hook(
+        "cat .prompt > \"seen-$SUPERPOWER_STAGE\"; test $1 = loop-executor && exit 1; echo The plan stands.",
+    );
+    world.run("track", json!({ "track_id": "login" }));
+    assert_eq!(world.settled()["reason"], "failed");
+    let path = "conductor/tracks/login/metadata.json";
+    let state = metadata(&world, path)["loop_state"].clone();
+    assert_eq!(state["checkpoints"]["PLAN"]["status"], "PASSED", "{state:#}");
+    assert_eq!(state["checkpoints"]["PLAN"]["agent"], "superpowers:writing-plans");
+    assert!(state["checkpoints"]["PLAN"]["notes"].as_str().unwrap().contains("The plan stands."));
+    assert_eq!(state["checkpoints"]["EXECUTE"]["status"], "FAILED");
+    assert_eq!(state["checkpoints"]["EXECUTE"]["notes"], "ERROR: exit status 1");
+    let prompt = world.read("seen-1");
+    let first = prompt.lines().next().unwrap();
+    assert!(first.contains("--spec='it'\\''s here'") && first.contains("--track-id='login'"), "{first}");
+
+    world.hook("echo fine");
+    world.ok("resume", json!({}));
+    assert_eq!(world.settled()["state"], "complete");
+    let state = metadata(&world, path)["loop_state"].clone();
+    for key in ["EXECUTE", "UX_RESEARCHER", "UX_RESEARCHER_2"] {
+        assert_eq!(state["checkpoints"][key]["status"], "PASSED", "{state:#}");
+    }
+    let why = world.ok("why", json!({ "stage": 2 }));
+    assert!(why["lines"].to_string().contains("checkpoint EXECUTE PASSED"), "{why}");
+}
+
+#[test]
+fn a_fix_too_many_blocks_the_run() {
+    let world = World::new();
+    world.declare("fix", "inputs:\n  - {name: track_id, default: t}\nstages:\n  - {agent: loop-fixer}\n");
+    let document = json!({ "loop_state": { "fix_cycle_count": 4, "max_fix_cycles": 3, "checkpoints": {} } });
+    world.write("conductor/tracks/t/metadata.json", &document.to_string());
+    world.run("fix", json!({}));
+    let picture = world.settled();
+    assert_eq!(picture["reason"], "blocked", "{picture:#}");
+    assert!(picture["detail"].as_str().unwrap().contains("max_fix_cycles"));
+    assert!(world.calls().is_empty());
+}

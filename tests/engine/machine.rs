@@ -1,0 +1,303 @@
+//! Law 5, thrown at with random events in random order.
+
+use chrono::{DateTime, Duration, TimeZone, Utc};
+use proptest::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use superpower::check;
+use superpower::outcome::{Outcome, Usage};
+use superpower::plan::{Inputs, Plan};
+use superpower::run::decide::{Verdict, decide};
+use superpower::run::effect::Effect;
+use superpower::run::event::{Decision, Event, Record};
+use superpower::run::machine::{self, Refusal};
+use superpower::run::state::{Done, Phase, Reason, Run, Step};
+
+/// One stage of a generated declaration.
+#[derive(Clone, Debug)]
+struct Shape {
+    acts: bool,
+    asks: bool,
+    when: Option<&'static str>,
+    rework: Option<usize>,
+    max_attempts: u32,
+}
+
+fn shapes() -> impl Strategy<Value = Vec<Shape>> {
+    let when = prop_oneof![
+        3 => Just(None),
+        1 => Just(Some("story.ui_true")),
+        1 => Just(Some("identity.tokens_missing || branch.not_spike")),
+        1 => Just(Some("never")),
+    ];
+    let stage = (any::<bool>(), any::<bool>(), when, proptest::option::of(0..6usize), 1..4u32);
+    proptest::collection::vec(stage, 1..7).prop_map(|stages| {
+        let shape = |(index, (acts, asks, when, rework, max_attempts)): (
+            usize,
+            (bool, bool, _, Option<usize>, u32),
+        )| {
+            let acts = acts || !asks;
+            let rework = rework.filter(|&target| asks && target < index);
+            Shape { acts, asks, when, rework, max_attempts }
+        };
+        stages.into_iter().enumerate().map(shape).collect()
+    })
+}
+
+fn plan(shapes: &[Shape]) -> Arc<Plan> {
+    let mut text = "name: p\ndescription: d\nversion: '1'\nstages:\n".to_owned();
+    for (index, shape) in shapes.iter().enumerate() {
+        text += &format!("  - name: s{}\n", index + 1);
+        if shape.acts {
+            text += &format!("    agent: a{}\n    max_attempts: {}\n", index + 1, shape.max_attempts);
+        }
+        if shape.asks {
+            text += "    gate: human-approval\n";
+        }
+        if let Some(when) = shape.when {
+            text += &format!("    when: {when}\n");
+        }
+        if let Some(rework) = shape.rework {
+            text += &format!("    rework: s{}\n", rework + 1);
+        }
+    }
+    let checked = check::check(&text, &check::Context::default());
+    let declaration = checked.declaration.unwrap_or_else(|| panic!("{text}\n{:?}", checked.diagnostics));
+    Arc::new(Plan::new(declaration, &Inputs::new()).unwrap())
+}
+
+/// What is thrown; stages and launches are taken modulo what there is, so that near misses are common.
+#[derive(Clone, Debug)]
+enum Throw {
+    Decide(bool),
+    End(u8, u8),
+    Started(u8),
+    Gate(u8, u8, u8),
+    WaitEnded(u8),
+    Pause,
+    Interrupt,
+    Cancel,
+    Resume,
+    Retry,
+    Skip,
+    Fact(u8, bool),
+    Verdict(u8, bool),
+}
+
+fn throws() -> impl Strategy<Value = Vec<Throw>> {
+    let one = prop_oneof![
+        8 => any::<bool>().prop_map(Throw::Decide),
+        8 => (0..9u8, 0..3u8).prop_map(|(how, launch)| Throw::End(how, launch)),
+        1 => (0..3u8).prop_map(Throw::Started),
+        5 => (0..3u8, 0..4u8, 0..3u8).prop_map(|(how, stage, visit)| Throw::Gate(how, stage, visit)),
+        2 => any::<u8>().prop_map(Throw::WaitEnded),
+        1 => Just(Throw::Pause),
+        1 => Just(Throw::Interrupt),
+        1 => (0..30u8).prop_map(|n| if n == 0 { Throw::Cancel } else { Throw::Resume }),
+        3 => Just(Throw::Resume),
+        2 => Just(Throw::Retry),
+        1 => Just(Throw::Skip),
+        1 => (0..3u8, any::<bool>()).prop_map(|(fact, value)| Throw::Fact(fact, value)),
+        1 => (any::<u8>(), any::<bool>()).prop_map(|(stage, run)| Throw::Verdict(stage, run)),
+    ];
+    proptest::collection::vec(one, 0..60)
+}
+
+const FACTS: [&str; 3] = ["story.ui_true", "identity.tokens_missing", "branch.not_spike"];
+
+fn outcome(how: u8) -> Outcome {
+    match how {
+        0..=2 => Outcome::Passed,
+        3 => Outcome::Failed { why: "exit status 1".into() },
+        4 => Outcome::Transient { why: "overloaded".into() },
+        5 => Outcome::Limited { why: "quota".into(), until: None },
+        6 => Outcome::VerdictFail { why: "no".into() },
+        7 => Outcome::Blocked { why: "no".into() },
+        _ => Outcome::NeedsHuman { question: "which?".into() },
+    }
+}
+
+/// What must hold of everything that happened, whatever it was.
+#[derive(Default)]
+struct Witness {
+    started: BTreeMap<u32, usize>,
+    ended: BTreeSet<u32>,
+    stopped: BTreeSet<u32>,
+    decided: BTreeSet<(usize, u32)>,
+}
+
+impl Witness {
+    fn see(
+        &mut self,
+        run: &Run,
+        before: &Phase,
+        record: &Record,
+        effects: &[Effect],
+    ) -> Result<(), TestCaseError> {
+        match &record.event {
+            Event::AttemptEnded { launch, .. } => {
+                prop_assert!(self.ended.insert(*launch), "launch {launch} ended twice");
+                prop_assert!(!self.stopped.contains(launch), "launch {launch} ended after it was stopped");
+            }
+            Event::GateDecided { stage, visit, .. } => {
+                prop_assert!(self.decided.insert((*stage, *visit)), "gate {stage}.{visit} was decided twice");
+                prop_assert_eq!(before, &Phase::Paused { reason: Reason::Gate, detail: String::new() });
+            }
+            _ => {}
+        }
+        prop_assert!(!before.ended(), "something followed the end: {:?}", record.event);
+        for effect in effects {
+            match effect {
+                Effect::StartAgent { stage, launch, .. } => {
+                    prop_assert!(self.started.insert(*launch, *stage).is_none(), "launch {launch} twice");
+                    let rank = run.plan.rank(*stage);
+                    for &earlier in &run.plan.order[..rank] {
+                        let done = matches!(run.stages[earlier].step, Step::Done(_));
+                        prop_assert!(done, "stage {stage} started before {earlier} was done");
+                        let approved = !run.plan.asks(earlier)
+                            || !matches!(run.stages[earlier].step, Step::Done(Done::Passed));
+                        prop_assert!(approved, "stage {stage} started past the gate at {earlier}");
+                    }
+                    let working =
+                        |launch: &u32| !self.ended.contains(launch) && !self.stopped.contains(launch);
+                    prop_assert_eq!(self.started.keys().filter(|launch| working(launch)).count(), 1);
+                }
+                Effect::StopAgent { launch } => {
+                    prop_assert!(self.stopped.insert(*launch));
+                }
+                _ => {}
+            }
+        }
+        let pausing = effects.iter().any(|effect| matches!(effect, Effect::Leave));
+        let waits = matches!(run.phase, Phase::Paused { .. }) || run.phase.ended();
+        prop_assert!(waits || !pausing, "it left while running");
+        if run.phase == Phase::Running {
+            let stage = run.current();
+            let alive = stage.is_some_and(|stage| {
+                matches!(run.stages[stage].step, Step::Deciding | Step::Working { .. } | Step::Resting { .. })
+            });
+            prop_assert!(
+                alive,
+                "it runs, and nothing will ever happen: {:?}",
+                stage.map(|it| &run.stages[it].step)
+            );
+        }
+        if run.phase == Phase::Complete {
+            prop_assert!(run.stages.iter().all(|stage| matches!(stage.step, Step::Done(_))));
+        }
+        Ok(())
+    }
+}
+
+fn event(run: &Run, throw: &Throw) -> Option<Event> {
+    let total = u8::try_from(run.plan.total()).unwrap();
+    let by = || "ann".to_owned();
+    let near = |launch: u8| run.launches.saturating_sub(u32::from(launch)).max(1);
+    Some(match throw {
+        Throw::Decide(value) => {
+            let stage = run.current()?;
+            match decide(run, stage) {
+                Verdict::Needs(fact) => {
+                    Event::FactDecided { fact, value: *value, reason: String::new(), stage }
+                }
+                Verdict::Decided { run, why } => Event::StageDecided { stage, run, why },
+            }
+        }
+        Throw::End(how, launch) => Event::AttemptEnded {
+            launch: near(*launch),
+            outcome: outcome(*how),
+            message: "done".into(),
+            tail: String::new(),
+            usage: Usage::default(),
+        },
+        Throw::Started(launch) => {
+            Event::AgentStarted { launch: near(*launch), harness: "fake".into(), process: None }
+        }
+        Throw::Gate(how, stage, visit) => {
+            let current = run.current().unwrap_or(0);
+            let stage = if *stage == 3 { (current + 1) % run.plan.total() } else { current };
+            let decision = [Decision::Approve, Decision::Changes, Decision::Reject][usize::from(*how)];
+            // Rejecting ends the run; most random walks should get further.
+            let decision =
+                if decision == Decision::Reject && *visit > 0 { Decision::Approve } else { decision };
+            let visit = run.stages[stage].visit.saturating_sub(u32::from(*visit / 2));
+            Event::GateDecided { stage, visit, decision, comment: "so".into(), by: by(), digest: None }
+        }
+        Throw::WaitEnded(stage) => Event::WaitEnded { stage: usize::from(stage % total) },
+        Throw::Pause => Event::PauseRequested { by: by() },
+        Throw::Interrupt => Event::Interrupted { why: "left".into() },
+        Throw::Cancel => Event::Cancelled { by: by() },
+        Throw::Resume => Event::Resumed { by: by() },
+        Throw::Retry => Event::Retried { by: by(), comment: "again".into() },
+        Throw::Skip => Event::Skipped { by: by() },
+        Throw::Fact(fact, value) => Event::FactDecided {
+            fact: FACTS[usize::from(*fact)].into(),
+            value: *value,
+            reason: String::new(),
+            stage: run.current().unwrap_or(0),
+        },
+        Throw::Verdict(stage, run) => {
+            Event::StageDecided { stage: usize::from(stage % total), run: *run, why: String::new() }
+        }
+    })
+}
+
+fn time(n: usize) -> DateTime<Utc> {
+    Utc.timestamp_opt(1_700_000_000, 0).unwrap() + Duration::seconds(i64::try_from(n).unwrap())
+}
+
+fn walk(shapes: &[Shape], throws: &[Throw]) -> Result<(), TestCaseError> {
+    let plan = plan(shapes);
+    let started = Event::RunStarted {
+        run_id: "r".into(),
+        superpower: "p".into(),
+        version: "1".into(),
+        declaration: "d".into(),
+        inputs: Inputs::new(),
+        harness: None,
+        by: "ann".into(),
+        adopted: None,
+    };
+    let first = Record { at: time(0), event: started };
+    let (mut run, effects) = machine::start(plan.clone(), &first);
+    let mut witness = Witness::default();
+    let mut journal = Vec::new();
+    witness.see(&run, &Phase::Running, &first, &effects)?;
+    for (n, throw) in throws.iter().enumerate() {
+        let Some(event) = event(&run, throw) else { continue };
+        let record = Record { at: time(n + 1), event };
+        let before = format!("{run:?}");
+        let phase = run.phase.clone();
+        match machine::step(&mut run, &record) {
+            Ok(effects) => {
+                witness.see(&run, &phase, &record, &effects)?;
+                journal.push(record);
+            }
+            Err(refusal) => {
+                prop_assert_eq!(&format!("{run:?}"), &before, "refused ({}), and yet changed", refusal);
+                prop_assert!(!phase.ended() || matches!(refusal, Refusal::Ended(_) | Refusal::Stale));
+            }
+        }
+    }
+    // Resume is a function of plan and journal.
+    let (mut again, _) = machine::start(plan, &first);
+    for record in &journal {
+        let text = serde_json::to_string(record).unwrap();
+        let read: Record = serde_json::from_str(&text).unwrap();
+        prop_assert_eq!(&read, record);
+        prop_assert!(machine::step(&mut again, &read).is_ok());
+    }
+    prop_assert_eq!(format!("{again:?}"), format!("{run:?}"));
+    Ok(())
+}
+
+/// 100,000 cases where asked for (`SUPERPOWER_LONG=1`), a few thousand always.
+fn cases() -> u32 {
+    if std::env::var_os("SUPERPOWER_LONG").is_some() { 100_000 } else { 3_000 }
+}
+
+#[test]
+fn random_events_in_random_order_break_no_law() {
+    let config = ProptestConfig { cases: cases(), failure_persistence: None, ..ProptestConfig::default() };
+    proptest!(config, |(shapes in shapes(), throws in throws())| { walk(&shapes, &throws)?; });
+}
