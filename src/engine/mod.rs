@@ -10,6 +10,7 @@ mod ops;
 mod preview;
 pub mod queue;
 mod refusal;
+mod schema;
 mod verbs;
 mod views;
 mod which;

@@ -1,6 +1,6 @@
 //! The operations of the door, by name.
 
-use super::{Engine, Refusal, declarations, drill, preview, verbs, views};
+use super::{Engine, Refusal, declarations, drill, preview, schema, verbs, views};
 use crate::config::Config;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -29,6 +29,7 @@ pub const NAMES: &[&str] = &[
     "review",
     "run",
     "runs",
+    "schema",
     "skip",
     "status",
     "stop",
@@ -68,6 +69,7 @@ pub fn perform(engine: &Engine, op: &str, fields: Map<String, Value>) -> Answer 
         "output" => views::output(engine, &read(op, fields)?),
         "runs" => views::runs(&read(op, fields)?),
         "why" => views::why(engine, &read(op, fields)?),
+        "schema" => Ok(schema::schema()),
         "health" => views::health(engine, &read(op, fields)?),
         "stop" => {
             let Stop { grace_ms } = read(op, fields)?;

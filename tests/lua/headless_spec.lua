@@ -192,4 +192,3 @@ describe("the demo without a terminal", function()
     contains(done.stdout, "[superpower] COMPLETE  new-ui-feature")
   end)
 end)
-
