@@ -12,6 +12,7 @@ mod checkpoint_update;
 mod checkpoint_writers;
 mod claude;
 mod condition;
+mod crash;
 mod disk;
 mod examples;
 mod harness;

@@ -1,0 +1,268 @@
+//! A run that is killed anywhere is gone on with, and nothing of it is lost, repeated or passed by.
+//!
+//! The test binary starts itself as the editor that dies: `child` below, with the project in its environment.
+
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+use superpower::driver::open::open;
+use superpower::outcome::Outcome;
+use superpower::run::event::Event;
+use superpower::store::{journal, rundir};
+
+use crate::world::World;
+
+const PROJECT: &str = "SUPERPOWER_CRASH_PROJECT";
+
+/// Twelve stages: gates, a stage that fails at first, one that is skipped, and a rewind at the second gate.
+const TWELVE: &str = "stages:
+  - {name: s1, agent: a1}
+  - {name: s2, agent: a2}
+  - {name: s3, gate: human-approval}
+  - {name: s4, agent: a4}
+  - {name: s5, agent: flaky}
+  - {name: s6, agent: a6, when: branch.not_spike}
+  - {name: s7, gate: human-approval, rework: s4}
+  - {name: s8, agent: a8, when: never}
+  - {name: s9, agent: a9, gate: human-approval}
+  - {name: s10, agent: a10}
+  - {name: s11, agent: a11, when: identity.tokens_missing}
+  - {name: s12, agent: a12}
+";
+
+/// Not a test: the editor that is killed, where the environment says so.
+#[test]
+fn child() {
+    let Some(root) = std::env::var_os(PROJECT) else { return };
+    let root = Path::new(&root).canonicalize().unwrap();
+    let engine = superpower::engine::Engine::new();
+    let call = |op: &str, mut fields: Value| -> Value {
+        fields["op"] = json!(op);
+        if op != "configure" {
+            fields["root"] = json!(root);
+        }
+        serde_json::from_str(&engine.call(&fields.to_string())).unwrap()
+    };
+    let config = json!({
+        "harness": "command", "trust": "always",
+        "harnesses": { "command": { "cmd": [root.join("agent"), "{agent}"] } },
+    });
+    call("configure", json!({ "config": config }));
+    for _ in 0..200 {
+        let picture = call("status", json!({}))["ok"].clone();
+        let state = picture["state"].as_str().unwrap_or("none");
+        match (state, picture["reason"].as_str()) {
+            ("none", _) => call("run", json!({ "name": "twelve" })),
+            ("complete", _) => return,
+            ("paused", Some("gate")) => {
+                let first = picture["gate"]["id"] == "7.1";
+                let decision = if first { "changes" } else { "approve" };
+                call(
+                    "decide",
+                    json!({ "decision": decision, "comment": "so", "gate": picture["gate"]["id"] }),
+                )
+            }
+            ("paused", _) => call("resume", json!({})),
+            _ => Value::Null,
+        };
+        let end = Instant::now() + Duration::from_secs(20);
+        while call("status", json!({}))["ok"]["state"] == "running" && Instant::now() < end {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        while superpower::store::lease::holder(&root).is_some() && Instant::now() < end {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+    panic!("it does not come to an end");
+}
+
+fn project() -> World {
+    let world = World::new();
+    world.declare("twelve", TWELVE);
+    world.write(
+        "agent",
+        "#!/bin/sh\ncat > /dev/null\necho \"$SUPERPOWER_ATTEMPT\" >> calls\ncase $1 in flaky) [ -e flaked ] || { : > flaked; exit 1; } ;; esac\necho done\n",
+    );
+    world.executable("agent");
+    world
+}
+
+fn editor(world: &World, fault: Option<&str>) -> Child {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command
+        .args(["--exact", "crash::child", "--nocapture", "--test-threads=1"])
+        .env(PROJECT, world.root())
+        .env_remove("SUPERPOWER_RUN_ID")
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    match fault {
+        Some(fault) => command.env("SUPERPOWER_FAULT", fault),
+        None => command.env_remove("SUPERPOWER_FAULT"),
+    };
+    command.spawn().unwrap()
+}
+
+/// The journal as it is can be read and replayed.
+fn readable(world: &World) {
+    for id in rundir::ids(&world.root()) {
+        if let Err(error) = open(&world.root(), &id) {
+            // A run whose first record never reached the disk has not begun.
+            let text = world.read(&format!(".claude/state/runs/{id}/journal.jsonl"));
+            assert!(text.lines().count() <= 1, "{error}\n{text}");
+        }
+    }
+}
+
+/// The finished run kept every promise.
+fn kept(world: &World) {
+    let id = rundir::ids(&world.root()).into_iter().find(|id| open(&world.root(), id).is_ok()).unwrap();
+    let opened = open(&world.root(), &id).unwrap();
+    assert_eq!(opened.run.phase.word(), "complete");
+    let records = journal::read(&opened.dir.journal()).unwrap().records;
+    let mut launched: BTreeMap<u32, usize> = BTreeMap::new();
+    let mut passed: BTreeMap<usize, u32> = BTreeMap::new();
+    let mut order = Vec::new();
+    let mut decisions = Vec::new();
+    // Replayed step by step, with a look at the state before each record.
+    let mut run = None;
+    for record in &records {
+        match (&mut run, &record.event) {
+            (None, _) => {
+                run = Some(superpower::run::machine::start(opened.run.plan.clone(), record).0);
+                continue;
+            }
+            (Some(run), event) => {
+                let before = run.clone();
+                superpower::run::machine::step(run, record).unwrap();
+                match event {
+                    Event::AgentStarted { launch, .. } => {
+                        let stage = run.current().unwrap();
+                        launched.insert(*launch, stage);
+                        assert!(
+                            !passed.contains_key(&stage),
+                            "stage {stage} was started again after it had passed"
+                        );
+                    }
+                    Event::AttemptEnded { launch, outcome: Outcome::Passed, .. } => {
+                        let stage = before.current().unwrap();
+                        passed.insert(stage, *launch);
+                        order.push(stage + 1);
+                    }
+                    Event::GateDecided { stage, visit, .. } => {
+                        decisions.push((stage + 1, *visit));
+                        if (*stage, *visit) == (6, 1) {
+                            passed.retain(|stage, _| *stage < 3);
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+    let mut calls = world.calls();
+    let all = calls.len();
+    calls.sort();
+    calls.dedup();
+    assert_eq!(calls.len(), all, "a launch was made twice");
+    assert_eq!(order, [1, 2, 4, 5, 6, 4, 5, 6, 9, 10, 11, 12]);
+    assert_eq!(decisions, [(3, 1), (7, 1), (7, 2), (9, 1)]);
+}
+
+fn finish(world: &World) {
+    let mut last = editor(world, None);
+    let end = Instant::now() + Duration::from_secs(60);
+    loop {
+        if let Some(status) = last.try_wait().unwrap() {
+            assert!(status.success(), "the last editor failed; the log says:\n{}", world.log().join("\n"));
+            break;
+        }
+        assert!(Instant::now() < end, "it does not end; the log says:\n{}", world.log().join("\n"));
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    kept(world);
+}
+
+/// A small generator, so that a failing seed can be named.
+fn random(seed: &mut u64) -> u64 {
+    *seed ^= *seed << 13;
+    *seed ^= *seed >> 7;
+    *seed ^= *seed << 17;
+    *seed
+}
+
+fn long() -> bool {
+    std::env::var_os("SUPERPOWER_LONG").is_some()
+}
+
+#[test]
+fn a_run_killed_at_random_instants_keeps_every_promise() {
+    let runs = if long() { 1_000 } else { 4 };
+    for n in 1..=runs {
+        let mut seed = 0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(n);
+        let world = project();
+        for _ in 0..random(&mut seed) % 12 {
+            let mut editor = editor(&world, None);
+            std::thread::sleep(Duration::from_millis(20 + random(&mut seed) % 400));
+            editor.kill().unwrap();
+            editor.wait().unwrap();
+            readable(&world);
+        }
+        finish(&world);
+    }
+}
+
+/// Kills or fails the editor at its n-th write, flush or rename, for every n that there is.
+fn at_every_operation(what: &str) {
+    let stride = if long() { 1 } else { 23 };
+    let mut n = 1;
+    loop {
+        let world = project();
+        let mut first = editor(&world, Some(&format!("{what}:{n}")));
+        let end = Instant::now() + Duration::from_secs(20);
+        let ended = loop {
+            match first.try_wait().unwrap() {
+                Some(status) => break status.success(),
+                // One whose disk is full tries and tries.
+                None if Instant::now() > end || (what == "fail" && full(&world)) => {
+                    let _ = first.kill();
+                    let _ = first.wait();
+                    break false;
+                }
+                None => std::thread::sleep(Duration::from_millis(5)),
+            }
+        };
+        readable(&world);
+        if ended {
+            assert!(n > 50, "a run of twelve stages makes more than {n} operations");
+            return;
+        }
+        finish(&world);
+        n += stride;
+        assert!(n < 5_000);
+    }
+}
+
+/// Whether a paused run has been seen through a full disk.
+fn full(world: &World) -> bool {
+    fs::read_dir(world.path(".claude/state")).is_ok()
+        && superpower::store::lease::holder(&world.root()).is_none()
+        && rundir::ids(&world.root()).first().is_some_and(|id| {
+            let journal = world.path(&format!(".claude/state/runs/{id}/journal.jsonl"));
+            let age =
+                fs::metadata(journal).and_then(|file| file.modified()).ok().and_then(|at| at.elapsed().ok());
+            age.is_some_and(|age| age > Duration::from_millis(300))
+        })
+}
+
+#[test]
+fn s1_a_run_killed_at_every_write_keeps_every_promise() {
+    at_every_operation("die");
+}
+
+#[test]
+fn a_full_disk_pauses_the_run_and_it_goes_on_when_there_is_room() {
+    at_every_operation("fail");
+}
