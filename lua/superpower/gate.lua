@@ -172,6 +172,25 @@ function M.decided(event)
   dies(require("superpower.ui.text").line("Decided elsewhere: " .. line))
 end
 
+--- What became of a window's gate, read from the run's own record.
+---@param window superpower.GateWindow
+---@param run superpower.Snapshot
+---@return string
+function M.became(window, run)
+  local gate = window.run.gate
+  if run.run_id == window.run.run_id then
+    local why = require("superpower.session").call("why", { root = run.root, stage = gate.stage })
+    for _, line in ipairs(why and why.lines or {}) do
+      local decision = line:match(("^%%s*visit %d: (.+)$"):format(gate.visit))
+      if decision then
+        return "Decided elsewhere: " .. decision
+      end
+    end
+  end
+  local state = run.state == "running" and "the run goes on" or (run.summary or run.detail or run.state)
+  return "This gate no longer waits: " .. state
+end
+
 --- Keeps the window true to the run: one whose gate no longer waits is dead.
 ---@param run superpower.Snapshot
 function M.follow(run)
@@ -182,9 +201,8 @@ function M.follow(run)
   if not open or open.run.root ~= run.root or open.deciding or decided[open:key()] then
     return
   end
-  if not run.gate or key_of(run.run_id, run.gate.id) ~= open:key() then
-    local state = run.state == "running" and "the run goes on" or (run.summary or run.detail or run.state)
-    dies(require("superpower.ui.text").line("This gate no longer waits: " .. state))
+  if open:alive() and (not run.gate or key_of(run.run_id, run.gate.id) ~= open:key()) then
+    dies(require("superpower.ui.text").line(M.became(open, run)))
   end
 end
 

@@ -82,6 +82,9 @@ function M.status(root)
     return nil, err
   end
   require("superpower.runs").put(run)
+  if not require("superpower.notify").headless() then
+    require("superpower.watch").start(root)
+  end
   return run
 end
 

@@ -39,7 +39,6 @@ function M.look()
   end
   local known = require("superpower.runs").get(root)
   local run, err = session.status(root)
-  session.call("seen", { root = root })
   if err or not run or (known and known.run_id == run.run_id) then
     return
   end

@@ -44,7 +44,7 @@ local engine = [[
         vim.tbl_filter(function(call) return call.op == op end, calls))
     end,
   }
-  answers.configure, answers.seen, answers.answer = {}, {}, {}
+  answers.configure, answers.answer, answers.list = {}, {}, {}
   package.loaded["superpower.engine"] = M
 ]]
 
@@ -55,7 +55,7 @@ function S.child(opts)
   opts.init = engine .. "\n" .. init
   local nvim = T.child(opts)
   S.answer(nvim, "project", { root = nvim.project })
-  nvim:lua("require('superpower.session').call('seen', {})")
+  nvim:lua("require('superpower.session').call('list', {})")
   return nvim
 end
 

@@ -1,0 +1,55 @@
+--- Sees what other editors do with the runs of a project: the state directory is watched, and what changed is read anew.
+--- No timer runs; where nothing changes nothing happens.
+local M = {}
+
+local handles = {} ---@type table<string, uv.uv_fs_event_t>
+local due = {} ---@type table<string, true>
+
+---@param root string
+local function look(root)
+  due[root] = nil
+  local known = require("superpower.runs").get(root)
+  if vim.v.exiting ~= vim.NIL or (known and known.ours and known.state == "running") then
+    return
+  end
+  local run = require("superpower.session").status(root)
+  if run then
+    require("superpower.gate").follow(run)
+  end
+end
+
+--- Watches a project, if it has a state directory.
+---@param root string
+function M.start(root)
+  local path = vim.fs.joinpath(root, ".claude/state")
+  if handles[root] or not vim.uv.fs_stat(path) then
+    return
+  end
+  local handle = vim.uv.new_fs_event()
+  if not handle then
+    return
+  end
+  handles[root] = handle
+  handle:start(path, {}, function(err)
+    if err then
+      handle:close()
+      handles[root] = nil
+    elseif not due[root] then
+      due[root] = true
+      vim.schedule(function()
+        vim.defer_fn(function()
+          look(root)
+        end, 150)
+      end)
+    end
+  end)
+  handle:unref()
+end
+
+--- The projects that are watched.
+---@return string[]
+function M.roots()
+  return vim.tbl_keys(handles)
+end
+
+return M
