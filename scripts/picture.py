@@ -10,6 +10,7 @@ nothing moves. Text stays text: it can be selected, and it is drawn in whatever 
 import re
 import sys
 import unicodedata
+from collections import Counter
 from html import escape
 
 CELL = (8.4, 18)
@@ -87,9 +88,10 @@ def runs(line, style):
 
 
 def draw(screen):
-    """A screen's elements."""
-    out, style = [], PLAIN
+    """A screen's rows, each as its elements."""
+    rows, style = [], PLAIN
     for row, line in enumerate(screen.split("\n")):
+        out = []
         found, style = runs(line, style)
         top = PAD + row * CELL[1]
         for column, columns, text, its in found:
@@ -110,7 +112,16 @@ def draw(screen):
                 f'<text x="{left:.1f}" y="{top + 13.5}" textLength="{wide:.1f}" lengthAdjust="spacingAndGlyphs"'
                 f"{extra}>{escape(text)}</text>"
             )
-    return "".join(out)
+        rows.append("".join(out))
+    return rows
+
+
+def shared(screens):
+    """The screens' groups, and the rows that several of them have, which are drawn once."""
+    seen = Counter(row for rows in screens for row in rows)
+    often = {row: f"r{at}" for at, row in enumerate(row for row, count in seen.items() if count > 1 and len(row) > 40)}
+    defs = "".join(f'<g id="{name}">{row}</g>' for row, name in often.items())
+    return defs, ["".join(f'<use href="#{often[row]}"/>' if row in often else row for row in rows) for rows in screens]
 
 
 def main():
@@ -123,8 +134,9 @@ def main():
     wide = max(sum(map(width, line)) for line in lines) * CELL[0] + 2 * PAD
     high = max(screen.count("\n") + 1 for _, screen in frames) * CELL[1] + 2 * PAD
     total = sum(seconds for seconds, _ in frames)
+    defs, drawn = shared([draw(screen) for _, screen in frames])
     css, groups, at = [f"text{{font:14px {FONT};white-space:pre}}"], [], 0.0
-    for number, (seconds, screen) in enumerate(frames, 1):
+    for number, (seconds, _) in enumerate(frames, 1):
         begin, end = 100 * at / total, 100 * (at + seconds) / total
         at += seconds
         shown = "visible" if number == still else "hidden"
@@ -134,10 +146,11 @@ def main():
         if len(frames) > 1:
             css.append(f"@keyframes k{number}{{{before}{after}}}")
             css.append(f"@media (prefers-reduced-motion:no-preference){{#f{number}{{animation:k{number} {total:g}s step-end infinite}}}}")
-        groups.append(f'<g id="f{number}">{draw(screen)}</g>')
+        groups.append(f'<g id="f{number}">{drawn[number - 1]}</g>')
     svg = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide:.0f} {high:.0f}" width="{wide:.0f}">'
         f"<style>{''.join(css)}</style>"
+        f"<defs>{defs}</defs>"
         f'<rect width="100%" height="100%" rx="8" fill="{GROUND}"/><g fill="{TEXT}">{"".join(groups)}</g></svg>\n'
     )
     with open(out, "w", encoding="utf-8") as file:

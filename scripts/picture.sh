@@ -1,7 +1,7 @@
 #!/bin/bash
 # Makes assets/demo.svg, the picture at the head of the README: the demo in a real terminal (tmux), played by keys.
 #
-#   picture.sh [OUT.svg]
+#   picture.sh [OUT.svg]      KEEP=DIR keeps the screens that it is made of
 set -eu
 . "$(dirname "$0")/lib.sh"
 out=${1:-$root/assets/demo.svg}
@@ -33,13 +33,55 @@ frame() {
 
 keys() { "${tmux[@]}" send-keys -t demo "$@"; }
 
-"${tmux[@]}" new-session -d -s demo -x 112 -y 34 \
+"${tmux[@]}" new-session -d -s demo -x 116 -y 30 \
   "env COLORTERM=truecolor TERM=tmux-256color DEMO_DIR=$frames/demo DEMO_PACE=2 $root/scripts/demo.sh"
 "${tmux[@]}" set -g default-terminal tmux-256color \; set -ga terminal-overrides ',*:Tc' \; set -g status off
 
-. "$root/scripts/picture-steps.sh"
+# A gate's keys count only a moment after its window opened; until then its foot is dim.
+approve() {
+  await 'a approve'
+  sleep 0.6
+  frame "$1"
+  keys a
+}
+
+await 'new-ui-feature' 60
+sleep 1.2
+frame 2
+approve 4
+still=$((${#list[@]} / 2))
+await '3/13'
+sleep 1.2
+frame 1.5
+await '4/13'
+sleep 1.2
+frame 1.5
+approve 3
+await '6/13'
+sleep 1
+frame 1.5
+await 'a approve'
+sleep 0.6
+keys c
+await 'Request changes'
+keys 'Make the actions purple, like ripe plums'
+sleep 0.5
+frame 3
+keys Escape ':w' Enter
+await '6/13'
+await 'a approve'
+approve 3
+await '10/13 · gate'
+approve 2
+await '12/13'
+sleep 1.2
+frame 1.5
+await 'complete in'
+sleep 0.5
+frame 4
 
 keys ':qa!' Enter
 mkdir -p "$(dirname "$out")"
+[ -z "${KEEP:-}" ] || cp -r "$frames" "$KEEP"
 "$root/scripts/picture.py" "$out" "$still" "${list[@]}"
 say "wrote $out"
