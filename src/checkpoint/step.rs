@@ -44,7 +44,6 @@ pub(super) struct Step {
     pub(super) status: Status,
     pub(super) started_at: DateTime<Utc>,
     pub(super) completed_at: Option<DateTime<Utc>>,
-    pub(super) launched_at: DateTime<Utc>,
     /// Begins a visit.
     pub(super) first: bool,
     pub(super) figures: Figures,

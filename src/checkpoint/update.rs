@@ -155,7 +155,6 @@ impl Tracker {
             status: Status::InProgress,
             started_at: began.unwrap_or(now),
             completed_at: None,
-            launched_at: now,
             first: start.first,
             figures: Figures::going_on(tasks, view.filter(|_| goes_on).and_then(View::last_task)),
             total: start.total,
@@ -238,8 +237,9 @@ impl Tracker {
     /// When to write next: now or earlier means at once.
     pub fn due(&self) -> Option<DateTime<Utc>> {
         let pending = self.steps.iter().filter_map(|step| match step.dirty {
-            Dirty::Now => Some(step.launched_at),
-            Dirty::Progress => Some(step.written_at.map_or(step.launched_at, |at| at + AT_MOST)),
+            // Whatever clock the run keeps.
+            Dirty::Now => Some(DateTime::<Utc>::MIN_UTC),
+            Dirty::Progress => Some(step.written_at.map_or(DateTime::<Utc>::MIN_UTC, |at| at + AT_MOST)),
             Dirty::No => None,
         });
         let beat =

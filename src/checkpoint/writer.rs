@@ -36,7 +36,7 @@ pub enum Report {
     Recovered,
     /// Something was mended on the way: a dead owner's lock broken, an unreadable document moved aside.
     Mended(String),
-    /// Somebody else changed the document.
+    /// The document is another than before, by us or by somebody else: worth reading again.
     Changed,
 }
 
@@ -311,9 +311,9 @@ impl Writer {
         match outcome {
             Ok(found) => {
                 self.tracker = next;
-                self.seen = Stamp::at(&self.store.place().document());
                 self.again = None;
                 self.written(found);
+                self.look();
             }
             Err(error) => self.failed(&error),
         }
@@ -360,7 +360,7 @@ impl Writer {
         }
     }
 
-    /// Tells when somebody else has changed the document.
+    /// Tells when the document has changed.
     fn look(&mut self) {
         let stamp = Stamp::at(&self.store.place().document());
         if stamp != self.seen {

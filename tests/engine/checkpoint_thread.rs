@@ -159,6 +159,16 @@ fn trap_17_a_failure_is_visible_in_less_than_a_second() {
 }
 
 #[test]
+fn a_run_whose_clock_is_another_is_written_and_each_write_is_told() {
+    let project = Project::new();
+    let checkpoints = project.open();
+    checkpoints.started(start("PLAN"), now() + chrono::TimeDelta::days(9999)).unwrap();
+    until("it is written", || project.track().document().exists());
+    until("it is told", || project.reports().contains(&Report::Changed));
+    assert_eq!(checkpoints.rows()[0].key, "PLAN");
+}
+
+#[test]
 fn an_interruption_is_on_disk_before_the_editor_is_gone() {
     let project = Project::new();
     let checkpoints = project.open();

@@ -113,7 +113,7 @@ fn sixty_four_writers(times: usize) {
 
 #[test]
 fn trap_16_sixty_four_writers_lose_nothing() {
-    sixty_four_writers(3);
+    sixty_four_writers(2);
 }
 
 #[test]
