@@ -24,6 +24,7 @@ mod process;
 mod project;
 mod project_review;
 mod project_trust;
+mod race;
 mod real_declarations;
 mod reports_h;
 mod survivors;
