@@ -19,6 +19,7 @@ pub mod diagnostic;
 pub mod source;
 pub mod suggest;
 
+pub mod assist;
 pub mod check;
 pub mod condition;
 pub mod declaration;

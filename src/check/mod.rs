@@ -20,6 +20,7 @@ use crate::declaration::{Sink, decode};
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::source::{Source, Span};
 
+pub(crate) use names::{ORCHESTRATOR, is_kebab};
 pub use text::MAX_BYTES;
 
 use syntax::Read;

@@ -8,7 +8,7 @@ use crate::diagnostic::Code;
 use crate::suggest;
 
 /// The agent that carries out pipelines.
-const ORCHESTRATOR: &str = "orchestrator";
+pub const ORCHESTRATOR: &str = "orchestrator";
 
 /// Judges them all.
 pub fn judge(sink: &mut Sink<'_>, draft: &Draft, context: &Context) {

@@ -8,11 +8,13 @@
 
 mod eval;
 mod lex;
+mod next;
 mod parse;
 mod show;
 
 pub use eval::eval;
 pub(crate) use lex::is_input_name;
+pub use next::{Next, next};
 pub use parse::parse;
 
 use crate::source::Span;

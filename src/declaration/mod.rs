@@ -9,6 +9,7 @@ pub mod draft;
 mod fields;
 mod inside;
 pub mod keys;
+pub mod line;
 pub mod misfit;
 mod missing;
 pub mod model;

@@ -1,7 +1,7 @@
 //! Texts that nobody would write, thousands of them.
 
 use crate::check_fixtures::fixtures;
-use crate::invariants::{bytes_are_checked, condition_is_parsed, template_is_rendered};
+use crate::invariants::{bytes_are_checked, condition_is_parsed, place_is_assisted, template_is_rendered};
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
@@ -65,7 +65,17 @@ fn piece() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![4 => select(KNOWN).prop_map(|text| text.as_bytes().to_vec()), 1 => any::<Vec<u8>>().prop_map(|mut bytes| { bytes.truncate(3); bytes })]
 }
 
-fn mutated() -> impl Strategy<Value = Vec<u8>> {
+/// Bytes that are shown as text where a test fails.
+#[derive(Clone)]
+struct Shown(Vec<u8>);
+
+impl std::fmt::Debug for Shown {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:?}", String::from_utf8_lossy(&self.0))
+    }
+}
+
+fn mutated() -> impl Strategy<Value = Shown> {
     let all: Vec<Vec<u8>> =
         fixtures().into_iter().map(|(_, bytes, _)| bytes).filter(|bytes| bytes.len() < 4_000).collect();
     let change = (any::<Index>(), any::<Index>(), piece());
@@ -75,7 +85,7 @@ fn mutated() -> impl Strategy<Value = Vec<u8>> {
             let end = (start + length.index(12)).min(bytes.len());
             bytes.splice(start..end, piece);
         }
-        bytes
+        Shown(bytes)
     })
 }
 
@@ -88,12 +98,15 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn changed_fixtures_are_checked_soundly(bytes in mutated()) {
+    fn changed_fixtures_are_checked_soundly(bytes in mutated(), part: u16) {
+        let bytes = bytes.0;
         bytes_are_checked(&bytes);
+        place_is_assisted(&String::from_utf8_lossy(&bytes), part);
     }
 
     #[test]
-    fn loose_pieces_are_checked_soundly(text in words()) {
+    fn loose_pieces_are_checked_soundly(text in words(), part: u16) {
+        place_is_assisted(&text, part);
         bytes_are_checked(text.as_bytes());
         condition_is_parsed(&text);
         template_is_rendered(&text);

@@ -1,5 +1,6 @@
 //! What holds for every text whatsoever. The fuzz targets run the same bodies (`fuzz/fuzz_targets`).
 
+use superpower::assist::{self, FactNow, Project, Worker};
 use superpower::check::{Checked, Context, check, check_bytes};
 use superpower::condition;
 use superpower::diagnostic::Severity;
@@ -97,4 +98,53 @@ pub fn template_is_rendered(text: &str) {
     assert_eq!(template::render(text, &|_| None), text, "unknown variables stay as they are");
     let rendered = template::render(text, &|_| Some("{{x}}".to_owned()));
     assert!(places.is_empty() || rendered.contains("{{x}}"), "a value is not rendered again");
+}
+
+/// Any place in any text. `part` is where, as a share of the text's length in 1/65536.
+pub fn place_is_assisted(text: &str, part: u16) {
+    let checked = check(text, &context());
+    let source = &checked.source;
+    let mut at = text.len() * usize::from(part) / 65_535;
+    // A cursor is never inside a character, or between the two that break a line.
+    while !text.is_char_boundary(at) || text[..at].ends_with('\r') {
+        at -= 1;
+    }
+    let worker = Worker { name: "qa".to_owned(), ..Worker::default() };
+    let project = Project {
+        agents: vec![worker.clone()],
+        skills: vec![worker],
+        facts: vec![FactNow { name: "story.ui_true".to_owned(), now: Some((true, "so".to_owned())) }],
+        ..Project::default()
+    };
+    for offer in assist::complete(&checked, at, &project) {
+        sound(source, offer.edit.span, &offer.label);
+        assert_eq!(offer.edit.span.end, at, "what is behind the cursor stays: {offer:?}");
+        assert!(!text[offer.edit.span.start..at].contains('\n'), "only the cursor's line changes: {offer:?}");
+    }
+    if let Some(hover) = assist::hover(&checked, at, &project) {
+        sound(source, hover.span, &hover.text);
+    }
+    for occurrence in assist::occurrences(&checked) {
+        sound(source, occurrence.span, occurrence.entity.name());
+    }
+    for span in assist::references(&checked, at, true) {
+        sound(source, span, "reference");
+    }
+    if let Some((span, name)) = assist::prepare_rename(&checked, at) {
+        sound(source, span, &name);
+        let edits = assist::rename(&checked, at, "zz-top").unwrap_or_default();
+        let mut spans: Vec<Span> = edits.iter().map(|edit| edit.span).collect();
+        spans.sort_unstable();
+        assert!(spans.windows(2).all(|pair| pair[0].end <= pair[1].start), "edits overlap: {edits:?}");
+    }
+    for symbol in assist::symbols(&checked) {
+        sound(source, symbol.span, &symbol.name);
+        let (span, own) = (symbol.span, symbol.selection);
+        assert!(
+            span.start <= own.start && own.end <= span.end,
+            "an editor refuses a name outside of its symbol"
+        );
+    }
+    let _ = assist::definition(&checked, at, &project);
+    let _ = assist::actions(&checked, Span::new(at, at));
 }

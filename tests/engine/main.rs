@@ -1,6 +1,7 @@
 //! The engine's tests, without Neovim: one binary, one file a subject.
 
 mod architecture;
+mod assist;
 mod check;
 mod check_fixtures;
 mod check_random;

@@ -1,8 +1,8 @@
 //! What an author probably meant, where YAML reads something else or nothing.
 
-use super::line::Line;
 use super::quotes;
 use crate::declaration::keys::KEYS;
+use crate::declaration::line::Line;
 use crate::declaration::yaml::Stop;
 use granit_parser::ErrorKind;
 

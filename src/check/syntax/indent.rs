@@ -1,7 +1,7 @@
 //! Lines that are indented by too much or too little.
 
 use super::guess::Guess;
-use super::line::Line;
+use crate::declaration::line::Line;
 use crate::declaration::yaml::Stop;
 
 /// How far up the other indentations are looked for.

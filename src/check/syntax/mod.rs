@@ -6,17 +6,16 @@
 
 mod guess;
 mod indent;
-mod line;
 mod quotes;
 mod words;
 
+use crate::declaration::line::Line;
 use crate::declaration::patch::Patched;
 use crate::declaration::yaml::{self, MAX_DEPTH, Stop, Tree};
 use crate::diagnostic::{Code, Diagnostic, Edit, Fix};
 use crate::source::{Source, Span};
 use granit_parser::ErrorKind;
 use guess::Guess;
-use line::Line;
 
 /// How many errors are mended, how often the text is read for it, and how many bytes that may be.
 const MAX_ERRORS: usize = 16;

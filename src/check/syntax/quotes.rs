@@ -1,7 +1,7 @@
 //! Texts that need quotes and have none, or have too few or too many.
 
 use super::guess::Guess;
-use super::line::{Line, quoted_length};
+use crate::declaration::line::{Line, quoted_length};
 use crate::declaration::scalar::quoted;
 
 /// What is said of `{{x}}` without quotes.

@@ -1,0 +1,241 @@
+//! What may be typed at a place: the same tables that the checker reads.
+
+use super::complete_text::{condition, template};
+use super::context::{self, Context, Place, Value};
+use super::hover::{input_text, key_text, stage_text, worker_text};
+use super::{Completion, Kind, Project, Worker};
+use crate::check::Checked;
+use crate::declaration::draft::{DraftInput, Text};
+use crate::declaration::keys::{HARNESSES, Key, Level, Takes};
+use crate::declaration::line::Line;
+use crate::declaration::scalar::plain_or_quoted;
+use crate::diagnostic::Edit;
+use crate::source::Span;
+
+/// Everything that may stand at `offset`, likeliest first.
+pub fn complete(checked: &Checked, offset: usize, project: &Project) -> Vec<Completion> {
+    let text = checked.source.text();
+    let Some(context) = context::at(text, offset) else { return Vec::new() };
+    let line = Line::at(text, offset);
+    let offset = offset.clamp(line.start, line.end);
+    let mut offer = Offer { checked, project, text, line, offset, found: Vec::new() };
+    match &context.place {
+        Place::Key(level) => offer.keys(*level, &context),
+        Place::InputKey => offer.input_keys(),
+        Place::Value(value) => offer.value(value),
+    }
+    offer.found
+}
+
+/// What is being put together.
+pub struct Offer<'a> {
+    pub checked: &'a Checked,
+    pub project: &'a Project,
+    pub text: &'a str,
+    pub line: Line,
+    pub offset: usize,
+    pub found: Vec<Completion>,
+}
+
+/// The first line of a text.
+pub fn first_line(text: &str) -> String {
+    text.lines().next().unwrap_or_default().to_owned()
+}
+
+impl Offer<'_> {
+    /// Offers `insert` in place of the word before the cursor.
+    pub fn word(&mut self, label: &str, kind: Kind, detail: String, documentation: String, insert: String) {
+        let word = |c: char| c.is_alphanumeric() || "_-./:".contains(c);
+        let head = &self.text[self.line.start..self.offset];
+        let start = self.line.start + head.trim_end_matches(word).len();
+        self.from(start, label, kind, detail, documentation, insert);
+    }
+
+    /// Offers `insert` in place of what stands between `start` and the cursor.
+    pub fn from(
+        &mut self,
+        start: usize,
+        label: &str,
+        kind: Kind,
+        detail: String,
+        documentation: String,
+        insert: String,
+    ) {
+        let written = &self.text[start..self.offset];
+        let filter = if written.starts_with(['"', '{']) { insert.clone() } else { label.to_owned() };
+        let edit = Edit { span: Span::new(start, self.offset), text: insert };
+        self.found.push(Completion { label: label.to_owned(), kind, detail, documentation, filter, edit });
+    }
+
+    fn keys(&mut self, level: Level, context: &Context) {
+        let present = self.siblings(context.column);
+        let acts = |name: &str| matches!(name, "agent" | "skill" | "pipeline");
+        let acting = present.iter().any(|name| acts(name));
+        let rest = &self.text[self.offset..self.line.end];
+        let behind = rest.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_' || c == '-');
+        let flow = self.text[self.line.inner.min(self.offset)..self.offset].contains('{');
+        for key in level.keys() {
+            if present.iter().any(|name| name == key.name) || (acting && acts(key.name)) {
+                continue;
+            }
+            let insert = if behind.starts_with(':') {
+                key.name.to_owned()
+            } else if flow {
+                format!("{}: ", key.name)
+            } else {
+                entry(key, context.column)
+            };
+            let detail = if key.required { "required" } else { "" };
+            self.word(key.name, Kind::Key, detail.to_owned(), key_text(key), insert);
+        }
+    }
+
+    /// The keys of the mapping that the line is part of.
+    fn siblings(&self, column: usize) -> Vec<String> {
+        let key = |line: &Line| {
+            line.key.filter(|_| line.column() == column).map(|(start, end)| self.text[start..end].to_owned())
+        };
+        let starts_item = |line: &Line| line.inner > line.indented && line.column() == column;
+        let mut found = Vec::new();
+        let mut at = self.line.clone();
+        while !starts_item(&at) {
+            let Some(before) = at.before(self.text).filter(|before| before.column() >= column) else { break };
+            found.extend(key(&before));
+            at = before;
+        }
+        let mut at = self.line.clone();
+        while let Some(after) =
+            at.after(self.text).filter(|after| after.column() >= column && !starts_item(after))
+        {
+            found.extend(key(&after));
+            at = after;
+        }
+        found
+    }
+
+    fn input_keys(&mut self) {
+        for (name, input) in named(&self.checked.draft.inputs) {
+            let insert = format!("{name}: \"{{{{{name}}}}}\"");
+            self.word(name, Kind::Input, String::new(), input_text(input), insert);
+        }
+    }
+
+    fn value(&mut self, value: &Value) {
+        let Some(key) = value.level.key(&value.key) else { return };
+        let rendered = value.level == Level::Expects
+            || value.level == Level::Stage
+                && matches!(key.takes, Takes::Prose | Takes::Values | Takes::Condition);
+        if rendered && template(self, value, key.takes == Takes::Condition) {
+            return;
+        }
+        match key.takes {
+            Takes::Condition => condition(self, value),
+            Takes::Word(words) => self.words(words),
+            Takes::Bool => self.words(&[("true", ""), ("false", "")]),
+            Takes::Duration => self.words(&[("5m", ""), ("30m", ""), ("1h", "")]),
+            Takes::Count => self.words(&[("1", "never tried again"), ("3", "the default")]),
+            Takes::Version if !value.quoted => {
+                self.word("1.0.0", Kind::Value, String::new(), String::new(), "\"1.0.0\"".to_owned());
+            }
+            Takes::Agent => self.workers("agent", &self.project.agents),
+            Takes::Skill => self.workers("skill", &self.project.skills),
+            Takes::Harness => {
+                self.words(HARNESSES);
+                for name in &self.project.harnesses {
+                    if self.found.iter().all(|found| found.label != *name) {
+                        self.word(name, Kind::Word, String::new(), String::new(), name.clone());
+                    }
+                }
+            }
+            Takes::Stage => self.stages(true, false),
+            Takes::Stages => self.stages(false, !value.item),
+            Takes::Value => self.default(),
+            Takes::Name if value.level == Level::Top => {
+                let stem = self.project.stem.clone().unwrap_or_default();
+                if !stem.is_empty() {
+                    self.word(&stem, Kind::Value, "the file's name".to_owned(), String::new(), stem.clone());
+                }
+            }
+            Takes::Name if value.level == Level::Expects => self.words(&[("PASS", "")]),
+            _ => {}
+        }
+    }
+
+    fn words(&mut self, words: &[(&str, &str)]) {
+        for (word, help) in words {
+            self.word(word, Kind::Word, String::new(), (*help).to_owned(), (*word).to_owned());
+        }
+    }
+
+    fn workers(&mut self, what: &str, workers: &[Worker]) {
+        let kind = if what == "agent" { Kind::Agent } else { Kind::Skill };
+        for worker in workers {
+            let detail = first_line(&worker.description);
+            self.word(&worker.name, kind, detail, worker_text(what, worker), plain_or_quoted(&worker.name));
+        }
+    }
+
+    /// The position, from 0, of the stage that the cursor is in.
+    pub fn own_stage(&self) -> Option<usize> {
+        let stages = &self.checked.draft.stages;
+        let starts = |at: &usize| self.checked.tree.node(stages[*at].slot.node).span.start <= self.offset;
+        (0..stages.len()).rev().find(starts)
+    }
+
+    fn stages(&mut self, only_earlier: bool, in_brackets: bool) {
+        let own = self.own_stage();
+        for (at, stage) in self.checked.draft.stages.iter().enumerate() {
+            let Some(name) = stage.name.as_ref().filter(|_| Some(at) != own) else { continue };
+            if only_earlier && own.is_some_and(|own| at > own) {
+                continue;
+            }
+            let detail = stage.description.as_ref().map_or(String::new(), |text| first_line(&text.value));
+            let insert = if in_brackets { format!("[{}]", name.value) } else { name.value.clone() };
+            self.word(&name.value, Kind::Stage, detail, stage_text(at, stage), insert);
+        }
+    }
+
+    /// The values that the input has whose default is written.
+    fn default(&mut self) {
+        let inputs = &self.checked.draft.inputs;
+        let starts = |input: &&DraftInput| self.checked.tree.node(input.slot.node).span.start <= self.offset;
+        let Some(input) = inputs.iter().rev().find(starts) else { return };
+        for value in values_of(input) {
+            self.word(&value, Kind::Value, String::new(), String::new(), plain_or_word(input, &value));
+        }
+    }
+}
+
+/// A bool stays one; a text that would be read as something else is quoted.
+fn plain_or_word(input: &DraftInput, value: &str) -> String {
+    let bool = input.kind.as_ref().is_some_and(|kind| kind.value == "bool");
+    if bool { value.to_owned() } else { plain_or_quoted(value) }
+}
+
+/// The values that an input can have, if they are few.
+pub fn values_of(input: &DraftInput) -> Vec<String> {
+    match input.kind.as_ref().map(|kind| kind.value.as_str()) {
+        Some("bool") => vec!["true".to_owned(), "false".to_owned()],
+        Some("enum") => {
+            let values = input.values.as_ref().map_or(&[][..], |(values, _)| values);
+            values.iter().map(|value: &Text| value.value.clone()).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The inputs that have a name.
+pub fn named(inputs: &[DraftInput]) -> impl Iterator<Item = (&str, &DraftInput)> {
+    inputs.iter().filter_map(|input| input.name.as_ref().map(|name| (name.value.as_str(), input)))
+}
+
+/// A key with what always follows it.
+fn entry(key: &Key, column: usize) -> String {
+    let indent = " ".repeat(column + 2);
+    match key.takes {
+        Takes::List(Level::Input) => format!("{}:\n{indent}- name: ", key.name),
+        Takes::List(_) => format!("{}:\n{indent}- ", key.name),
+        Takes::Mapping(_) | Takes::Values => format!("{}:\n{indent}", key.name),
+        _ => format!("{}: ", key.name),
+    }
+}
