@@ -46,22 +46,48 @@ local function options()
   return lines
 end
 
+local function schema()
+  local value, err = require("superpower.engine").call("schema")
+  return assert(value, err and err.message)
+end
+
 local function codes()
-  local schema, err = require("superpower.engine").call("schema")
-  assert(schema, err and err.message)
   local severities = { "error", "warning", "information", "hint" }
   local lines = {}
-  for _, code in ipairs(schema.codes) do
-    local severity = severities[code.severity] or code.severity
-    vim.list_extend(
-      lines,
-      entry(code.name or code.code, "(" .. severity .. ")", "superpower-code-" .. (code.name or code.code), code.help)
-    )
+  for _, code in ipairs(schema().codes) do
+    local what = ("(%s)"):format(severities[code.severity])
+    vim.list_extend(lines, entry(code.code, what, "superpower-code-" .. code.code, code.help))
   end
   return lines
 end
 
-local parts = { ["superpower-options-list"] = options, ["superpower-codes-list"] = codes }
+--- The keys of a declaration, level by level.
+local function keys()
+  local lines, level = {}, nil
+  for _, key in ipairs(schema().keys) do
+    if key.level ~= level then
+      level = key.level
+      vim.list_extend(lines, { ("Keys of %s: ~"):format((level:gsub('"', "`"))), "" })
+    end
+    local what = ("(%s%s)"):format(key.takes, key.required and ", required" or "")
+    local tag = ("superpower-key-%s-%s"):format(level:match("(%w+)%W*$"), key.name)
+    vim.list_extend(lines, entry(key.name, what, tag, key.help))
+    if key.words then
+      table.remove(lines)
+      for _, word in ipairs(key.words) do
+        vim.list_extend(lines, wrapped(("`%s`: %s"):format(word.name, word.help), "    "))
+      end
+      lines[#lines + 1] = ""
+    end
+  end
+  return lines
+end
+
+local parts = {
+  ["superpower-options-list"] = options,
+  ["superpower-codes-list"] = codes,
+  ["superpower-keys-list"] = keys,
+}
 
 --- The page with its generated parts as the code has them.
 local function rendered(lines)

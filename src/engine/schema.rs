@@ -1,15 +1,50 @@
-//! The tables that the help page is made from, so that it cannot say something else than the code.
+//! The tables of what is known, for the help page and for completion: what people read and what decides are one.
 
+use crate::declaration::keys::{Key, Level, Takes};
 use crate::diagnostic::Code;
 use serde_json::{Value, json};
 
-/// Every diagnostic code with its severity, as `vim.diagnostic` counts it, and when it is reported.
+/// Diagnostic codes, the declaration's keys, and the names of the operations.
 pub fn schema() -> Value {
-    let codes: Vec<Value> = Code::ALL
-        .iter()
-        .map(|code| {
-            json!({ "code": code.as_str(), "severity": code.severity().number(), "help": code.help().trim() })
-        })
-        .collect();
-    json!({ "codes": codes })
+    json!({
+        "codes": Code::ALL.iter().map(code).collect::<Vec<_>>(),
+        "keys": Level::ALL.iter().flat_map(|level| level.keys()).map(key).collect::<Vec<_>>(),
+        "operations": super::ops::NAMES,
+    })
+}
+
+fn code(code: &Code) -> Value {
+    json!({ "code": code.as_str(), "severity": code.severity().number(), "help": code.help().trim() })
+}
+
+fn key(key: &Key) -> Value {
+    let mut shown = json!({
+        "level": key.level.called(),
+        "name": key.name,
+        "takes": key.takes.called(),
+        "required": key.required,
+        "help": key.help,
+    });
+    if let Takes::Word(words) = key.takes {
+        shown["words"] = words.iter().map(|(word, help)| json!({ "name": word, "help": help })).collect();
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everything_has_a_help_that_reads_as_one() {
+        let schema = schema();
+        for (table, least) in [("codes", 30), ("keys", 20)] {
+            let entries = schema[table].as_array().unwrap();
+            assert!(entries.len() >= least, "{table}");
+            for entry in entries {
+                let help = entry["help"].as_str().unwrap();
+                assert!(help.ends_with('.') && !help.starts_with(' ') && !help.contains("  "), "{entry}");
+            }
+        }
+    }
 }
