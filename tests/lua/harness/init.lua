@@ -59,6 +59,9 @@ function T.skip(reason)
 end
 
 local function shown(value)
+  if type(value) == "string" and #value > 4000 then
+    value = ("%s\n… (%d bytes in all)"):format(value:sub(1, 4000), #value)
+  end
   return type(value) == "string" and value:find("\n") and ("\n" .. value) or vim.inspect(value)
 end
 
