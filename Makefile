@@ -19,7 +19,7 @@ fmt: ## format Rust and Lua
 lint: ## check formatting and lints of Rust and Lua
 	@scripts/lint.sh all
 
-docs: ## write the generated parts of doc/superpower.txt
+docs: build ## write the generated parts of doc/superpower.txt
 	@scripts/docs.sh
 
 bench: build ## measure what must be quick
