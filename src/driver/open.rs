@@ -1,7 +1,7 @@
 //! A run from disk: its journal replayed over the declarations that it kept.
 
 use crate::check;
-use crate::plan::Plan;
+use crate::plan::{Inputs, Plan};
 use crate::run::event::{Event, Record};
 use crate::run::machine;
 use crate::run::replace;
@@ -62,14 +62,7 @@ fn replay(dir: &RunDir, records: &[Record]) -> Result<(Run, String), OpenError> 
         return Err(OpenError::Missing(dir.path().display().to_string()));
     };
     let mut declaration = declaration.clone();
-    let plan = |name: &str| -> Result<Arc<Plan>, OpenError> {
-        let failed = |why: String| OpenError::Declaration { name: name.to_owned(), why };
-        let bytes = dir.declaration(name).map_err(|error| failed(error.to_string()))?;
-        let checked = check::check_bytes(&bytes, &check::Context::default());
-        let declaration =
-            checked.declaration.ok_or_else(|| failed("it does not pass the checker any more".into()))?;
-        Plan::again(declaration, inputs).map(Arc::new).map_err(|error| failed(error.to_string()))
-    };
+    let plan = |name: &str| kept_plan(dir, name, inputs).map(Arc::new);
     let (mut run, _) = machine::start(plan(&declaration)?, first.expect("it was matched above"));
     for record in records {
         if let Event::DeclarationReplaced { declaration: name, .. } = &record.event {
@@ -81,4 +74,15 @@ fn replay(dir: &RunDir, records: &[Record]) -> Result<(Run, String), OpenError> 
         }
     }
     Ok((run, declaration))
+}
+
+/// The plan of a declaration that a run kept. It was checked when it was kept; names that only the configuration of
+/// that day knew, and rules that are newer than it, do not keep the run from being read.
+pub fn kept_plan(dir: &RunDir, name: &str, inputs: &Inputs) -> Result<Plan, OpenError> {
+    let failed = |why: String| OpenError::Declaration { name: name.to_owned(), why };
+    let bytes = dir.declaration(name).map_err(|error| failed(error.to_string()))?;
+    let checked = check::check_bytes(&bytes, &check::Context::default());
+    let declaration = checked.draft.finish(&checked.tree);
+    let declaration = declaration.ok_or_else(|| failed("it is no declaration any more".into()))?;
+    Plan::again(declaration, inputs).map_err(|error| failed(error.to_string()))
 }

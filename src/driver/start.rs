@@ -1,6 +1,6 @@
 //! How a drive begins: a new run, or one that is taken up again. Both take the drive lock first.
 
-use super::open::{OpenError, Opened, open};
+use super::open::{OpenError, Opened, kept_plan, open};
 use super::{Drive, Host, Message, Shared, projection};
 use crate::plan::Plan;
 use crate::run::event::{Event, Record};
@@ -241,13 +241,7 @@ impl Drive {
     /// A verb's event, which may put another declaration under the run.
     fn take(&mut self, event: Event) -> Result<(), StartError> {
         if let Event::DeclarationReplaced { declaration, version } = &event {
-            let bytes = self.dir.declaration(declaration)?;
-            let checked = crate::check::check_bytes(&bytes, &crate::check::Context::default());
-            let failed =
-                |why: &str| OpenError::Declaration { name: declaration.clone(), why: why.to_owned() };
-            let model = checked.declaration.ok_or_else(|| failed("it does not pass the checker"))?;
-            let plan =
-                Plan::again(model, &self.run.plan.inputs).map_err(|error| failed(&error.to_string()))?;
+            let plan = kept_plan(&self.dir, declaration, &self.run.plan.inputs)?;
             let record = Record { at: (self.host.clock)(), event: event.clone() };
             self.journal.append(&record);
             replace::replace(&mut self.run, Arc::new(plan), record.at);
