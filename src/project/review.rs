@@ -6,6 +6,7 @@
 //! left out; nested repositories and submodules are looked into like folders; a project without git works as well.
 
 mod git;
+mod own;
 mod seed;
 mod snapshot;
 
@@ -92,6 +93,7 @@ pub enum ReviewError {
 #[derive(Debug)]
 pub struct Review {
     git: Git,
+    repository: Option<Repository>,
     /// The project inside the work tree, empty or ending in `/`.
     prefix: String,
     /// Paths of our own files inside the project, each ending in `/`.
@@ -101,8 +103,7 @@ pub struct Review {
 impl Review {
     /// For the project at `root` (a real path), with our own git directory at `private`, which is made if it is missing.
     pub fn open(root: &Path, private: &Path) -> Result<Self, ReviewError> {
-        fs::create_dir_all(private)?;
-        let private = private.canonicalize()?;
+        let private = own::prepare(root, private)?;
         let mut own = vec![".claude/state/".to_owned(), ".claude/logs/".to_owned()];
         if let Some(inner) = private.strip_prefix(root).ok().and_then(Path::to_str) {
             own.push(format!("{inner}/"));
@@ -114,16 +115,22 @@ impl Review {
             _ => String::new(),
         };
         let git = Git::new(root, top, &private)?;
-        let review = Self { git, prefix, own };
+        let review = Self { git, repository, prefix, own };
         let _lock = review.lock()?;
-        review.make(repository.as_ref())?;
+        review.make()?;
         Ok(review)
     }
 
     /// The project's files as they are now.
     pub fn snapshot(&self) -> Result<TreeId, ReviewError> {
         let _lock = self.lock()?;
-        self.take()
+        match self.take() {
+            Err(ReviewError::Git { .. }) => {
+                self.begin_again()?;
+                self.take()
+            }
+            taken => taken,
+        }
     }
 
     /// The files that differ between two snapshots, sorted by path.

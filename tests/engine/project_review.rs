@@ -180,6 +180,37 @@ fn a_project_in_a_folder_that_an_outer_repository_ignores_stands_for_itself() {
 }
 
 #[test]
+fn a_repository_that_moves_comes_or_goes_is_followed() {
+    let (_dir, top) = scratch();
+    let (old, root) = (top.join("old"), top.join("repo"));
+    repo(&old);
+    let private = |root: &Path| root.join(".claude/state/review");
+    let base = Review::open(&old, &private(&old)).unwrap().snapshot().unwrap();
+    fs::rename(&old, &root).unwrap();
+    let review = Review::open(&root, &private(&root)).unwrap();
+    write(&root, "src/b.rs", "bb\n");
+    assert_eq!(told(&review, &base), ["~ src/b.rs +1 -1"]);
+    // An index that was torn by a crash.
+    fs::write(private(&root).join("index"), "DIRC").unwrap();
+    assert_eq!(told(&review, &base), ["~ src/b.rs +1 -1"]);
+
+    let plain = top.join("plain");
+    write(&plain, "a", "1\n");
+    let base = Review::open(&plain, &private(&plain)).unwrap().snapshot().unwrap();
+    git(&plain, &["init", "-q"]);
+    git(&plain, &["add", "a"]);
+    git(&plain, &["commit", "-qm", "x"]);
+    write(&plain, "a", "2\n");
+    let review = Review::open(&plain, &private(&plain)).unwrap();
+    assert_eq!(told(&review, &base), ["~ a +1 -1"]);
+    let base = review.snapshot().unwrap();
+    fs::remove_dir_all(plain.join(".git")).unwrap();
+    write(&plain, "b", "1\n");
+    let review = Review::open(&plain, &private(&plain)).unwrap();
+    assert_eq!(told(&review, &base), ["+ b +1 -0"]);
+}
+
+#[test]
 fn nested_repositories_and_submodules_are_looked_into() {
     let (_dir, top) = scratch();
     let (root, other) = (top.join("repo"), top.join("other"));
@@ -347,4 +378,45 @@ fn settings_in_the_environment_change_nothing() {
         .output()
         .unwrap();
     assert!(again.status.success(), "{}", String::from_utf8_lossy(&again.stdout));
+}
+
+#[test]
+fn a_git_directory_that_a_repository_brought_along_runs_nothing_and_writes_nowhere() {
+    let (_dir, top) = scratch();
+    let root = top.join("repo");
+    repo(&root);
+    let private = root.join(".claude/state/review.git");
+    fs::create_dir_all(private.parent().unwrap()).unwrap();
+    git(&root, &["init", "-q", "--bare", private.to_str().unwrap()]);
+    let evil = format!("touch {}/ran; cat", top.display());
+    for key in
+        ["filter.evil.clean", "core.fsmonitor", "diff.evil.textconv", "diff.external", "core.sshCommand"]
+    {
+        git(&private, &["config", key, &evil]);
+    }
+    write(&private, "hooks/post-index-change", &format!("#!/bin/sh\n{evil}\n"));
+    Command::new("chmod").arg("+x").arg(private.join("hooks/post-index-change")).status().unwrap();
+    write(&private, "info/attributes", "* filter=evil diff=evil\n");
+    write(&root, ".gitattributes", "* filter=evil diff=evil\n");
+    let review = Review::open(&root, &private).unwrap();
+    let base = review.snapshot().unwrap();
+    write(&root, "src/b.rs", "bb\n");
+    assert_eq!(told(&review, &base), ["~ src/b.rs +1 -1"]);
+
+    write(&top, "elsewhere/config", &format!("[filter \"evil\"]\n\tclean = {evil}\n"));
+    write(&private, "commondir", &format!("{}/elsewhere\n", top.display()));
+    write(&root, "src/b.rs", "bbb\n");
+    assert_eq!(told(&Review::open(&root, &private).unwrap(), &base), ["~ src/b.rs +1 -1"]);
+
+    write(&top, "precious", "mine\n");
+    fs::remove_file(private.join("info/exclude")).unwrap();
+    symlink(top.join("precious"), private.join("info/exclude")).unwrap();
+    Review::open(&root, &private).unwrap().snapshot().unwrap();
+    assert_eq!(fs::read_to_string(top.join("precious")).unwrap(), "mine\n");
+    assert!(!top.join("ran").exists());
+
+    fs::remove_dir_all(root.join(".claude/state")).unwrap();
+    symlink(top.join("elsewhere"), root.join(".claude/state")).unwrap();
+    let note = Review::open(&root, &private).unwrap_err().to_string();
+    assert!(note.ends_with("leads out of the project"), "{note}");
 }

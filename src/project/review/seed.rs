@@ -7,18 +7,31 @@ use std::fs;
 use std::path::Path;
 
 impl Review {
-    /// Makes our git directory where it is not there yet.
-    pub(super) fn make(&self, repository: Option<&Repository>) -> Result<(), ReviewError> {
+    /// Makes our git directory where it is not there yet, and lets it follow a repository that came, went or moved.
+    pub(super) fn make(&self) -> Result<(), ReviewError> {
         let dir = self.git.dir();
+        let repository = self.repository.as_ref();
         if !dir.join("HEAD").is_file() {
             self.git.init(repository.is_some_and(uses_sha256))?;
         }
         self.exclude(repository)?;
-        if let Some(repository) = repository.filter(|_| !dir.join("seeded").exists()) {
-            self.seed(repository)?;
+        let known = fs::read_to_string(dir.join("seeded")).ok();
+        let objects = repository.and_then(borrowed);
+        let now = format!("{}\n{}\n", self.git.top().display(), objects.as_deref().unwrap_or_default());
+        if known.as_ref() != Some(&now) {
+            let _ = fs::remove_file(dir.join("index"));
+            if let (Some(repository), Some(objects)) = (repository, objects) {
+                self.seed(repository, &objects)?;
+            }
+            fs::write(dir.join("seeded"), now)?;
         }
-        fs::write(dir.join("seeded"), "")?;
         Ok(())
+    }
+
+    /// Begins again with another index, after one that git cannot use.
+    pub(super) fn begin_again(&self) -> Result<(), ReviewError> {
+        fs::remove_file(self.git.dir().join("seeded"))?;
+        self.make()
     }
 
     /// What is never looked at: our own files, and what the user's repository excludes for itself.
@@ -40,13 +53,8 @@ impl Review {
         Ok(())
     }
 
-    fn seed(&self, repository: &Repository) -> Result<(), ReviewError> {
+    fn seed(&self, repository: &Repository, objects: &str) -> Result<(), ReviewError> {
         let dir = self.git.dir();
-        let Ok(objects) = repository.common.join("objects").canonicalize() else { return Ok(()) };
-        let Some(objects) = objects.to_str().filter(|path| !path.contains('\n') && path.starts_with('/'))
-        else {
-            return Ok(());
-        };
         let info = dir.join("objects/info");
         fs::create_dir_all(&info)?;
         fs::write(info.join("alternates"), format!("{objects}\n"))?;
@@ -111,6 +119,12 @@ fn copy_index(from: &Path, to: &Path) -> std::io::Result<()> {
     let written = index.metadata()?.modified()?;
     fs::copy(&index, to.join("index"))?;
     fs::File::options().write(true).open(to.join("index"))?.set_modified(written)
+}
+
+/// The user's objects, as a line that git understands.
+fn borrowed(repository: &Repository) -> Option<String> {
+    let objects = repository.common.join("objects").canonicalize().ok()?;
+    objects.to_str().filter(|path| !path.contains('\n') && path.starts_with('/')).map(str::to_owned)
 }
 
 fn uses_sha256(repository: &Repository) -> bool {
