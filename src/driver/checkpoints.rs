@@ -3,12 +3,13 @@
 //! Nothing here holds up a run: the writing has a thread of its own. Only a fix too many keeps a stage from starting.
 
 use super::{Drive, Host, gate_review};
-use crate::checkpoint::{self, Checkpoints, End, Place, Report, Row, Start};
+use crate::checkpoint::update::Past;
+use crate::checkpoint::{self, Checkpoints, End, Place, Report, Row, Start, State};
 use crate::harness::Progress;
 use crate::outcome::Outcome;
 use crate::plan::Plan;
 use crate::project::review::Change;
-use crate::run::state::Run;
+use crate::run::state::{Done, Reason, Run, Step};
 use crate::store::rundir::RunDir;
 use chrono::{DateTime, Utc};
 use serde_json::json;
@@ -71,7 +72,20 @@ impl Keeper {
             Report::Recovered => say("info", "checkpoints are written again"),
             Report::Changed => flag.store(true, Ordering::Relaxed),
         });
-        Self { book, keys: keys(&run.plan), changed, rows: Vec::new() }
+        let keys = keys(&run.plan);
+        let past = past(run, &keys);
+        if !past.is_empty() {
+            book.restored(past);
+        }
+        Self { book, keys, changed, rows: Vec::new() }
+    }
+
+    /// Why the newest checkpoint could not be written yet, if it could not.
+    pub fn waiting(&self) -> Option<String> {
+        match self.book.state() {
+            State::Waiting(why) => Some(why),
+            State::Written => None,
+        }
     }
 
     /// The key of a stage, where it has one.
@@ -98,6 +112,30 @@ impl Keeper {
     }
 }
 
+/// The steps that ended before this drive, which an earlier one may not have been able to write.
+fn past(run: &Run, keys: &[Option<String>]) -> Vec<Past> {
+    let end = |stage: usize| match (&run.stages[stage].step, run.phase.reason()) {
+        (Step::Done(Done::Passed | Done::Approved) | Step::AtGate, _) => {
+            let message = run.stages[stage].result.as_deref().unwrap_or_default();
+            End::of(&Outcome::Passed, message, true)
+        }
+        (Step::Held { why }, Some(Reason::Failed)) => Some(End::Failed { why: why.clone() }),
+        (Step::Held { why }, _) => Some(End::Blocked { why: why.clone() }),
+        _ => None,
+    };
+    let one = |(stage, key): (usize, &Option<String>)| {
+        let state = &run.stages[stage];
+        Some(Past {
+            key: key.clone()?,
+            agent: run.plan.actor(stage).1.to_owned(),
+            started_at: state.entered_at.filter(|_| state.launches > 0)?,
+            end: end(stage)?,
+            ended_at: state.done_at.unwrap_or(run.updated_at),
+        })
+    };
+    keys.iter().enumerate().filter_map(one).collect()
+}
+
 impl Drive {
     /// A launch begins; the error says why it must not.
     pub(super) fn checkpoint_started(&mut self, stage: usize) -> Result<(), String> {
@@ -105,7 +143,10 @@ impl Drive {
         let (_, actor) = self.run.plan.actor(stage);
         let first = self.run.stages[stage].launches == 1;
         let Some(key) = self.keeper.key(stage).map(str::to_owned) else { return Ok(()) };
-        let start = Start { key, agent: actor.to_owned(), first, total: None };
+        let inputs = self.run.plan.stage_inputs(stage, &|other| self.run.result(other));
+        let inputs = inputs.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        let total = checkpoint::place::planned(&self.root, &key, inputs);
+        let start = Start { key, agent: actor.to_owned(), first, total };
         let started = self.keeper.book.started(start, now);
         self.keeper.touched();
         started.map_err(|refused| refused.to_string())

@@ -103,10 +103,17 @@ pub fn compare(root: &Path, dir: &RunDir) -> Result<(TreeId, TreeId, Vec<Change>
     let store = store(root)?;
     let before = baseline(dir).ok_or("it is not known what the files were at the last approval")?;
     let after = store.snapshot().map_err(|error| error.to_string())?;
-    let files = store.changes(&before, &after).map_err(|error| error.to_string())?;
+    let mut files = store.changes(&before, &after).map_err(|error| error.to_string())?;
+    files.retain(|file| !is_bookkeeping(&file.path));
     Ok((before, after, files))
 }
 
 fn path(dir: &RunDir, gate: &str) -> std::path::PathBuf {
     dir.path().join(format!("review-{gate}.json"))
+}
+
+/// Whether a file is a track's checkpoint or its lock, which runners write and nobody reviews.
+fn is_bookkeeping(path: &str) -> bool {
+    let inner = path.strip_prefix("conductor/tracks/").and_then(|inner| inner.split_once('/'));
+    inner.is_some_and(|(_, file)| file.starts_with("metadata.json") || file.starts_with(".metadata."))
 }

@@ -330,6 +330,7 @@ impl Drive {
         picture["driver"] = json!({ "pid": std::process::id() });
         picture["live"] = self.live.view();
         picture["checkpoints"] = json!(self.keeper.rows());
+        picture["checkpoint_waiting"] = json!(self.keeper.waiting());
         self.host.secrets.mask_value(&mut picture);
         picture["usage"] = self.usage(&picture["usage"]);
         *self.shared.snapshot.lock().unwrap_or_else(PoisonError::into_inner) = picture.clone();

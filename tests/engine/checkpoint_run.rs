@@ -56,3 +56,25 @@ fn a_fix_too_many_blocks_the_run() {
     assert!(picture["detail"].as_str().unwrap().contains("max_fix_cycles"));
     assert!(world.calls().is_empty());
 }
+
+#[test]
+fn what_an_earlier_editor_could_not_write_is_written_by_the_next() {
+    let mut world = World::new();
+    world.declare(
+        "two",
+        "inputs:\n  - {name: track_id, default: t}\nstages:\n  - {agent: writer}\n  - {gate: human-approval}\n  - {agent: b}\n",
+    );
+    world.run("two", json!({}));
+    world.settled();
+    let review = world.ok("review", json!({}));
+    let listed = review["files"].to_string();
+    assert!(!listed.contains("metadata"), "our own files are nothing to review: {listed}");
+    world.restart();
+    std::fs::remove_file(world.path("conductor/tracks/t/metadata.json")).unwrap();
+    world.ok("decide", json!({ "decision": "approve" }));
+    world.settled();
+    let state = metadata(&world, "conductor/tracks/t/metadata.json")["loop_state"].clone();
+    for key in ["WRITER", "B"] {
+        assert_eq!(state["checkpoints"][key]["status"], "PASSED", "{state:#}");
+    }
+}
