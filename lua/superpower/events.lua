@@ -71,11 +71,13 @@ local handlers = {
     require("superpower.gate").decided(event)
   end,
   ["run-paused"] = function(event)
+    require("superpower.manual").stopped(event)
     if event.reason ~= "gate" then
       require("superpower.news").paused(event)
     end
   end,
   ["run-finished"] = function(event)
+    require("superpower.manual").stopped(event)
     require("superpower.news").finished(event)
   end,
   ["ask-fact"] = answer_fact,

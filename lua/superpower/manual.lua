@@ -132,6 +132,14 @@ function M.asked(event)
   end)
 end
 
+--- The run has stopped: no stage of it waits for a result.
+---@param event { run_id: string }
+function M.stopped(event)
+  if waiting and waiting.run_id == event.run_id then
+    waiting = nil
+  end
+end
+
 ---@param event { launch: any }
 function M.gone(event)
   if waiting and waiting.launch == event.launch then

@@ -1,0 +1,162 @@
+-- What an agent or a person is asked while a run is on: permissions, and stages done by hand.
+local T = require("harness")
+local S = require("support.scripted")
+local Shop = require("support.shop")
+local describe, it, eq, ok, contains, lacks = T.describe, T.it, T.eq, T.ok, T.contains, T.lacks
+
+local function request(id)
+  return {
+    type = "permission",
+    id = "r/" .. id,
+    run_id = "r",
+    stage = 4,
+    tool = "Bash",
+    title = "Bash: npm test " .. id,
+    input = { command = "npm test && echo \27[31m" .. id, description = "runs the tests" },
+  }
+end
+
+local function asked(nvim, id)
+  S.send(nvim, request(id))
+  nvim:wait_screen("npm test " .. id)
+  vim.uv.sleep(500)
+end
+
+describe("a permission", function()
+  it("is asked in a window, with what is asked made visible", function()
+    local nvim = S.child()
+    asked(nvim, 1)
+    local screen = nvim:text()
+    contains(screen, "permission · stage 4")
+    contains(screen, "npm test && echo ^[[31m1")
+    contains(screen, "o once")
+    eq("superpower-permission", nvim:eval("&filetype"))
+  end)
+
+  for key, value in pairs({
+    o = { answer = "once" },
+    r = { answer = "run" },
+    d = { answer = "deny", reason = "" },
+  }) do
+    it("is answered by " .. key, function()
+      local nvim = S.child()
+      asked(nvim, 1)
+      nvim:feed(key)
+      nvim:wait_no_screen("permission · stage 4")
+      eq({ { id = "r/1", value = value } }, S.calls(nvim, "answer"))
+    end)
+  end
+
+  it("is denied with a reason", function()
+    local nvim = S.child()
+    asked(nvim, 1)
+    nvim:feed("D")
+    nvim:wait_screen("Why, and what to do instead?")
+    nvim:feed("use pnpm<Esc>:w<CR>")
+    nvim:wait_no_screen("permission · stage 4")
+    eq({ { id = "r/1", value = { answer = "deny", reason = "use pnpm" } } }, S.calls(nvim, "answer"))
+    nvim:wait_no_screen("instead?")
+  end)
+
+  it("is answered by no key that comes too early, nor from a macro", function()
+    local nvim = S.child()
+    nvim:lua("vim.fn.setreg('z', 'o')")
+    S.send(nvim, request(1))
+    nvim:wait_screen("permission · stage 4")
+    for _ = 1, 10 do
+      nvim:feed("or")
+      vim.uv.sleep(30)
+    end
+    vim.uv.sleep(500)
+    nvim:feed("@z")
+    nvim:feed("<CR>")
+    vim.uv.sleep(50)
+    eq({}, S.calls(nvim, "answer"))
+    contains(nvim:text(), "permission · stage 4")
+  end)
+
+  it("waits in a queue, and q leaves it open", function()
+    local nvim = S.child()
+    asked(nvim, 1)
+    S.send(nvim, request(2))
+    vim.uv.sleep(50)
+    contains(nvim:text(), "npm test 1")
+    contains(nvim:messages(), "npm test 2")
+    nvim:feed("o")
+    nvim:wait_screen("npm test 2")
+    vim.uv.sleep(500)
+    nvim:feed("q")
+    nvim:wait_no_screen("permission · stage 4")
+    eq(1, #S.calls(nvim, "answer"))
+    nvim:cmd("Superpower gate")
+    nvim:wait_screen("npm test 2")
+  end)
+
+  it("that is gone says so, and takes no answer", function()
+    local nvim = S.child()
+    asked(nvim, 1)
+    S.send(nvim, { type = "permission-gone", id = "r/1" })
+    nvim:wait_screen("This request is gone")
+    nvim:feed("o")
+    vim.uv.sleep(50)
+    eq({}, S.calls(nvim, "answer"))
+    nvim:feed("q")
+    nvim:wait_no_screen("This request is gone")
+    nvim:cmd("Superpower gate")
+    contains(nvim:messages(), "no gate waits here")
+  end)
+
+  it("opens no window while someone types", function()
+    local nvim = S.child()
+    nvim:feed("ihello")
+    S.send(nvim, request(1))
+    vim.uv.sleep(700)
+    lacks(nvim:text(), "permission · stage 4")
+    nvim:feed("<Esc>")
+    contains(nvim:messages(), ":Superpower gate answers")
+  end)
+end)
+
+describe("a stage that is done by hand", function()
+  local config = [[vim.g.superpower = { harness = "manual", trust = "always" }]]
+
+  it("shows its prompt, and takes the result with :w", function()
+    local nvim = Shop.child({ init = config })
+    Shop.start(nvim)
+    nvim:wait_screen("write the result below this line", 10000)
+    contains(
+      table.concat(nvim:lua("return vim.api.nvim_buf_get_lines(0, 0, -1, false)"), "\n"),
+      "people forget their password"
+    )
+    nvim:feed(":w<CR>")
+    nvim:wait("vim.fn.execute('messages'):match('write the result below') ~= nil")
+    T.write(nvim.project .. "/docs/specs/reset-password/TASKS.md", "- [ ] one\n")
+    T.write(nvim.project .. "/docs/stories/user-auth/one/Story.md", "---\nepic: user-auth\nui: true\n---\n")
+    nvim:feed("GoThe tasks are written<Esc>:w<CR>")
+    nvim:wait("not vim.fn.bufname():match('manual')", 8000)
+    eq(
+      2,
+      nvim:wait(
+        "return (function() local run = require('superpower').status(); return run and run.current_stage > 1 and run.current_stage end)()"
+      )
+    )
+    Shop.gate(nvim, "Are these the right tasks?")
+    contains(nvim:text(), "The tasks are written")
+  end)
+
+  it("waits when its buffer is closed, and opens again with what was written", function()
+    local nvim = Shop.child({ init = config })
+    Shop.start(nvim)
+    nvim:wait_screen("write the result below this line", 10000)
+    nvim:feed("Gohalf of it<Esc>:q<CR>")
+    nvim:wait_no_screen("write the result below this line")
+    eq("running", Shop.status(nvim).state)
+    nvim:cmd("Superpower gate")
+    nvim:wait_screen("half of it")
+    nvim:cmd("Superpower cancel")
+    Shop.state(nvim, "cancelled")
+    nvim:feed(":w<CR>")
+    nvim:wait("vim.fn.execute('messages'):match('no longer waits') ~= nil")
+    contains(nvim:text(), "half of it")
+  end)
+end)
