@@ -185,7 +185,7 @@ describe("the approval window", function()
       "diff",
       { before = "a\nc\n", after_path = nvim.project .. "/docs/stories/reset-password-1/Story.md" }
     )
-    nvim:feed("d")
+    nvim:feed("ggd")
     vim.uv.sleep(50)
     contains(nvim:messages(), "put the cursor on a file")
     nvim:feed("/Story.md<CR>d")

@@ -6,6 +6,9 @@ local M = {}
 ---@class superpower.ApprovalPage
 ---@field lines superpower.Line[]
 ---@field files table<integer, superpower.ReviewFile> by row
+---@field first_file? integer row
+---@field report? integer rows before the report
+---@field fences? superpower.Fence[]
 
 ---@param n integer?
 ---@param sign string
@@ -19,7 +22,7 @@ end
 ---@return superpower.Line
 local function file_line(file, width)
   local groups = { ["+"] = "SuperpowerAdded", ["-"] = "SuperpowerRemoved" }
-  local room = math.max(8, width - 20)
+  local room = math.max(8, width - 18)
   local path = text.line(file.path)
   if text.width(path) > room then
     local keep = vim.fn.strcharlen(path) - room + 1
@@ -64,9 +67,9 @@ function M.page(review, run, width)
   end
   add({ { "" } })
   if review.message and review.message ~= "" then
-    for _, line in ipairs(text.lines(review.message)) do
-      add({ { line } })
-    end
+    local report = require("superpower.ui.markdown").render(review.message, width)
+    page.report, page.fences = #page.lines, report.fences
+    vim.list_extend(page.lines, report.lines)
     add({ { "" } })
   end
   local files = review.files or {}
@@ -79,6 +82,7 @@ function M.page(review, run, width)
   for _, file in ipairs(files) do
     add(file_line(file, width))
     page.files[#page.lines] = file
+    page.first_file = page.first_file or #page.lines
   end
   return page
 end

@@ -160,7 +160,7 @@ function M:die(lines)
   for _, line in ipairs(old) do
     table.insert(all, { { line, "SuperpowerDim" } })
   end
-  pcall(vim.treesitter.stop, self.float.buf)
+  vim.api.nvim_buf_clear_namespace(self.float.buf, -1, 0, -1)
   float.paint(self.float.buf, all)
   self.quiet = 0
   self:frame()

@@ -121,8 +121,9 @@ function M.buffer(filetype, name)
   vim.bo[buf].swapfile = false
   vim.bo[buf].undolevels = -1
   vim.bo[buf].modifiable = false
-  if name then
-    pcall(vim.api.nvim_buf_set_name, buf, name)
+  name = name or "superpower://" .. filetype:gsub("^superpower%-", "")
+  if not pcall(vim.api.nvim_buf_set_name, buf, name) then
+    pcall(vim.api.nvim_buf_set_name, buf, ("%s/%d"):format(name, buf))
   end
   vim.bo[buf].filetype = filetype
   return buf

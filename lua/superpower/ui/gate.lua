@@ -177,7 +177,12 @@ function M.open(run, review, decide, closed)
     end,
   })
   float.paint(self.window.float.buf, self.page.lines)
-  pcall(vim.treesitter.start, self.window.float.buf, "markdown")
+  if self.page.fences then
+    require("superpower.ui.markdown").colour(self.window.float.buf, self.page.fences, self.page.report)
+  end
+  if self.page.first_file and self.page.first_file <= vim.api.nvim_win_get_height(self.window.float.win) then
+    vim.api.nvim_win_set_cursor(self.window.float.win, { self.page.first_file, 0 })
+  end
   return self
 end
 

@@ -1,10 +1,52 @@
 --- Text from agents, made fit for a cell grid: control characters are shown, not sent, and nothing is wider than its place.
 local M = {}
 
+--- How many bytes of well-formed UTF-8 begin at `at`; 0 for none.
+---@param text string
+---@param at integer
+---@return integer
+local function sequence(text, at)
+  local a, b, c, d = text:byte(at, at + 3)
+  local function rest(byte)
+    return byte ~= nil and byte >= 0x80 and byte <= 0xBF
+  end
+  if a >= 0xC2 and a <= 0xDF and rest(b) then
+    return 2
+  elseif a >= 0xE0 and a <= 0xEF and rest(b) and rest(c) then
+    return 3
+  elseif a >= 0xF0 and a <= 0xF4 and rest(b) and rest(c) and rest(d) then
+    return 4
+  end
+  return 0
+end
+
+--- Bytes that are not UTF-8, made visible.
+---@param text string
+---@return string
+local function well_formed(text)
+  local at = text:find("[\128-\255]")
+  if not at then
+    return text
+  end
+  local out, from = {}, 1
+  while at do
+    local bytes = sequence(text, at)
+    if bytes == 0 then
+      table.insert(out, text:sub(from, at - 1))
+      table.insert(out, ("<%02x>"):format(text:byte(at)))
+      from, bytes = at + 1, 1
+    end
+    at = text:find("[\128-\255]", at + bytes)
+  end
+  table.insert(out, text:sub(from))
+  return table.concat(out)
+end
+
 --- Control characters, C1 controls and characters that turn the direction of text, made visible.
 ---@param text string
 ---@return string
 function M.visible(text)
+  text = well_formed(text)
   text = text:gsub("[%z\1-\31\127]", function(char)
     local byte = char:byte()
     return byte == 127 and "^?" or "^" .. string.char(byte + 64)
