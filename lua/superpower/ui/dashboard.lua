@@ -22,7 +22,7 @@ function M.line(entry, run, now, icons, width)
       words = ("runs: stage %d/%d"):format(run.current_stage, run.total)
     elseif run.reason == "gate" then
       mark, group = marks.mark(icons, "gate", now)
-      words = ("waits at gate %d/%d: %s"):format(run.current_stage, run.total, gate and gate.label or "")
+      words = ("waits at gate %d/%d%s"):format(run.current_stage, run.total, gate and ": " .. gate.label or "")
       colour = "SuperpowerGate"
     else
       mark, group = marks.mark(icons, run.reason == "failed" and "failed" or "held", now)
@@ -72,11 +72,22 @@ function M.open(root)
       newest[run.superpower] = run
     end
   end
-  local now, icons = os.time() * 1000, require("superpower.config").get().icons
+  local current = session.status(root)
+  for _, run in ipairs(runs or {}) do
+    if current and run.run_id == current.run_id then
+      run.gate = current.gate
+    end
+  end
+  local config = require("superpower.config").get()
+  local health = config.harness == "auto" and session.call("health", {}) or {}
+  local now, icons = os.time() * 1000, config.icons
   local width = math.min(94, vim.o.columns - 6)
   local lines = {}
-  for _, entry in ipairs(list) do
-    table.insert(lines, M.line(entry, newest[entry.name], now, icons, width))
+  local waiting ---@type integer?
+  for row, entry in ipairs(list) do
+    local run = newest[entry.name]
+    table.insert(lines, M.line(entry, run, now, icons, width))
+    waiting = waiting or (run and run.state == "paused" and row or nil)
   end
   if #lines == 0 then
     lines = {
@@ -100,8 +111,10 @@ function M.open(root)
   end
   require("superpower.ui.page").open({
     title = "Superpowers · " .. vim.fs.basename(root),
+    right = "harness: " .. (health.auto or config.harness),
     filetype = "superpower-dashboard",
     lines = lines,
+    row = waiting,
     keys = {
       { lhs = "r", label = "run", desc = "start it", fn = with(start) },
       {

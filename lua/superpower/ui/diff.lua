@@ -56,6 +56,7 @@ function M.open(root, file)
     vim.cmd.tabnew()
     vim.api.nvim_win_set_buf(0, scratch({}, file.path .. " (deleted)", filetype))
   end
+  vim.t.superpower_diff = true
   local after = vim.api.nvim_get_current_win()
   vim.cmd("leftabove vsplit")
   vim.api.nvim_win_set_buf(0, scratch(before, file.path .. " (at the last approval)", filetype))

@@ -35,6 +35,37 @@ function M.lines(plan, width)
   return out
 end
 
+local words = {
+  run = "would run",
+  skip = "would be skipped",
+  ask = "would ask you",
+  ["?"] = "is decided when the run gets there",
+}
+
+--- One stage of the plan, with its whole label and reason.
+---@param stage table
+function M.stage(stage)
+  local lines = {}
+  local function add(said, group)
+    for _, line in ipairs(text.wrap(text.line(said), 76)) do
+      table.insert(lines, { { " " .. line, group } })
+    end
+  end
+  add(stage.label, "SuperpowerHeading")
+  if stage.actor and stage.kind ~= "gate" then
+    add(("%s %s, by %s"):format(stage.kind, stage.actor, stage.harness or "the harness of the run"))
+  end
+  add(words[stage.what] or stage.what, groups[stage.what])
+  if stage.why and stage.why ~= "" then
+    add(stage.why, "SuperpowerNote")
+  end
+  require("superpower.ui.page").open({
+    title = ("Stage %d"):format(stage.position),
+    filetype = "superpower-why",
+    lines = lines,
+  })
+end
+
 ---@param name string
 ---@param inputs table<string, string>
 ---@param plan table
@@ -50,6 +81,17 @@ function M.open(name, inputs, plan)
     filetype = "superpower-plan",
     lines = M.lines(plan, math.min(96, vim.o.columns - 6)),
     keys = {
+      {
+        lhs = "<CR>",
+        label = "why",
+        desc = "the whole reason of the stage under the cursor",
+        fn = function()
+          local stage = plan.stages[vim.api.nvim_win_get_cursor(0)[1]]
+          if stage then
+            M.stage(stage)
+          end
+        end,
+      },
       {
         lhs = "r",
         label = "run",

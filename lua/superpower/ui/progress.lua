@@ -152,7 +152,7 @@ local keys = {
 
 local function open_window()
   local run = root and runs.get(root)
-  if not run or not float.possible() then
+  if not run or not float.possible() or vim.t.superpower_diff then
     return
   end
   local opts, split = place(run)
@@ -190,7 +190,9 @@ local function follow()
     local was = window
     vim.schedule(function()
       if group and was == window and was and float.valid(was) then
-        if vim.api.nvim_win_get_tabpage(was.win) ~= vim.api.nvim_get_current_tabpage() then
+        if vim.t.superpower_diff then
+          return -- a diff needs the room; the window waits in its own tab
+        elseif vim.api.nvim_win_get_tabpage(was.win) ~= vim.api.nvim_get_current_tabpage() then
           window = nil
           float.close(was)
           open_window()
