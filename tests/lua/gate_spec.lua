@@ -264,7 +264,9 @@ describe("a gate that is reached while someone types", function()
       vim.uv.sleep(50)
       ok(not is_open(nvim))
       eq({}, decisions(nvim))
-      contains(nvim:messages(), "waits at gate 5/8")
+      if way[2] ~= "q:" or nvim:eval("has('nvim-0.11')") == 1 then -- 0.10 keeps no message of that window
+        contains(nvim:messages(), "waits at gate 5/8")
+      end
       if nvim:eval("getcmdwintype()") ~= "" then
         nvim:feed(":q<CR>")
       end

@@ -136,13 +136,18 @@ function M:frame()
   end
   local width = vim.api.nvim_win_get_width(self.float.win)
   local dim = self.quiet > 0
-  local foot = {}
+  local shown = {}
   for _, key in ipairs(self.opts.keys) do
     if key.label and (not self.dead or key.always) then
-      table.insert(foot, { " " .. key.lhs, dim and not key.always and "SuperpowerDim" or "SuperpowerKey" })
-      table.insert(foot, { " " .. key.label .. " ", dim and "SuperpowerDim" or "SuperpowerFooter" })
+      table.insert(shown, {
+        lhs = key.lhs,
+        label = key.label,
+        group = dim and not key.always and "SuperpowerDim" or nil,
+        label_group = dim and "SuperpowerDim" or nil,
+      })
     end
   end
+  local foot = float.foot(shown, width)
   local help = self.dead and {} or { { " g? ", dim and "SuperpowerDim" or "SuperpowerKey" } }
   float.frame(self.float, float.edge(self.opts.title, self.opts.right, width), float.edge(foot, help, width))
 end

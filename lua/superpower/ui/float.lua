@@ -67,6 +67,32 @@ function M.edge(left, right, width)
   return out
 end
 
+--- The keys of a window for its foot; where they do not fit the labels of the last ones go first.
+---@param keys { lhs: string, label?: string, group?: string, label_group?: string }[]
+---@param width integer
+---@return superpower.Chunk[]
+function M.foot(keys, width)
+  local labelled = #keys
+  while true do
+    local out, used = {}, 0
+    for index, key in ipairs(keys) do
+      local words = key.label and (index <= labelled and " " .. key.label .. " " or "") or nil
+      if words then
+        table.insert(out, { " " .. key.lhs, key.group or "SuperpowerKey" })
+        table.insert(out, { words, key.label_group or "SuperpowerFooter" })
+        used = used + text.width(key.lhs) + 1 + text.width(words)
+      end
+    end
+    if used <= width or labelled == 0 then
+      if labelled < #keys and used < width then
+        table.insert(out, { " ", "SuperpowerFooter" })
+      end
+      return out
+    end
+    labelled = labelled - 1
+  end
+end
+
 --- Whether a window can be opened at all at this moment.
 ---@return boolean
 function M.possible()

@@ -233,15 +233,15 @@ function M.open(name, inputs, given, done)
   float.frame(
     window,
     float.edge({ { " " .. text.line(name) .. " needs ", "SuperpowerTitle" } }, {}, place.width),
-    float.edge({
-      { " * required  ", "SuperpowerFooter" },
-      { "↵", "SuperpowerKey" },
-      { " edit  ", "SuperpowerFooter" },
-      { "<C-s>", "SuperpowerKey" },
-      { " start  ", "SuperpowerFooter" },
-      { "q", "SuperpowerKey" },
-      { " cancel ", "SuperpowerFooter" },
-    }, {}, place.width)
+    float.edge(
+      float.foot({
+        { lhs = "↵", label = "edit" },
+        { lhs = "<C-s>", label = "start" },
+        { lhs = "q", label = "cancel" },
+      }, place.width),
+      { { " * required ", "SuperpowerFooter" } },
+      place.width
+    )
   )
   vim.api.nvim_create_autocmd("WinClosed", {
     pattern = tostring(window.win),

@@ -43,14 +43,8 @@ function M.open(opts)
   })
   vim.api.nvim_set_option_value("cursorline", opts.keys ~= nil, { win = window.win, scope = "local" })
   float.paint(window.buf, opts.lines)
-  local keys, foot = {}, {}
-  for _, key in ipairs(opts.keys or {}) do
-    table.insert(keys, key)
-    if key.label then
-      table.insert(foot, { " " .. key.lhs, "SuperpowerKey" })
-      table.insert(foot, { " " .. key.label .. " ", "SuperpowerFooter" })
-    end
-  end
+  local keys = vim.list_extend({}, opts.keys or {})
+  local foot = float.foot(keys, place.width)
   table.insert(keys, {
     lhs = "q",
     desc = "close",
