@@ -151,7 +151,10 @@ impl Drive {
         drop(self.lease.take());
         self.publish_snapshot();
         self.tell(json!({ "type": "drive-ended" }));
-        self.keeper.close();
+        // From here on a verb is for the next drive: whoever still waits for an answer of this one learns so at once.
+        let Self { inbox, keeper, .. } = self;
+        drop(inbox);
+        keeper.close();
     }
 
     fn receive(&mut self, message: Message) {

@@ -8,12 +8,13 @@ use crate::driver::{Message, gate_review};
 use crate::plan::{Inputs, Plan};
 use crate::run::drift::{Drift, compare};
 use crate::run::event::{Decision, Event};
+use crate::run::machine;
 use crate::run::state::{Reason, gate_id};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::mpsc::channel;
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
 type Answer = Result<Value, Refusal>;
@@ -184,18 +185,12 @@ pub fn skip(engine: &Engine, request: Verb) -> Answer {
 
 pub fn pause(engine: &Engine, request: Verb) -> Answer {
     let event = Event::PauseRequested { by: by(request.by) };
-    match running(engine, &request.root) {
-        Some(drive) => told(&drive, event),
-        None => verb(engine, &request.root, "pause", event, false),
-    }
+    told_or_done(engine, &request.root, "pause", event)
 }
 
 pub fn cancel(engine: &Engine, request: Verb) -> Answer {
     let event = Event::Cancelled { by: by(request.by) };
-    match running(engine, &request.root) {
-        Some(drive) => told(&drive, event),
-        None => verb(engine, &request.root, "cancel", event, false),
-    }
+    told_or_done(engine, &request.root, "cancel", event)
 }
 
 pub fn answer(engine: &Engine, request: AnswerRequest) -> Answer {
@@ -249,14 +244,25 @@ fn verb(engine: &Engine, root: &Path, name: &str, event: Event, drives: bool) ->
     started(engine, root, handle?, 0)
 }
 
-/// Hands a verb to a drive that is under way.
-fn told(drive: &Handle, event: Event) -> Answer {
+/// Hands a verb to the drive that is under way, or does it without one.
+fn told_or_done(engine: &Engine, root: &Path, name: &str, event: Event) -> Answer {
+    if let Some(drive) = running(engine, root)
+        && let Some(answer) = told(&drive, &event)
+    {
+        return answer.map(|()| json!({ "run_id": drive.run_id })).map_err(Refusal::from);
+    }
+    verb(engine, root, name, event, false)
+}
+
+/// What a drive answers to a verb; nothing where it had ended before it could.
+fn told(drive: &Handle, event: &Event) -> Option<Result<(), machine::Refusal>> {
     let (reply, answer) = channel();
-    let sent = drive.outbox.send(Message::Verb(event, reply)).is_ok();
+    drive.outbox.send(Message::Verb(event.clone(), reply)).ok()?;
     match answer.recv_timeout(PATIENCE) {
-        Ok(Ok(())) if sent => Ok(json!({ "run_id": drive.run_id })),
-        Ok(Err(refusal)) => Err(refusal.into()),
-        _ => Err(Refusal::new("not-now", "the run has just stopped; look at it again")),
+        Ok(answer) => Some(answer),
+        // It is busy with the disk, and takes the verb as soon as it can.
+        Err(RecvTimeoutError::Timeout) => Some(Ok(())),
+        Err(RecvTimeoutError::Disconnected) => None,
     }
 }
 
