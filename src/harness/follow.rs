@@ -7,14 +7,14 @@ use crate::outcome::Outcome;
 use crate::process::{Event, Exit, Lines, POLITE, Process, Stream, TERM};
 use std::time::{Duration, Instant};
 
-/// Follows the process to its end. `None` where the harness wants another start.
+/// Follows the process to its end: how it ended, and what the harness makes of it; nothing where it wants another start.
 pub(super) fn follow(
     process: &mut Process<Order>,
     harness: &mut dyn Harness,
     sink: &mut Sink,
     cap: usize,
     wake: Option<Duration>,
-) -> Option<Ending> {
+) -> (Exit, Option<Ending>) {
     let (mut out, mut err) = (Lines::new(cap), Lines::new(cap));
     let after = |wake: Duration| Instant::now().checked_add(wake);
     let mut wake = wake.and_then(after);
@@ -52,7 +52,7 @@ pub(super) fn follow(
                 // Whoever stops it wants no other start.
                 let again = ending.is_none() && !matches!(stopped, Some(Stopped::Asked | Stopped::Limit(_)));
                 let ending = ending.unwrap_or_else(|| failed(exit_words(exit)));
-                return if again { None } else { Some(judged(ending, exit, stopped)) };
+                return (exit, (!again).then(|| judged(ending, exit, stopped)));
             }
         }
         if to.stop {

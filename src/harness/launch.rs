@@ -7,7 +7,7 @@ use super::opencode::Opencode;
 use super::words::failed;
 use super::{Answer, Ending, Harness, Kind, Launch, Progress, Resolved, Signal, Task, fake, is_name, manual};
 use crate::process::{
-    self, Environment, Inbox, Item, Leader, Mark, Masker, Process, Secrets, Spec, Stdin, locked,
+    self, Environment, Exit, Inbox, Item, Leader, Mark, Masker, Process, Secrets, Spec, Stdin, locked,
 };
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -244,7 +244,14 @@ impl Starter {
         let (mut process, mut wake) = first;
         loop {
             sink.tell(Signal::Started(Some(process.record())));
-            if let Some(ending) = follow(&mut process, harness, sink, LINE, wake) {
+            let (exit, ending) = follow(&mut process, harness, sink, LINE, wake);
+            let exit = match exit {
+                Exit::Code(code) => serde_json::json!({"code": code}),
+                Exit::Signal(signal) => serde_json::json!({"signal": signal}),
+                Exit::Stuck => serde_json::Value::Null,
+            };
+            let _ = std::fs::write(self.launch.dir.join("exit.json"), exit.to_string());
+            if let Some(ending) = ending {
                 return ending;
             }
             drop(process);

@@ -46,7 +46,8 @@ pub struct Launch {
     pub session: Option<Session>,
     /// The project root, where the agent works.
     pub root: PathBuf,
-    /// Where this launch's files go (it exists): `prompt.md` (already there), `output.log`, `argv.json`.
+    /// Where this launch's files go (it exists): `prompt.md` (already there), `output.log`, and for the record
+    /// `argv.json` and `exit.json`.
     pub dir: PathBuf,
     /// Wall clock limit, counting time awake; none for `manual`.
     pub timeout: Option<Duration>,

@@ -29,6 +29,8 @@ mod project_trust;
 mod race;
 mod real_declarations;
 mod reasons;
+mod recorded;
+mod recorded_cases;
 mod reports_h;
 mod survivors;
 mod template;

@@ -26,8 +26,9 @@ fn rounds(few: u32, many: u32) -> u32 {
 
 /// A number from 0 to below `most`, different in each round.
 fn some(round: u32, most: u64) -> u64 {
-    u64::from(round).wrapping_mul(6_364_136_223_846_793_005).wrapping_add(std::process::id().into()) >> 7
-        & 0xffff % most
+    ((u64::from(round).wrapping_mul(6_364_136_223_846_793_005).wrapping_add(std::process::id().into()) >> 7)
+        & 0xffff)
+        % most
 }
 
 fn harnesses(argument: &str) -> Harnesses {

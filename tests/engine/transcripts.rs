@@ -16,9 +16,11 @@ struct Case {
 }
 
 /// What reading a case gave; without an ending it wants to be started again.
-struct Read {
-    signals: Vec<Signal>,
-    ending: Option<Ending>,
+pub struct Read {
+    /// What was told.
+    pub signals: Vec<Signal>,
+    /// How it ended.
+    pub ending: Option<Ending>,
 }
 
 /// The cases of one tool in a folder with `cases.json`; none where the folder is not there.
@@ -74,7 +76,7 @@ fn shared() -> PathBuf {
 }
 
 /// An outcome in a few words, to compare with.
-fn words(read: &Read) -> String {
+pub fn words(read: &Read) -> String {
     let Some(ending) = &read.ending else { return "again".to_owned() };
     let (kind, why) = match &ending.outcome {
         Outcome::Passed => ("passed", ending.message.clone()),
@@ -171,7 +173,7 @@ const OPENCODE: &[(&str, &str)] = &[
 ];
 
 /// Whether the words begin as expected, with as many refusals.
-fn is_as(got: &str, expected: &str) -> bool {
+pub fn is_as(got: &str, expected: &str) -> bool {
     let split = |text: &str| {
         text.rsplit_once(" / ").map_or((text.to_owned(), None), |(a, n)| (a.to_owned(), n.parse().ok()))
     };

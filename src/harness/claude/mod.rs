@@ -334,7 +334,8 @@ impl Harness for Claude {
             (_, Some(result)) => result.outcome(&self.reader, chrono::Utc::now()),
             _ => without_result(end.exit, &self.reader),
         };
-        let refusals = self.permissions.refusals(&self.reader.refused);
+        // What was open when it was stopped was not refused.
+        let refusals = if stopped { Vec::new() } else { self.permissions.refusals(&self.reader.refused) };
         Some(Ending {
             outcome,
             message,

@@ -61,6 +61,7 @@ impl Permissions {
         let (tool, input) = (request.tool_name.str(), &request.input);
         if tool == "AskUserQuestion" {
             deny(id, "The user answers later.", to);
+            self.denied.insert(request.tool_use_id.str().to_owned());
             return Some(question(input));
         }
         let call = request.tool_use_id.str().to_owned();

@@ -67,6 +67,11 @@ impl Opencode {
         name
     }
 
+    fn is_strange_skill(&self) -> bool {
+        matches!(self.launch.task, Task::Skill(_))
+            && File::find(&self.launch.task, &self.launch.root).is_none()
+    }
+
     fn outcome(&self, end: &End) -> Outcome {
         let errors = plain(&self.reader.errors.text());
         match &self.reader.last {
@@ -74,7 +79,13 @@ impl Opencode {
                 Outcome::Failed { why: "an empty result".to_owned() }
             }
             Last::Good => Outcome::Passed,
-            Last::Error(error) => error.outcome(chrono::Utc::now()),
+            Last::Error(error) => match error.outcome(chrono::Utc::now()) {
+                // Its own words for a name that it does not know say nothing of it.
+                Outcome::Failed { why } if self.is_strange_skill() => Outcome::Failed {
+                    why: format!("no file of a skill \"{}\" is found, and OpenCode says: {why}", self.name()),
+                },
+                outcome => outcome,
+            },
             Last::Nothing | Last::Open | Last::Tools | Last::Unknown
                 if !self.reader.refusals().is_empty() =>
             {

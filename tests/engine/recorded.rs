@@ -1,0 +1,380 @@
+//! Cases of the real tools: one table, read from recordings always, and played with the tools where they are there.
+//!
+//! `scripts/record-harnesses` installs the tools, plays every case offline against a model that is none, compares it
+//! with this table, and keeps what the tools printed under `tests/fixtures/transcripts/`. A recording is what
+//! `output.log` had, shortened, with the places named `/project` and `/home/user`.
+
+use super::harness::{ended, launch_in, start};
+use super::recorded_cases::{CASES, Case, Reply};
+use super::transcripts::{Read, is_as, words};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::Duration;
+use superpower::harness::*;
+use superpower::outcome::Session;
+use superpower::process::Exit;
+
+fn fixtures() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/transcripts")
+}
+
+/// The launch of a case, in `root`.
+fn launch_of(case: &Case, root: &Path, dir: &Path) -> Launch {
+    let name = |name: &str| name.to_owned();
+    let task = case
+        .task
+        .strip_prefix('/')
+        .map_or_else(|| Task::Agent(name(case.task)), |skill| Task::Skill(name(skill)));
+    let session = case.session.map(|id| Session { harness: case.tool.to_owned(), id: id.to_owned() });
+    Launch {
+        task,
+        session,
+        // Its name tells its requests from the others' in the model's log.
+        prompt: format!("[{}] {}", case.name, case.prompt),
+        root: root.to_path_buf(),
+        interactive: case.reply != Reply::Nobody,
+        timeout: Some(Duration::from_secs(150)),
+        ..launch_in(dir)
+    }
+}
+
+/// A case's project: agents and skills of both tools.
+fn write_project(root: &Path) {
+    let files = [
+        (
+            ".claude/agents/implementer.md",
+            "---\nname: implementer\ndescription: writes code\n---\nYou are the IMPLEMENTER.\n",
+        ),
+        (
+            ".claude/agents/reviewer.md",
+            "---\nname: reviewer\ndescription: reads code\n---\nYou are the REVIEWER.\n",
+        ),
+        (
+            ".claude/skills/write-spec/SKILL.md",
+            "---\nname: write-spec\ndescription: writes a spec\n---\nWrite the SPECIFICATION of $ARGUMENTS\n",
+        ),
+        (
+            ".opencode/agents/builder.md",
+            "---\ndescription: builds\nmode: primary\n---\nYou are the BUILDER.\n",
+        ),
+        (
+            ".opencode/agents/checker.md",
+            "---\ndescription: checks\nmode: subagent\n---\nYou are the CHECKER.\n",
+        ),
+        ("README.md", "# Sample\n"),
+    ];
+    for (path, text) in files {
+        let path = root.join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+}
+
+#[test]
+fn every_recording_is_judged_as_the_table_says() {
+    let mut wrong = Vec::new();
+    for case in CASES {
+        let read = replay(case);
+        let got = words(&read);
+        if !is_as(&got, case.expected) {
+            wrong.push(format!("{}: {got}\n  instead of {}", case.name, case.expected));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let recorded = std::fs::read_dir(fixtures()).unwrap().flatten();
+    let known = |name: &str| CASES.iter().any(|case| name.strip_suffix(".log") == Some(case.name));
+    let strange: Vec<_> = recorded
+        .map(|e| e.file_name().into_string().unwrap())
+        .filter(|n| n.ends_with(".log") && !known(n))
+        .collect();
+    assert!(strange.is_empty(), "recordings without a case: {strange:?}");
+}
+
+/// Reads a recording as if it came now.
+fn replay(case: &Case) -> Read {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().join("project");
+    write_project(&root);
+    let mut launch = launch_of(case, &root, dir.path());
+    launch.root = root;
+    let mut harnesses = Harnesses::default();
+    harnesses.named.get_mut(case.tool).unwrap().cmd = vec!["/bin/true".to_owned()];
+    let mut harness = of(&resolve(case.tool, &harnesses).unwrap(), &launch);
+    let text = std::fs::read_to_string(fixtures().join(format!("{}.log", case.name)))
+        .unwrap_or_else(|e| panic!("{}: {e}; run scripts/record-harnesses", case.name));
+    let mut all = Actions::default();
+    let mut runs = text.split("\u{c}").peekable();
+    // What was started twice was recorded twice.
+    while let Some(run) = runs.next() {
+        harness.invocation();
+        let (mut exit, mut stopped) = (Exit::Code(0), None);
+        for line in run.lines() {
+            if let Some(value) = line.strip_prefix("exit: ") {
+                exit = exit_of(&serde_json::from_str(value).unwrap());
+                continue;
+            }
+            let mut to = Actions::default();
+            if stopped.is_some() {
+                continue;
+            }
+            match line.strip_prefix("stderr: ") {
+                Some(line) => harness.error_line(line, &mut to),
+                None => harness.line(line, 0, &mut to),
+            }
+            while let Some(Signal::Asked(question)) =
+                to.signals.iter().rev().find(|s| matches!(s, Signal::Asked(_))).cloned()
+            {
+                to.signals.clear();
+                harness.answer(&question.id, &case.reply.answer(), &mut to);
+            }
+            if to.stop {
+                stopped = Some(Stopped::Harness);
+            }
+            all.signals.append(&mut to.signals);
+        }
+        if case.stop.is_some() && runs.peek().is_none() {
+            stopped = Some(Stopped::Asked);
+        }
+        if let Some(ending) = harness.end(&End { exit, stopped }, &mut all) {
+            return Read { signals: all.signals, ending: Some(ending) };
+        }
+    }
+    Read { signals: all.signals, ending: None }
+}
+
+fn exit_of(value: &Value) -> Exit {
+    let number = |key: &str| value[key].as_i64().map(|n| n as i32);
+    number("code").map(Exit::Code).or_else(|| number("signal").map(Exit::Signal)).unwrap_or(Exit::Stuck)
+}
+
+/// Plays every case with the real tools, inside of the namespace that `scripts/agents/play.sh` makes.
+#[test]
+fn every_case_goes_so_with_the_real_tools() {
+    let Some(tools) = std::env::var_os("SUPERPOWER_AGENTS").map(PathBuf::from) else { return };
+    let only = std::env::var("SUPERPOWER_ONLY").unwrap_or_default();
+    let home = tempfile::tempdir().unwrap();
+    prepare(home.path());
+    let cases: Vec<&Case> = CASES.iter().filter(|case| case.name.contains(&only)).collect();
+    let queue = Mutex::new(cases.iter());
+    let wrong = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                loop {
+                    let Some(case) = queue.lock().unwrap().next() else { break };
+                    let got = play(case, &tools, home.path());
+                    println!("{}: {got}", case.name);
+                    if !is_as(&got, case.live.unwrap_or(case.expected)) {
+                        wrong
+                            .lock()
+                            .unwrap()
+                            .push(format!("{}: {got}\n  instead of {}", case.name, case.expected));
+                    }
+                }
+            });
+        }
+    });
+    let mut wrong = wrong.into_inner().unwrap();
+    wrong.extend(unheard(&cases));
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// What the model must have been told in a case; empty for nothing at all.
+const HEARD: &[(&str, &str)] = &[
+    ("claude-agent", "You are the IMPLEMENTER."),
+    ("claude-agent-of-opencode", "You are the BUILDER."),
+    ("claude-agent-unknown", ""),
+    ("claude-skill", "Write the SPECIFICATION of [claude-skill] Go."),
+    ("claude-skill-unknown", ""),
+    ("claude-resumed", "You are the IMPLEMENTER."),
+    ("opencode-agent", "You are the BUILDER."),
+    ("opencode-agent-made-primary", "You are the CHECKER."),
+    ("opencode-agent-of-claude", "You are the IMPLEMENTER."),
+    ("opencode-agent-unknown", ""),
+    ("opencode-skill", "Write the SPECIFICATION of"),
+    ("opencode-resumed", "You are the BUILDER."),
+];
+
+/// Cases in which the model was not told what it should have been.
+fn unheard(cases: &[&Case]) -> Vec<String> {
+    let log = std::env::var_os("SUPERPOWER_REQUESTS").expect("the model's log");
+    let log = std::fs::read_to_string(log).unwrap_or_default();
+    let requests: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let text = |request: &Value| {
+        format!("{}\n{}", request["system"].as_str().unwrap(), request["words"].as_str().unwrap())
+    };
+    let wrong = |(name, heard): &&(&str, &str)| {
+        let tag = format!("[{name}]");
+        let told =
+            requests.iter().filter(|request| request["words"].as_str().unwrap().contains(&tag)).map(text);
+        let told: Vec<String> = told.collect();
+        if heard.is_empty() { !told.is_empty() } else { !told.iter().any(|text| text.contains(heard)) }
+    };
+    let played = |(name, _): &&(&str, &str)| cases.iter().any(|case| case.name == *name);
+    let said = |(name, heard): &(&str, &str)| format!("{name}: the model was not told {heard:?}");
+    HEARD.iter().filter(played).filter(wrong).map(said).collect()
+}
+
+/// What the tools find in their home and environment.
+fn prepare(home: &Path) {
+    let model = std::env::var("SUPERPOWER_MODEL").expect("the model's address");
+    let provider = json!({"npm": "@ai-sdk/openai-compatible", "options": {"baseURL": format!("{model}/v1"), "apiKey": "x"},
+        "models": {"m": {"cost": {"input": 1, "output": 2}}, "s": {}}});
+    let config = json!({"model": "fake/m", "small_model": "fake/s", "enabled_providers": ["fake"], "provider": {"fake": provider}});
+    std::fs::write(home.join("allow.json"), config.to_string()).unwrap();
+    let mut ask = config;
+    ask["permission"] = json!({"edit": "ask", "bash": "ask"});
+    std::fs::write(home.join("ask.json"), ask.to_string()).unwrap();
+    let variables = [
+        ("HOME", home.to_str().unwrap()),
+        ("ANTHROPIC_BASE_URL", &model),
+        ("ANTHROPIC_API_KEY", "a-made-up-key"),
+        ("CLAUDE_CODE_MAX_RETRIES", "2"),
+        ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
+        ("DISABLE_AUTOUPDATER", "1"),
+        ("OPENCODE_DISABLE_MODELS_FETCH", "1"),
+        ("OPENCODE_DISABLE_AUTOUPDATE", "1"),
+        ("OPENCODE_CONFIG", home.join("allow.json").to_str().unwrap()),
+    ]
+    .map(|(name, value)| (name, value.to_owned()));
+    // SAFETY: no other thread of this test's process reads the environment by C yet.
+    unsafe {
+        for (name, value) in variables {
+            std::env::set_var(name, value);
+        }
+        for name in
+            ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "CLAUDE_CONFIG_DIR"]
+        {
+            std::env::remove_var(name);
+        }
+    }
+}
+
+/// Plays one case, says how it was judged, and records it where that is wanted.
+fn play(case: &Case, tools: &Path, home: &Path) -> String {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().canonicalize().unwrap().join("project");
+    write_project(&root);
+    let mut harnesses = Harnesses::default();
+    let settings = harnesses.named.get_mut(case.tool).unwrap();
+    let binary = ["claude", "opencode"].into_iter().find(|tool| *tool == case.tool).unwrap();
+    let home_text = home.to_str().unwrap();
+    let around = case.around.iter().map(|word| word.replace("HOME", home_text));
+    settings.cmd = around.chain([tools.join(binary).to_str().unwrap().to_owned()]).collect();
+    settings.args = case.args.iter().map(|&arg| arg.to_owned()).collect();
+    let mut ends: Vec<(usize, String)> = Vec::new();
+    let mut launch = launch_of(case, &root, dir.path());
+    if let Some(first) = case.first {
+        // A session to go on in is made first.
+        let mut before = launch.clone();
+        (before.prompt, before.session) = (first.to_owned(), None);
+        let (_running, signals) = start(case.tool, &harnesses, before);
+        let told = ended(&signals).0;
+        let session = |signal: &Signal| {
+            if let Signal::Session(session) = signal { Some(session.clone()) } else { None }
+        };
+        launch.session = told.iter().find_map(session);
+        std::fs::remove_file(dir.path().join("output.log")).unwrap();
+    }
+    let kept = |name: &str| std::fs::read_to_string(dir.path().join(name)).unwrap_or_default();
+    let (running, signals) = start(case.tool, &harnesses, launch);
+    let running = std::sync::Arc::new(running);
+    let (mut told, mut stop) = (Vec::new(), case.stop);
+    let ending = loop {
+        let signal = signals.recv_timeout(Duration::from_secs(170)).expect("an end");
+        match &signal {
+            Signal::Asked(question) => running.answer(&question.id, case.reply.answer()),
+            Signal::Progress(Progress::Tool { .. } | Progress::Text { .. }) => {
+                if let (Some(after), running) = (stop.take(), running.clone()) {
+                    std::thread::spawn(move || {
+                        std::thread::sleep(Duration::from_millis(after));
+                        running.stop();
+                    });
+                }
+            }
+            // A second start: what came before is a run of its own, with an end of its own.
+            Signal::Started(_) if !told.is_empty() => {
+                ends.push((kept("output.log").len(), kept("exit.json")))
+            }
+            Signal::Ended(ending) => break ending.clone(),
+            _ => {}
+        }
+        told.push(signal);
+    };
+    if std::env::var_os("SUPERPOWER_RECORD").is_some() {
+        ends.push((usize::MAX, kept("exit.json")));
+        record(
+            case,
+            &kept("output.log"),
+            &ends,
+            &[(&root, "/project"), (home, "/home/user"), (dir.path(), "/scratch")],
+        );
+    }
+    words(&Read { signals: told, ending: Some(ending) })
+}
+
+fn record(case: &Case, log: &str, ends: &[(usize, String)], places: &[(&Path, &str)]) {
+    let (mut text, mut from) = (String::new(), 0);
+    for (run, (to, exit)) in ends.iter().enumerate() {
+        let to = (*to).min(log.len());
+        text.push_str(if run > 0 { "\u{c}" } else { "" });
+        log[from..to].lines().for_each(|line| text.push_str(&format!("{}\n", shortened(line))));
+        text.push_str(&format!("exit: {exit}\n"));
+        from = to;
+    }
+    for (path, name) in places {
+        let path = path.to_str().unwrap();
+        text = text.replace(path, name).replace(path.trim_start_matches('/'), name);
+    }
+    std::fs::create_dir_all(fixtures()).unwrap();
+    std::fs::write(fixtures().join(format!("{}.log", case.name)), text).unwrap();
+}
+
+/// A line of bearable length that means the same.
+fn shortened(line: &str) -> String {
+    let Ok(mut value) = serde_json::from_str::<Value>(line) else { return line.to_owned() };
+    shorten(&mut value);
+    value.to_string()
+}
+
+fn shorten(value: &mut Value) {
+    const TEXT: usize = 200;
+    const LIST: usize = 4;
+    match value {
+        Value::String(text) => {
+            if let Some((at, _)) = text.char_indices().nth(TEXT) {
+                text.replace_range(at.., "…");
+            }
+        }
+        Value::Array(items) => {
+            items.truncate(
+                if items.iter().all(|item| item.is_string() || item.get("description").is_some()) {
+                    LIST * 2
+                } else {
+                    64
+                },
+            );
+            items.iter_mut().for_each(shorten);
+        }
+        Value::Object(map) => {
+            for name in [
+                "available_output_styles",
+                "models",
+                "plugins",
+                "capabilities",
+                "terminal_slash_commands",
+                "responseHeaders",
+            ] {
+                map.shift_remove(name);
+            }
+            if let Some(Value::String(text)) = map.get_mut("description")
+                && let Some((at, _)) = text.char_indices().nth(60)
+            {
+                text.replace_range(at.., "…");
+            }
+            map.values_mut().for_each(shorten);
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,288 @@
+//! The cases of the real tools, and how each is judged.
+
+use superpower::harness::Answer;
+
+/// A case: what is launched, what happens meanwhile, and how it ends.
+#[derive(Debug)]
+pub struct Case {
+    /// Its name, and its recording's.
+    pub name: &'static str,
+    /// The harness.
+    pub tool: &'static str,
+    /// The agent, or with a slash the skill.
+    pub task: &'static str,
+    /// What the agent is told, with what the model is to answer.
+    pub prompt: &'static str,
+    /// What permissions are answered with.
+    pub reply: Reply,
+    /// The session to go on in.
+    pub session: Option<&'static str>,
+    /// What was said in the session before, where it is to be a real one.
+    pub first: Option<&'static str>,
+    /// When it is stopped: so many milliseconds after something was shown.
+    pub stop: Option<u64>,
+    /// Arguments of the user's own.
+    pub args: &'static [&'static str],
+    /// What stands before the program.
+    pub around: &'static [&'static str],
+    /// Kind, beginning of the words, number of refusals.
+    pub expected: &'static str,
+    /// The same where it is played, if it differs (a driver's own words).
+    pub live: Option<&'static str>,
+}
+
+/// What permissions are answered with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reply {
+    /// Nobody is there.
+    Nobody,
+    /// Allowed.
+    Once,
+    /// Denied by a human.
+    Deny,
+    /// Denied by the clock.
+    Refuse,
+}
+
+impl Reply {
+    /// As an answer.
+    pub fn answer(self) -> Answer {
+        match self {
+            Self::Once => Answer::Once,
+            Self::Deny => Answer::Deny { reason: "not this".to_owned() },
+            Self::Nobody | Self::Refuse => Answer::Refuse { why: "nobody answered in time".to_owned() },
+        }
+    }
+}
+
+const CLAUDE: Case = Case {
+    name: "",
+    tool: "claude",
+    task: "implementer",
+    prompt: "Go. <<say: All done.>>",
+    reply: Reply::Once,
+    session: None,
+    first: None,
+    stop: None,
+    args: &[],
+    around: &[],
+    expected: "passed: All done.",
+    live: None,
+};
+
+const OPENCODE: Case = Case { tool: "opencode", task: "builder", ..CLAUDE };
+const ASK: &[&str] = &["env", "OPENCODE_CONFIG=HOME/ask.json"];
+const SLOW: &str = "Go. <<use: Bash {\"command\":\"python3 -c 'import time; time.sleep(60)'\",\"description\":\"Sleep\"}>> <<say: All done.>>";
+const SLOW_OPENCODE: &str = "Go. <<say: now>> <<use: bash {\"command\":\"python3 -c 'import time; time.sleep(60)'\",\"description\":\"Sleep\"}>> <<say: All done.>>";
+const WORK: &str = "Go. <<say: I write.>> <<use: Write {\"file_path\":\"hello.txt\",\"content\":\"hi\\n\"}>> <<say: I look.>> <<use: Bash {\"command\":\"cat hello.txt\",\"description\":\"Show it\"}>> <<say: All done.>>";
+const WORK_OPENCODE: &str = "Go. <<say: I write.>> <<use: write {\"filePath\":\"hello.txt\",\"content\":\"hi\\n\"}>> <<say: I look.>> <<use: bash {\"command\":\"cat hello.txt\",\"description\":\"Show it\"}>> <<say: All done.>>";
+const MAKE: &str =
+    "Go. <<use: Bash {\"command\":\"python3 -c 'print(1)'\",\"description\":\"Move\"}>> <<say: All done.>>";
+const TODO: &str = "Go. <<use: TaskCreate {\"subject\":\"Parse\",\"description\":\"d\",\"activeForm\":\"Parsing\"}>> <<use: TaskUpdate {\"taskId\":\"1\",\"status\":\"completed\"}>> <<say: All done.>>";
+const ASKED: &str = "Go. <<use: AskUserQuestion {\"questions\":[{\"question\":\"Which database?\",\"header\":\"DB\",\"multiSelect\":false,\"options\":[{\"label\":\"sqlite\",\"description\":\"one file\"},{\"label\":\"postgres\",\"description\":\"a server\"}]}]}>> <<say: All done.>>";
+const SUBAGENT: &str = "Go. <<use: Agent {\"description\":\"Review\",\"subagent_type\":\"reviewer\",\"run_in_background\":false,\"prompt\":\"Look. <<use: Read {\\\"file_path\\\":\\\"README.md\\\"}>> <<say: Fine.>>\"}>> <<say: All done.>>";
+const BACKGROUND: &str = "Go. <<use: Bash {\"command\":\"sleep 2; echo slept\",\"description\":\"Sleep\",\"run_in_background\":true}>> <<say: All done.>>";
+const PARTS: &str = "Go. <<use: todowrite {\"todos\":[{\"content\":\"Parse\",\"status\":\"in_progress\",\"priority\":\"high\"}]}>> <<use: task {\"description\":\"Check\",\"subagent_type\":\"checker\",\"prompt\":\"Look. <<say: Fine.>>\"}>> <<use: edit {\"filePath\":\"README.md\",\"oldString\":\"Sample\",\"newString\":\"Small\"}>> <<say: All done.>>";
+
+/// All of them.
+pub const CASES: &[Case] = &[
+    Case { name: "claude-agent", ..CLAUDE },
+    Case { name: "claude-agent-of-opencode", task: "builder", ..CLAUDE },
+    Case {
+        name: "claude-agent-unknown",
+        task: "nosuch",
+        expected: "failed: Claude Code has no agent \"nosuch\"",
+        ..CLAUDE
+    },
+    Case { name: "claude-work", prompt: WORK, ..CLAUDE },
+    Case { name: "claude-skill", task: "/write-spec", ..CLAUDE },
+    Case {
+        name: "claude-skill-unknown",
+        task: "/nosuch",
+        expected: "failed: Claude Code has no skill \"nosuch\"",
+        ..CLAUDE
+    },
+    Case { name: "claude-allowed", prompt: MAKE, ..CLAUDE },
+    Case { name: "claude-denied", prompt: MAKE, reply: Reply::Deny, ..CLAUDE },
+    Case {
+        name: "claude-refused",
+        prompt: MAKE,
+        reply: Reply::Refuse,
+        expected: "passed: All done. / 1",
+        ..CLAUDE
+    },
+    Case {
+        name: "claude-nobody",
+        prompt: MAKE,
+        reply: Reply::Nobody,
+        expected: "passed: All done. / 1",
+        ..CLAUDE
+    },
+    Case {
+        name: "claude-question",
+        prompt: ASKED,
+        expected: "needs-human: Which database? sqlite (one file) | postgres (a server)",
+        ..CLAUDE
+    },
+    Case { name: "claude-todo", prompt: TODO, ..CLAUDE },
+    Case { name: "claude-subagent", prompt: SUBAGENT, ..CLAUDE },
+    Case { name: "claude-background", prompt: BACKGROUND, expected: "passed: Done.", ..CLAUDE },
+    Case { name: "claude-400", prompt: "Go. <<fail: 400>>", expected: "failed: API Error: 400", ..CLAUDE },
+    Case {
+        name: "claude-401",
+        prompt: "Go. <<fail: 401>>",
+        expected: "auth: the login was refused",
+        ..CLAUDE
+    },
+    Case {
+        name: "claude-403",
+        prompt: "Go. <<fail: 403>>",
+        expected: "auth: Failed to authenticate. API Error: 403",
+        ..CLAUDE
+    },
+    Case {
+        name: "claude-404",
+        prompt: "Go. <<fail: 404>>",
+        expected: "failed: There's an issue with the selected model",
+        ..CLAUDE
+    },
+    Case {
+        name: "claude-429",
+        prompt: "Go. <<fail: 429>>",
+        expected: "limited: API Error: Request rejected (429)",
+        ..CLAUDE
+    },
+    Case { name: "claude-500", prompt: "Go. <<fail: 500>>", expected: "transient: API Error: 500", ..CLAUDE },
+    Case { name: "claude-529", prompt: "Go. <<fail: 529>>", expected: "transient: API Error: ", ..CLAUDE },
+    Case { name: "claude-529-twice", prompt: "Go. <<fail: 529 2>> <<say: All done.>>", ..CLAUDE },
+    Case { name: "claude-cut", prompt: "Go. <<cut>> <<say: All done.>>", ..CLAUDE },
+    Case {
+        name: "claude-no-server",
+        around: &["env", "ANTHROPIC_BASE_URL=http://127.0.0.1:9"],
+        expected: "transient: ",
+        ..CLAUDE
+    },
+    Case {
+        name: "claude-no-login",
+        around: &["env", "-u", "ANTHROPIC_API_KEY"],
+        expected: "auth: Not logged in",
+        ..CLAUDE
+    },
+    Case {
+        name: "claude-too-long",
+        prompt: "Go. <<full>> <<next>> <<full>> <<next>> <<full>> <<next>> <<full>> <<next>> <<full>>",
+        expected: "failed: API Error: Claude's response exceeded",
+        ..CLAUDE
+    },
+    Case {
+        name: "claude-max-turns",
+        prompt: WORK,
+        args: &["--max-turns", "1"],
+        expected: "failed: Reached maximum number of turns (1)",
+        ..CLAUDE
+    },
+    Case {
+        name: "claude-max-budget",
+        prompt: WORK,
+        args: &["--max-budget-usd", "0.001"],
+        expected: "failed: Reached maximum budget",
+        ..CLAUDE
+    },
+    Case { name: "claude-resumed", first: Some("Go. <<say: Begun.>>"), session: Some("a-session"), ..CLAUDE },
+    Case { name: "claude-resume-unknown", session: Some("99999999-2222-4333-8444-555555555555"), ..CLAUDE },
+    Case {
+        name: "claude-stopped-in-bash",
+        prompt: SLOW,
+        stop: Some(500),
+        expected: "failed: it was interrupted",
+        live: Some("failed: stopped"),
+        ..CLAUDE
+    },
+    Case {
+        name: "claude-stopped-in-request",
+        prompt: "Go. <<say: a>> <<use: Bash {\"command\":\"true\"}>> <<wait: 30>> <<say: b>>",
+        stop: Some(1000),
+        expected: "failed: it was interrupted",
+        live: Some("failed: stopped"),
+        ..CLAUDE
+    },
+    Case {
+        name: "claude-bypass-as-root",
+        args: &["--permission-mode", "bypassPermissions"],
+        expected: "failed: --dangerously-skip-permissions cannot be used with root",
+        ..CLAUDE
+    },
+    Case { name: "opencode-agent", ..OPENCODE },
+    Case { name: "opencode-agent-made-primary", task: "checker", ..OPENCODE },
+    Case { name: "opencode-agent-of-claude", task: "implementer", ..OPENCODE },
+    Case {
+        name: "opencode-agent-unknown",
+        task: "nosuch",
+        expected: "failed: OpenCode has no agent \"nosuch\"",
+        ..OPENCODE
+    },
+    Case { name: "opencode-work", prompt: WORK_OPENCODE, ..OPENCODE },
+    Case { name: "opencode-parts", prompt: PARTS, ..OPENCODE },
+    Case { name: "opencode-skill", task: "/write-spec", ..OPENCODE },
+    Case {
+        name: "opencode-skill-unknown",
+        task: "/nosuch",
+        expected: "failed: no file of a skill \"nosuch\" is found, and OpenCode says: ",
+        ..OPENCODE
+    },
+    Case {
+        name: "opencode-refused",
+        prompt: WORK_OPENCODE,
+        around: ASK,
+        expected: "needs-human: refused: edit ( / 1",
+        ..OPENCODE
+    },
+    Case { name: "opencode-auto", prompt: WORK_OPENCODE, around: ASK, args: &["--auto"], ..OPENCODE },
+    Case {
+        name: "opencode-400",
+        prompt: "Go. <<fail: 400>>",
+        expected: "failed: made-up invalid_request_error (400)",
+        ..OPENCODE
+    },
+    Case {
+        name: "opencode-401",
+        prompt: "Go. <<fail: 401>>",
+        expected: "auth: made-up authentication_error (401)",
+        ..OPENCODE
+    },
+    Case {
+        name: "opencode-429",
+        prompt: "Go. <<fail: 429>>",
+        expected: "limited: made-up rate_limit_error (429)",
+        ..OPENCODE
+    },
+    Case {
+        name: "opencode-500",
+        prompt: "Go. <<fail: 500>>",
+        expected: "transient: made-up api_error (500)",
+        ..OPENCODE
+    },
+    Case { name: "opencode-529-twice", prompt: "Go. <<fail: 529 2>> <<say: All done.>>", ..OPENCODE },
+    Case {
+        name: "opencode-cut",
+        prompt: "Go. <<say: a>> <<cut>> <<next>> <<say: b>> <<cut>> <<next>> <<say: c>> <<cut>> <<next>> <<say: d>> <<cut>> <<next>> <<say: e>> <<cut>> <<next>> <<say: f>> <<cut>>",
+        expected: "transient: its stream is cut again and again",
+        ..OPENCODE
+    },
+    Case {
+        name: "opencode-model-unknown",
+        args: &["--model", "fake/nosuch"],
+        expected: "failed: ",
+        ..OPENCODE
+    },
+    Case { name: "opencode-resumed", first: Some("Go. <<say: Begun.>>"), session: Some("ses_1"), ..OPENCODE },
+    Case { name: "opencode-resume-unknown", session: Some("ses_dd3dae5b4ffeM4DBF4kvXoWfXW"), ..OPENCODE },
+    Case {
+        name: "opencode-stopped-in-bash",
+        prompt: SLOW_OPENCODE,
+        stop: Some(3000),
+        expected: "failed: no final event",
+        live: Some("failed: stopped"),
+        ..OPENCODE
+    },
+];
