@@ -8,6 +8,7 @@ use super::harness::{ended, launch_in, start};
 use super::recorded_cases::{CASES, Case, Reply};
 use super::transcripts::{Read, is_as, words};
 use serde_json::{Value, json};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Duration;
@@ -164,7 +165,7 @@ fn every_case_goes_so_with_the_real_tools() {
                 loop {
                     let Some(case) = queue.lock().unwrap().next() else { break };
                     let got = play(case, &tools, home.path());
-                    println!("{}: {got}", case.name);
+                    let _ = writeln!(std::io::stdout(), "{}: {got}", case.name);
                     if !is_as(&got, case.live.unwrap_or(case.expected)) {
                         wrong
                             .lock()
