@@ -11,9 +11,11 @@ pub mod places;
 pub mod review;
 pub mod root;
 pub mod stories;
+pub mod superpowers;
 pub mod trust;
 pub mod walk;
 
 pub use facts::Fact;
-pub use places::{Index, Named, Places, Source, SuperpowerFile};
+pub use places::{Index, Named, Places, Source};
 pub use root::NoProject;
+pub use superpowers::SuperpowerFile;

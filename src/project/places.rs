@@ -1,8 +1,8 @@
 //! What a project declares: superpowers, agents and skills, and the places where they are looked for.
 
 use super::frontmatter::Frontmatter;
+use super::superpowers::{self, Duplicate, SuperpowerFile, UnknownSuperpower};
 use super::walk;
-use crate::suggest;
 use serde::Serialize;
 use std::fs;
 use std::io::Read;
@@ -41,29 +41,6 @@ pub enum Source {
     User,
 }
 
-/// A file that declares a superpower.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct SuperpowerFile {
-    /// What to call it by: the file's stem, or its path (`team/deploy`) where another file has the stem already.
-    pub name: String,
-    /// The path inside its place, without the extension.
-    pub inner: String,
-    /// The file.
-    pub path: PathBuf,
-    /// Where it was found.
-    pub source: Source,
-    /// The place's directory.
-    #[serde(skip)]
-    pub place: PathBuf,
-}
-
-impl SuperpowerFile {
-    /// The file's stem, which the declaration's `name` must equal.
-    pub fn stem(&self) -> &str {
-        self.inner.rsplit('/').next().unwrap_or(&self.inner)
-    }
-}
-
 /// An agent or a skill.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Named {
@@ -82,15 +59,6 @@ pub struct Named {
     pub source: Source,
 }
 
-/// Two or more files of one name in the same place; the first is taken.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Duplicate {
-    /// The name.
-    pub name: String,
-    /// The files, in order.
-    pub paths: Vec<PathBuf>,
-}
-
 /// Everything that was found, in the order in which names are looked up.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Index {
@@ -107,7 +75,7 @@ pub struct Index {
 impl Index {
     /// Reads all places.
     pub fn read(root: &Path, places: &Places) -> Self {
-        let (superpowers, duplicates) = superpowers(root, places);
+        let (superpowers, duplicates) = superpowers::all(root, places);
         Self { superpowers, duplicates, agents: agents(root, places), skills: skills(root, places) }
     }
 
@@ -124,133 +92,12 @@ impl Index {
 
     /// The superpower of this name or path.
     pub fn superpower(&self, name: &str) -> Result<&SuperpowerFile, UnknownSuperpower> {
-        let name = name.strip_suffix(".yaml").or_else(|| name.strip_suffix(".yml")).unwrap_or(name);
-        let by_name = self.superpowers.iter().find(|file| file.name == name);
-        by_name.or_else(|| self.superpowers.iter().find(|file| file.inner == name)).ok_or_else(|| {
-            let names = self.superpowers.iter().map(|file| file.name.clone()).collect();
-            UnknownSuperpower::new(name, names)
-        })
+        superpowers::called(&self.superpowers, name)
     }
-}
-
-/// No superpower is called so.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnknownSuperpower {
-    /// What was asked for.
-    pub name: String,
-    /// The names that there are, nearest first.
-    pub names: Vec<String>,
-    near: Option<String>,
-}
-
-impl UnknownSuperpower {
-    fn new(name: &str, mut names: Vec<String>) -> Self {
-        names.sort_by_key(|known| strsim::damerau_levenshtein(name, known));
-        let near = suggest::nearest(name, names.iter().map(String::as_str)).map(str::to_owned);
-        Self { name: name.to_owned(), names, near }
-    }
-}
-
-impl std::fmt::Display for UnknownSuperpower {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(out, "no superpower \"{}\"", self.name)?;
-        if let Some(near) = &self.near {
-            write!(out, " (did you mean \"{near}\"?)")?;
-        }
-        match self.names.as_slice() {
-            [] => out.write_str("; there are none here, :Superpower new makes one"),
-            names => write!(out, "; there are {}", names.join(", ")),
-        }
-    }
-}
-
-impl std::error::Error for UnknownSuperpower {}
-
-/// The superpower of this name or path (`team/deploy`).
-pub fn find_superpower(
-    root: &Path,
-    places: &Places,
-    name: &str,
-) -> Result<SuperpowerFile, UnknownSuperpower> {
-    let (superpowers, duplicates) = superpowers(root, places);
-    Index { superpowers, duplicates, ..Index::default() }.superpower(name).cloned()
 }
 
 /// A directory to look in, with the bound for its symlinks: the project, or none for what is the user's own.
-type Place = (PathBuf, Option<PathBuf>, Source);
-
-/// The directories in which superpowers are looked for, in order, whether they exist or not.
-pub fn superpower_places(root: &Path, places: &Places) -> Vec<PathBuf> {
-    superpower_roots(root, places).into_iter().map(|(dir, ..)| dir).collect()
-}
-
-fn superpower_roots(root: &Path, places: &Places) -> Vec<Place> {
-    let inside = Some(root.to_path_buf());
-    let mut dirs = vec![
-        (root.join(".claude/superpowers"), inside.clone(), Source::Project),
-        (root.join(".opencode/superpowers"), inside.clone(), Source::OpenCode),
-    ];
-    for extra in &places.extra {
-        let dir = match (extra.strip_prefix("~"), &places.home) {
-            (Ok(rest), Some(home)) => home.join(rest),
-            _ => root.join(extra),
-        };
-        let bound = if extra.is_relative() && !extra.starts_with("~") { inside.clone() } else { None };
-        dirs.push((dir, bound, Source::Extra));
-    }
-    if let Some(home) = &places.home {
-        dirs.push((home.join(".claude/superpowers"), None, Source::User));
-    }
-    dirs
-}
-
-fn superpowers(root: &Path, places: &Places) -> (Vec<SuperpowerFile>, Vec<Duplicate>) {
-    let mut taken: Vec<SuperpowerFile> = Vec::new();
-    let mut duplicates = Vec::new();
-    for (place, bound, source) in superpower_roots(root, places) {
-        let found = walk::files(&place, bound.as_deref(), is_declaration);
-        let found = found.into_iter().filter_map(|path| Some((inner_name(&place, &path)?, path)));
-        // A file directly in the place has the better claim to its stem than one in a folder of it.
-        let (mut found, deep): (Vec<_>, Vec<_>) = found.partition(|(inner, _)| !inner.contains('/'));
-        found.extend(deep);
-        let mut stems: Vec<(&str, Vec<PathBuf>)> = Vec::new();
-        for (inner, path) in &found {
-            let stem = inner.rsplit('/').next().unwrap_or(inner);
-            match stems.iter_mut().find(|(known, _)| *known == stem) {
-                Some((_, paths)) => paths.push(path.clone()),
-                None => stems.push((stem, vec![path.clone()])),
-            }
-        }
-        duplicates.extend(
-            stems
-                .into_iter()
-                .filter(|(_, paths)| paths.len() > 1)
-                .map(|(name, paths)| Duplicate { name: name.to_owned(), paths }),
-        );
-        for (inner, path) in found {
-            if taken.iter().any(|other| other.inner == inner) {
-                continue;
-            }
-            let stem = inner.rsplit('/').next().unwrap_or(&inner).to_owned();
-            let free = !taken.iter().any(|other| other.name == stem);
-            let name = if free { stem } else { inner.clone() };
-            if !taken.iter().any(|other| other.name == name) {
-                taken.push(SuperpowerFile { name, inner, path, source, place: place.clone() });
-            }
-        }
-    }
-    (taken, duplicates)
-}
-
-fn is_declaration(name: &str) -> bool {
-    let stem = name.strip_suffix(".yaml").or_else(|| name.strip_suffix(".yml"));
-    stem.is_some_and(|stem| !stem.is_empty() && stem != "schema")
-}
-
-fn inner_name(place: &Path, path: &Path) -> Option<String> {
-    let inner = path.strip_prefix(place).ok()?.to_str()?;
-    inner.strip_suffix(".yaml").or_else(|| inner.strip_suffix(".yml")).map(str::to_owned)
-}
+pub(super) type Place = (PathBuf, Option<PathBuf>, Source);
 
 fn agents(root: &Path, places: &Places) -> Vec<Named> {
     let inside = Some(root.to_path_buf());

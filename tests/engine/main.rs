@@ -25,6 +25,7 @@ mod opencode;
 mod process;
 mod project;
 mod project_review;
+mod project_review_hostile;
 mod project_trust;
 mod race;
 mod real_declarations;

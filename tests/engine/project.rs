@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use superpower::project::root::find_from;
-use superpower::project::{Index, Places, Source, expects, facts, places};
+use superpower::project::{Index, Places, Source, expects, facts, superpowers};
 
 fn scratch() -> (tempfile::TempDir, PathBuf) {
     let dir = tempfile::tempdir().unwrap();
@@ -139,10 +139,10 @@ fn an_unknown_superpower_is_answered_with_the_names_nearest_first() {
     for name in ["api-endpoint", "bugfix", "new-ui-feature"] {
         write(&root, &format!(".claude/superpowers/{name}.yaml"), "");
     }
-    let unknown = places::find_superpower(&root, &Places::default(), "bugfx").unwrap_err();
+    let unknown = superpowers::find_superpower(&root, &Places::default(), "bugfx").unwrap_err();
     assert_eq!(unknown.names[0], "bugfix");
     assert!(unknown.to_string().contains("did you mean \"bugfix\"?"), "{unknown}");
-    let none = places::find_superpower(&root.join("empty"), &Places::default(), "x").unwrap_err();
+    let none = superpowers::find_superpower(&root.join("empty"), &Places::default(), "x").unwrap_err();
     assert_eq!(none.to_string(), "no superpower \"x\"; there are none here, :Superpower new makes one");
 }
 

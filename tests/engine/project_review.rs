@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use superpower::project::review::{Review, TreeId};
 
-fn scratch() -> (tempfile::TempDir, PathBuf) {
+pub fn scratch() -> (tempfile::TempDir, PathBuf) {
     let dir = tempfile::tempdir().unwrap();
     let real = dir.path().canonicalize().unwrap();
     (dir, real)
 }
 
-fn git(dir: &Path, args: &[&str]) -> String {
+pub fn git(dir: &Path, args: &[&str]) -> String {
     let output = Command::new("git")
         .args([
             "-c",
@@ -33,7 +33,7 @@ fn git(dir: &Path, args: &[&str]) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-fn repo(root: &Path) {
+pub fn repo(root: &Path) {
     fs::create_dir_all(root).unwrap();
     git(root, &["init", "-q", "-b", "main"]);
     write(root, "src/a.rs", "one\ntwo\nthree\n");
@@ -43,7 +43,7 @@ fn repo(root: &Path) {
     git(root, &["commit", "-qm", "x"]);
 }
 
-fn told(review: &Review, from: &TreeId) -> Vec<String> {
+pub fn told(review: &Review, from: &TreeId) -> Vec<String> {
     let now = review.snapshot().unwrap();
     let number = |n: Option<u64>| n.map_or("?".to_owned(), |n| n.to_string());
     let changes = review.changes(from, &now).unwrap();
@@ -299,28 +299,6 @@ fn a_merge_conflict_and_a_split_index_are_no_hindrance() {
 }
 
 #[test]
-fn filters_that_attributes_name_are_not_run_and_large_files_not_kept() {
-    let (_dir, top) = scratch();
-    let root = top.join("repo");
-    repo(&root);
-    git(&root, &["config", "filter.evil.clean", "touch ../filtered; cat"]);
-    git(&root, &["config", "core.fsmonitor", "touch ../monitored"]);
-    write(&root, ".gitattributes", "*.x filter=evil\n");
-    write(&root, "a.x", "1\n");
-    let review = Review::open(&root, &top.join("private")).unwrap();
-    let base = review.snapshot().unwrap();
-    write(&root, "a.x", "2\n");
-    let large = fs::File::create(root.join("large")).unwrap();
-    large.set_len(9 * 1024 * 1024).unwrap();
-    assert_eq!(told(&review, &base), ["~ a.x +1 -1", "+ large +? -?"]);
-    let with_large = review.snapshot().unwrap();
-    assert_eq!(review.snapshot().unwrap(), with_large);
-    large.set_len(9 * 1024 * 1024 + 1).unwrap();
-    assert_eq!(told(&review, &with_large), ["~ large +? -?"]);
-    assert!(!top.join("filtered").exists() && !top.join("monitored").exists());
-}
-
-#[test]
 fn repositories_with_long_ids_work() {
     let (_dir, top) = scratch();
     let root = top.join("repo");
@@ -333,90 +311,4 @@ fn repositories_with_long_ids_work() {
     let base = review.snapshot().unwrap();
     fs::remove_file(root.join("a")).unwrap();
     assert_eq!(told(&review, &base), ["- a +0 -1"]);
-}
-
-#[test]
-fn without_git_a_note_says_so() {
-    // The PATH belongs to the whole process, so this test starts itself again with another.
-    if std::env::var_os("SUPERPOWER_TEST_NO_GIT").is_some() {
-        let (_dir, top) = scratch();
-        write(&top, "repo/a", "");
-        let note = Review::open(&top.join("repo"), &top.join("private")).unwrap_err().to_string();
-        assert_eq!(
-            note,
-            "changed files are not listed, because the program \"git\" was not found; install git"
-        );
-        return;
-    }
-    let me = std::env::current_exe().unwrap();
-    let again = Command::new(me)
-        .args(["--exact", "project_review::without_git_a_note_says_so"])
-        .env("PATH", "/nonexistent")
-        .env("SUPERPOWER_TEST_NO_GIT", "1")
-        .output()
-        .unwrap();
-    assert!(again.status.success(), "{}", String::from_utf8_lossy(&again.stdout));
-}
-
-#[test]
-fn settings_in_the_environment_change_nothing() {
-    if std::env::var_os("SUPERPOWER_TEST_GIT_ENV").is_some() {
-        let (_dir, top) = scratch();
-        let root = top.join("repo");
-        write(&root, "a", "1\n");
-        let review = Review::open(&root, &top.join("private")).unwrap();
-        let base = review.snapshot().unwrap();
-        write(&root, "a", "2\n");
-        assert_eq!(told(&review, &base), ["~ a +1 -1"]);
-        return;
-    }
-    let me = std::env::current_exe().unwrap();
-    let again = Command::new(me)
-        .args(["--exact", "project_review::settings_in_the_environment_change_nothing"])
-        .envs([("GIT_DIR", "/nonexistent"), ("GIT_INDEX_FILE", "/nonexistent/index"), ("GIT_WORK_TREE", "/")])
-        .envs([("GIT_EXTERNAL_DIFF", "false"), ("GIT_CONFIG_COUNT", "x"), ("SUPERPOWER_TEST_GIT_ENV", "1")])
-        .output()
-        .unwrap();
-    assert!(again.status.success(), "{}", String::from_utf8_lossy(&again.stdout));
-}
-
-#[test]
-fn a_git_directory_that_a_repository_brought_along_runs_nothing_and_writes_nowhere() {
-    let (_dir, top) = scratch();
-    let root = top.join("repo");
-    repo(&root);
-    let private = root.join(".claude/state/review.git");
-    fs::create_dir_all(private.parent().unwrap()).unwrap();
-    git(&root, &["init", "-q", "--bare", private.to_str().unwrap()]);
-    let evil = format!("touch {}/ran; cat", top.display());
-    for key in
-        ["filter.evil.clean", "core.fsmonitor", "diff.evil.textconv", "diff.external", "core.sshCommand"]
-    {
-        git(&private, &["config", key, &evil]);
-    }
-    write(&private, "hooks/post-index-change", &format!("#!/bin/sh\n{evil}\n"));
-    Command::new("chmod").arg("+x").arg(private.join("hooks/post-index-change")).status().unwrap();
-    write(&private, "info/attributes", "* filter=evil diff=evil\n");
-    write(&root, ".gitattributes", "* filter=evil diff=evil\n");
-    let review = Review::open(&root, &private).unwrap();
-    let base = review.snapshot().unwrap();
-    write(&root, "src/b.rs", "bb\n");
-    assert_eq!(told(&review, &base), ["~ src/b.rs +1 -1"]);
-
-    write(&top, "elsewhere/config", &format!("[filter \"evil\"]\n\tclean = {evil}\n"));
-    write(&private, "commondir", &format!("{}/elsewhere\n", top.display()));
-    write(&root, "src/b.rs", "bbb\n");
-    assert_eq!(told(&Review::open(&root, &private).unwrap(), &base), ["~ src/b.rs +1 -1"]);
-
-    write(&top, "precious", "mine\n");
-    fs::remove_file(private.join("info/exclude")).unwrap();
-    symlink(top.join("precious"), private.join("info/exclude")).unwrap();
-    Review::open(&root, &private).unwrap().snapshot().unwrap();
-    assert_eq!(fs::read_to_string(top.join("precious")).unwrap(), "mine\n");
-    assert!(!top.join("ran").exists());
-
-    fs::remove_dir_all(root.join(".claude/state")).unwrap();
-    symlink(top.join("elsewhere"), root.join(".claude/state")).unwrap();
-    let note = Review::open(&root, &private).unwrap_err().to_string();
-    assert!(note.ends_with("leads out of the project"), "{note}");
 }
