@@ -34,7 +34,7 @@ function M.line(entry, run, now, icons, width)
     words = ("%d error%s   %s"):format(entry.errors, entry.errors == 1 and "" or "s", entry.first_error or "")
     colour = "SuperpowerFailed"
   else
-    words = ("%d stages"):format(entry.stages or 0)
+    words = ("%d stage%s"):format(entry.stages or 0, entry.stages == 1 and "" or "s")
     if #(entry.tags or {}) > 0 then
       words = words .. "   " .. table.concat(entry.tags, ", ")
     end

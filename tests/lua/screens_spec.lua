@@ -1,0 +1,279 @@
+-- Every window in every state as text, kept under tests/lua/screens. UPDATE=1 writes them anew.
+local T = require("harness")
+local S = require("support.scripted")
+local Screens = require("support.screens")
+local describe, it = T.describe, T.it
+
+local function child(opts)
+  local nvim = S.child(opts)
+  nvim:cmd("set shortmess+=I noruler laststatus=0")
+  S.answer(nvim, "review", S.review)
+  S.answer(nvim, "decide", { run_id = "0190-abc" })
+  return nvim
+end
+
+local function gate(opts, review)
+  local nvim = child(opts)
+  if review then
+    S.answer(nvim, "review", vim.tbl_extend("force", S.review, review))
+  end
+  local run = S.at_gate()
+  run.root = nvim.project
+  S.answer(nvim, "status", run)
+  nvim:cmd("Superpower gate")
+  vim.uv.sleep(450)
+  return nvim
+end
+
+local inputs = {
+  { name = "problem_statement", type = "string", required = true, description = "What hurts, in a sentence or two" },
+  { name = "epic", type = "string", required = true, description = "Epic slug" },
+  {
+    name = "scope",
+    type = "enum",
+    required = false,
+    default = "full",
+    enum = { "full", "tokens-only", "mockups-only" },
+  },
+  { name = "dry", type = "bool", required = false, description = "Only look" },
+}
+
+local list = {
+  { name = "api-endpoint", description = "An endpoint", stages = 8, errors = 0, tags = { "api", "backend" } },
+  { name = "bugfix", description = "From a report to a fix", stages = 5, errors = 0, tags = {} },
+  { name = "broken", stages = 6, errors = 2, first_error = 'stages[3].gate: unknown gate "human_aproval"' },
+  { name = "new-ui-feature", description = "A feature with a face", stages = 8, errors = 0, tags = { "ui" } },
+  {
+    name = "unused",
+    description = "Never run; its description is long enough to be cut at a word somewhere",
+    stages = 1,
+  },
+}
+
+describe("the approval window", function()
+  it("as it opens", function()
+    Screens.check(gate(), "approval")
+  end)
+  it("without a report and without files", function()
+    local nvim = gate(nil, { message = "", files = {}, note = "the action was skipped by hand" })
+    Screens.check(nvim, "approval-bare")
+  end)
+  it("with much to read", function()
+    local message = "# Report\n\n" .. ("One more line of what was done.\n"):rep(60)
+    Screens.check(gate(nil, { message = message }), "approval-long")
+  end)
+  it("at 60 by 15", function()
+    Screens.check(gate({ columns = 60, lines = 15 }), "approval-narrow")
+  end)
+  it("asking once more", function()
+    local nvim = gate()
+    nvim:feed("r")
+    vim.uv.sleep(450)
+    Screens.check(nvim, "approval-reject")
+  end)
+  it("decided elsewhere", function()
+    local nvim = gate()
+    S.send(
+      nvim,
+      {
+        type = "gate-decided",
+        run_id = "0190-abc",
+        gate = "5.1",
+        decision = "changes",
+        comment = "smaller",
+        by = "ann",
+      }
+    )
+    nvim:wait_screen("Decided elsewhere")
+    Screens.check(nvim, "approval-dead")
+  end)
+  it("with a comment being written", function()
+    local nvim = gate()
+    nvim:feed("c")
+    nvim:wait_screen("Request changes")
+    nvim:feed("Make it blue<Esc>")
+    nvim:wait("vim.api.nvim_get_mode().mode == 'n'")
+    Screens.check(nvim, "comment")
+  end)
+  it("and its keys", function()
+    local nvim = gate()
+    nvim:feed("g?")
+    nvim:wait_screen("show these keys")
+    Screens.check(nvim, "approval-keys")
+  end)
+end)
+
+describe("the inputs", function()
+  local function form(opts)
+    local nvim = child(opts)
+    S.answer(nvim, "inputs", inputs)
+    S.refuse(nvim, "run", { code = "missing-inputs", message = "missing", data = { inputs = inputs } })
+    nvim:cmd("Superpower run new-ui-feature epic=user-auth")
+    nvim:wait_screen("new-ui-feature needs")
+    return nvim
+  end
+  it("as they are asked for", function()
+    Screens.check(form(), "inputs")
+  end)
+  it("with a fault, a choice and a value", function()
+    local nvim = form()
+    nvim:feed("3G<Tab>4G<Tab>")
+    nvim:feed("<C-s>")
+    nvim:wait_screen("required")
+    Screens.check(nvim, "inputs-fault")
+  end)
+  it("at 60 by 15", function()
+    Screens.check(form({ columns = 60, lines = 15 }), "inputs-narrow")
+  end)
+end)
+
+describe("the dashboard", function()
+  local function dashboard(opts, superpowers)
+    local nvim = child(opts)
+    S.answer(nvim, "list", superpowers or list)
+    local now = os.time() * 1000
+    local run = S.at_gate()
+    run.root = nvim.project
+    S.answer(nvim, "status", run)
+    S.answer(nvim, "health", { auto = "claude" })
+    S.answer(nvim, "runs", {
+      {
+        run_id = "0190-abc",
+        superpower = "new-ui-feature",
+        state = "paused",
+        reason = "gate",
+        current_stage = 5,
+        total = 8,
+        updated_at = now - 7200000,
+      },
+      {
+        run_id = "0190-def",
+        superpower = "bugfix",
+        state = "complete",
+        current_stage = 5,
+        total = 5,
+        updated_at = now - 3 * 86400000,
+      },
+      {
+        run_id = "0190-xyz",
+        superpower = "api-endpoint",
+        state = "paused",
+        reason = "failed",
+        current_stage = 2,
+        total = 8,
+        updated_at = now - 60000,
+      },
+    })
+    nvim:cmd("Superpower")
+    nvim:wait_screen("Superpowers · project")
+    return nvim
+  end
+  it("with what waits", function()
+    Screens.check(dashboard(), "dashboard")
+  end)
+  it("of a project without superpowers", function()
+    local nvim = dashboard(nil, {})
+    T.contains(nvim:text(), ":Superpower new NAME makes one")
+  end)
+  it("at 60 by 15", function()
+    Screens.check(dashboard({ columns = 60, lines = 15 }), "dashboard-narrow")
+  end)
+  it("of the runs", function()
+    local nvim = dashboard()
+    nvim:feed("q")
+    nvim:cmd("Superpower runs")
+    nvim:wait_screen("resume or show")
+    Screens.check(nvim, "runs")
+  end)
+end)
+
+describe("the plan", function()
+  it("says what would run, skip and ask", function()
+    local nvim = child()
+    S.answer(nvim, "plan", {
+      stages = {
+        {
+          position = 1,
+          label = "Spec intake",
+          what = "run",
+          actor = "spec-kit",
+          kind = "agent",
+          harness = "claude",
+          why = "",
+        },
+        { position = 2, label = "Await TASKS.md approval before design begins", what = "ask", kind = "gate" },
+        {
+          position = 3,
+          label = "UX",
+          what = "?",
+          actor = "ux-researcher",
+          kind = "agent",
+          why = "story.ui_true: no story matches yet; decided when the run gets here",
+        },
+        {
+          position = 4,
+          label = "Identity",
+          what = "skip",
+          actor = "visual-identity-designer",
+          kind = "agent",
+          why = "identity.tokens_missing → no: docs/design/identity/tokens.json exists",
+        },
+      },
+    })
+    nvim:cmd("Superpower plan new-ui-feature epic=user-auth")
+    nvim:wait_screen("what would happen now")
+    Screens.check(nvim, "plan")
+    nvim:feed("4G<CR>")
+    nvim:wait_screen("Stage 4")
+    Screens.check(nvim, "plan-stage")
+  end)
+end)
+
+describe("the sheet before the first run", function()
+  it("names stages, agents and files", function()
+    local nvim = child()
+    nvim:lua("vim.ui.select = function() end")
+    S.refuse(nvim, "run", {
+      code = "untrusted",
+      message = "untrusted",
+      data = {
+        digest = "d",
+        sheet = {
+          superpower = "bugfix",
+          version = "1.0.0",
+          path = ".claude/superpowers/bugfix.yaml",
+          stages = {
+            {
+              position = 1,
+              label = "Find the cause",
+              actor = "debugger",
+              kind = "agent",
+              file = ".claude/agents/debugger.md",
+            },
+            { position = 2, label = "Is this the cause?", actor = "", kind = "gate" },
+          },
+          files = { ".claude/superpowers/bugfix.yaml", ".claude/agents/debugger.md" },
+        },
+      },
+    })
+    nvim:cmd("Superpower run bugfix")
+    Screens.check(nvim, "trust")
+  end)
+end)
+
+describe("a permission", function()
+  it("says what is asked", function()
+    local nvim = child()
+    S.send(nvim, {
+      type = "permission",
+      id = "r/1",
+      stage = 4,
+      tool = "Bash",
+      title = "Bash: npm test",
+      input = { command = "npm test", description = "runs the tests" },
+    })
+    nvim:wait_screen("permission · stage 4")
+    vim.uv.sleep(450)
+    Screens.check(nvim, "permission")
+  end)
+end)
