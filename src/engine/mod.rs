@@ -8,6 +8,7 @@ pub mod drill;
 mod loaded;
 mod ops;
 mod preview;
+mod questions;
 pub mod queue;
 mod refusal;
 mod schema;

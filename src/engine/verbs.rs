@@ -1,15 +1,15 @@
 //! Operations that drive: run, resume, decide, retry, skip, pause, cancel, and the answers that a drive waits for.
 
 use super::loaded::Loaded;
+use super::questions::{Choice, drift, look_again, nested, require};
 use super::{Engine, Refusal, which};
 use crate::driver::open::Opened;
 use crate::driver::start::{Handle, NewRun, begin, take_up};
 use crate::driver::{Message, gate_review};
-use crate::plan::{Inputs, Plan};
-use crate::run::drift::{Drift, compare};
+use crate::plan::Inputs;
 use crate::run::event::{Decision, Event};
 use crate::run::machine;
-use crate::run::state::{Reason, gate_id};
+use crate::run::state::gate_id;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -40,20 +40,6 @@ pub struct Resume {
     which: Option<String>,
     answer: Option<Choice>,
     by: Option<String>,
-}
-
-/// The answer to a question that a verb was refused with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Choice {
-    /// The declaration as it was.
-    Old,
-    /// The declaration as it is.
-    New,
-    /// Go on although files under review have changed since the approval.
-    GoOn,
-    /// Look at them again.
-    LookAgain,
 }
 
 #[derive(Deserialize)]
@@ -289,97 +275,6 @@ fn idle(engine: &Engine, root: &Path) -> Result<(), Refusal> {
         format!("{superpower} is running, at stage {stage}; :Superpower pause or cancel it first"),
         json!({ "run_id": drive.run_id }),
     ))
-}
-
-/// An editor that a stage started does not decide over its own run.
-fn nested(what: &str) -> Result<(), Refusal> {
-    match std::env::var_os("SUPERPOWER_RUN_ID") {
-        Some(_) => Err(Refusal::new(
-            "nested",
-            format!(
-                "this editor was started by a stage of a superpower, and does not {what}; do it in your own editor"
-            ),
-        )),
-        None => Ok(()),
-    }
-}
-
-/// Trust and harness, asked again at every verb that drives.
-fn require(engine: &Engine, root: &Path, opened: &Opened) -> Result<(), Refusal> {
-    let plan = &opened.run.plan;
-    match Loaded::find(engine, root, plan.name()) {
-        Ok(loaded) if loaded.checked.declaration.is_some() => {
-            loaded.require_trust(engine, root)?;
-            loaded.require_harness(engine, plan, opened.run.harness.as_deref())
-        }
-        // Without its file the run goes on with the copy that it kept, which was agreed to when it began.
-        _ => Ok(()),
-    }
-}
-
-/// What an edited declaration asks for before the run goes on.
-fn drift(
-    engine: &Engine,
-    root: &Path,
-    opened: &Opened,
-    answer: Option<Choice>,
-) -> Result<Vec<Event>, Refusal> {
-    let run = &opened.run;
-    if answer == Some(Choice::Old) {
-        return Ok(Vec::new());
-    }
-    let Ok(loaded) = Loaded::find(engine, root, run.plan.name()) else { return Ok(Vec::new()) };
-    let unchanged = opened.dir.declaration(&opened.declaration).is_ok_and(|kept| kept == loaded.bytes);
-    if unchanged {
-        return Ok(Vec::new());
-    }
-    let changed = |differences: Vec<String>| {
-        let message = format!(
-            "{} was edited while its run was paused: {}; go on with the old or the new one? (answer=old, answer=new)",
-            run.plan.name(),
-            differences.join(", ")
-        );
-        Refusal::with("declaration-changed", message, json!({ "differences": differences }))
-    };
-    let Some(declaration) = loaded.checked.declaration.clone() else {
-        return Err(changed(vec!["it has errors now, so only the old one can go on".into()]));
-    };
-    let version = declaration.version.value.clone();
-    let plan = Plan::again(declaration, &run.plan.inputs)
-        .map_err(|error| changed(vec![format!("the inputs of this run do not fit it any more: {error}")]))?;
-    match compare(&run.plan, &plan, run.cursor) {
-        Drift::None => return Ok(Vec::new()),
-        Drift::Differs(differences) if answer != Some(Choice::New) => return Err(changed(differences)),
-        Drift::Harmless | Drift::Differs(_) => {}
-    }
-    let declaration = opened
-        .dir
-        .keep_declaration(&loaded.bytes)
-        .map_err(|error| Refusal::new("disk", format!("cannot keep the edited declaration: {error}")))?;
-    Ok(vec![Event::DeclarationReplaced { declaration, version }])
-}
-
-/// Files under review that changed since the approval: a question, or the events of its answer.
-fn look_again(root: &Path, opened: &Opened, answer: Option<Choice>) -> Result<Option<Vec<Event>>, Refusal> {
-    if answer == Some(Choice::GoOn)
-        || !matches!(opened.run.phase.reason(), Some(Reason::Interrupted | Reason::User))
-    {
-        return Ok(None);
-    }
-    let files = gate_review::changed_since_approval(root, &opened.dir, &opened.run);
-    if files.is_empty() {
-        return Ok(None);
-    }
-    let Some(decision) = opened.run.decisions.last() else { return Ok(None) };
-    if answer == Some(Choice::LookAgain) {
-        return Ok(Some(vec![Event::GateReopened { stage: decision.stage }]));
-    }
-    let message = format!(
-        "since stage {} was approved, {} changed: go on, or look again? (answer=go-on, answer=look-again)",
-        decision.stage + 1,
-        files.join(", ")
-    );
-    Err(Refusal::with("files-changed", message, json!({ "files": files, "stage": decision.stage + 1 })))
 }
 
 fn no_gate(opened: &Opened) -> Refusal {
