@@ -1,4 +1,5 @@
---- Whether somebody is typing. No window takes the focus while they are.
+--- The user's attention: whether somebody is typing, so that no window takes the focus, and how they are called when
+--- they look elsewhere.
 local M = {}
 
 local namespace = vim.api.nvim_create_namespace("superpower-attention")
@@ -43,6 +44,30 @@ function M.busy()
     or vim.fn.getcmdwintype() ~= ""
     or vim.fn.pumvisible() == 1
     or vim.fn.state("moa") ~= ""
+end
+
+local focused = true
+
+--- Notices whether the editor has the focus of its terminal.
+function M.listen()
+  vim.api.nvim_create_autocmd({ "FocusGained", "FocusLost" }, {
+    group = vim.api.nvim_create_augroup("superpower-focus", { clear = true }),
+    callback = function(args)
+      focused = args.event == "FocusGained"
+    end,
+  })
+end
+
+--- Something waits for the user: rings the terminal's bell where they may be looking elsewhere.
+function M.call()
+  local wanted = require("superpower.config").get().bell
+  if wanted == "never" or (wanted == "unfocused" and focused) or #vim.api.nvim_list_uis() == 0 then
+    return
+  elseif vim.api.nvim_ui_send then
+    vim.api.nvim_ui_send("\a")
+  else
+    pcall(vim.api.nvim_chan_send, vim.v.stderr, "\a")
+  end
 end
 
 --- Runs `now` as soon as the keyboard is quiet, or `never` where the editor is busy.

@@ -1,6 +1,8 @@
 --- Buffers and files: what is unsaved before a run, and what an agent has changed under a buffer.
 local M = {}
 
+local told = "" ---@type string the files that were last said to be unsaved
+
 ---@param path string
 ---@param root string
 ---@return boolean
@@ -44,6 +46,7 @@ function M.ask_unsaved(root, go)
   local names = vim.tbl_map(function(buf)
     return vim.fn.fnamemodify(vim.api.nvim_buf_get_name(buf), ":~:.")
   end, bufs)
+  told = table.concat(names, ", ")
   vim.ui.select({ "Write and go on", "Go on without writing", "Cancel" }, {
     prompt = ("Unsaved in this project: %s"):format(table.concat(names, ", ")),
     kind = "superpower",
@@ -57,6 +60,22 @@ function M.ask_unsaved(root, go)
     end
     go(index == 2)
   end)
+end
+
+--- Says, while a run goes on, which files of the project have unsaved changes: an agent does not see them.
+---@param root string
+function M.say_unsaved(root)
+  if require("superpower.notify").headless() then
+    return
+  end
+  local names = vim.tbl_map(function(buf)
+    return vim.fn.fnamemodify(vim.api.nvim_buf_get_name(buf), ":~:.")
+  end, M.unsaved(root))
+  local all = table.concat(names, ", ")
+  if all ~= told and all ~= "" then
+    require("superpower.notify").news("the agent does not see unsaved changes: " .. all, "info", true)
+  end
+  told = all
 end
 
 --- Reloads unmodified buffers of files that an agent changed, and says so of modified ones.

@@ -16,6 +16,7 @@ local M = {}
 ---@field progress { open: boolean, position: "right"|"bottom"|"split", width: integer, height: integer }
 ---@field gate { open: boolean, delay: integer }
 ---@field notify "all"|"attention"|"none"
+---@field bell "unfocused"|"always"|"never"
 ---@field resume_notice boolean
 ---@field icons "unicode"|"nerd"|"ascii"
 ---@field border string

@@ -47,6 +47,9 @@ local function answer_fact(event)
   require("superpower.session").call("answer", reply)
 end
 
+--- Events that wait for the user.
+local calls = { ["gate-opened"] = true, permission = true, manual = true }
+
 ---@type table<string, fun(event: table)>
 local handlers = {
   log = function(event)
@@ -93,6 +96,9 @@ local handlers = {
   ["manual-gone"] = function(event)
     require("superpower.manual").gone(event)
   end,
+  ["stage-started"] = function(event)
+    require("superpower.buffers").say_unsaved(event.root)
+  end,
   ["files-changed"] = function(event)
     require("superpower.buffers").changed(event.root, event.paths or {})
   end,
@@ -107,9 +113,13 @@ local handlers = {
 function M.listen(engine)
   require("superpower.highlights").setup()
   require("superpower.statusline").listen()
+  require("superpower.attention").listen()
   engine.on("*", function(event)
     if vim.v.exiting ~= vim.NIL then
       return
+    end
+    if calls[event.type] or (event.type == "run-paused" and event.reason ~= "user" and event.reason ~= "gate") then
+      require("superpower.attention").call()
     end
     if handlers[event.type] then
       handlers[event.type](event)

@@ -2,7 +2,7 @@
 local T = require("harness")
 local S = require("support.scripted")
 local Shop = require("support.shop")
-local describe, it, eq, ok, contains, lacks = T.describe, T.it, T.eq, T.ok, T.contains, T.lacks
+local describe, it, eq, contains, lacks = T.describe, T.it, T.eq, T.contains, T.lacks
 
 local function request(id)
   return {

@@ -73,17 +73,14 @@ describe("the approval window", function()
   end)
   it("decided elsewhere", function()
     local nvim = gate()
-    S.send(
-      nvim,
-      {
-        type = "gate-decided",
-        run_id = "0190-abc",
-        gate = "5.1",
-        decision = "changes",
-        comment = "smaller",
-        by = "ann",
-      }
-    )
+    S.send(nvim, {
+      type = "gate-decided",
+      run_id = "0190-abc",
+      gate = "5.1",
+      decision = "changes",
+      comment = "smaller",
+      by = "ann",
+    })
     nvim:wait_screen("Decided elsewhere")
     Screens.check(nvim, "approval-dead")
   end)

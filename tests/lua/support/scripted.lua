@@ -12,7 +12,7 @@ local T = require("harness")
 
 local S = {}
 
-local engine = [[
+S.engine = [[
   local answers, refusals, calls, handlers = {}, {}, {}, {}
   local M = { root = function() return vim.env.SP_ROOT end, info = function() end, paths = function() return {} end }
   function M.call(op, fields)
@@ -52,7 +52,7 @@ local engine = [[
 function S.child(opts)
   opts = vim.tbl_extend("force", { columns = 120, lines = 30, plugin = true }, opts or {})
   local init = opts.init or ""
-  opts.init = engine .. "\n" .. init
+  opts.init = S.engine .. "\n" .. init
   local nvim = T.child(opts)
   S.answer(nvim, "project", { root = nvim.project })
   nvim:lua("require('superpower.session').call('list', {})")

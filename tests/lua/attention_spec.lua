@@ -1,0 +1,133 @@
+-- How the user is called when something waits and they look elsewhere: the bytes that reach the terminal.
+local T = require("harness")
+local S = require("support.scripted")
+local describe, it, eq, ok, contains = T.describe, T.it, T.eq, T.ok, T.contains
+
+--- A Neovim in a terminal of its own, driven over a socket; `bells()` counts what rang there.
+local function terminal(config)
+  local dir = T.dir()
+  local init = T.write(
+    dir .. "/init.lua",
+    S.engine
+      .. ("\nvim.opt.runtimepath:prepend(%q)\nvim.g.superpower = %s\nvim.o.shortmess = 'atI'"):format(
+        T.root,
+        config or "{}"
+      )
+  )
+  local bytes = {}
+  local job = vim.fn.jobstart({ vim.v.progpath, "-n", "-i", "NONE", "-u", init, "--listen", dir .. "/socket" }, {
+    cwd = dir,
+    pty = true,
+    width = 100,
+    height = 30,
+    env = { TERM = "xterm-256color", XDG_STATE_HOME = dir },
+    on_stdout = function(_, data)
+      vim.list_extend(bytes, data)
+    end,
+  })
+  local channel
+  T.finally(function()
+    vim.fn.jobstop(job)
+  end)
+  T.wait(function()
+    local fine, opened = pcall(vim.fn.sockconnect, "pipe", dir .. "/socket", { rpc = true })
+    channel = fine and opened > 0 and opened or nil
+    return channel
+  end)
+  local nvim = { project = dir, channel = channel }
+  function nvim:lua(code, ...)
+    return vim.rpcrequest(self.channel, "nvim_exec_lua", code, { ... })
+  end
+  function nvim:bells()
+    local _, count = table.concat(bytes):gsub("\27%][^\7]*\7", ""):gsub("\7", "")
+    return count
+  end
+  T.wait(function()
+    return nvim:lua("return #vim.api.nvim_list_uis()") > 0
+  end)
+  S.answer(nvim, "project", { root = dir })
+  S.answer(nvim, "review", S.review)
+  nvim:lua("require('superpower.session').call('list', {})")
+  return nvim
+end
+
+local function reach(nvim)
+  S.send(nvim, { type = "snapshot", run = S.at_gate() })
+  S.send(nvim, { type = "gate-opened", run_id = "0190-abc", stage = 5, gate = "5.1", superpower = "new-ui-feature" })
+  vim.wait(400)
+end
+
+describe("the bell", function()
+  it("rings when something waits and the editor has not got the focus", function()
+    local nvim = terminal()
+    reach(nvim)
+    eq(0, nvim:bells())
+    nvim:lua("vim.api.nvim_exec_autocmds('FocusLost', {})")
+    S.send(nvim, { type = "permission", id = "1", stage = 1, tool = "Bash", title = "t", input = {} })
+    T.wait(function()
+      return nvim:bells() == 1
+    end)
+    S.send(
+      nvim,
+      { type = "run-paused", run_id = "0190-abc", reason = "failed", stage = 1, total = 8, superpower = "x" }
+    )
+    T.wait(function()
+      return nvim:bells() == 2
+    end)
+    nvim:lua("vim.api.nvim_exec_autocmds('FocusGained', {})")
+    S.send(
+      nvim,
+      { type = "run-paused", run_id = "0190-abc", reason = "failed", stage = 1, total = 8, superpower = "x" }
+    )
+    vim.wait(200)
+    eq(2, nvim:bells())
+  end)
+
+  it("rings always, or never, by option", function()
+    local nvim = terminal("{ bell = 'always' }")
+    reach(nvim)
+    T.wait(function()
+      return nvim:bells() == 1
+    end)
+    nvim:lua("vim.g.superpower = { bell = 'never' }; vim.api.nvim_exec_autocmds('FocusLost', {})")
+    reach(nvim)
+    vim.wait(200)
+    eq(1, nvim:bells())
+  end)
+end)
+
+describe("notifications", function()
+  it("can be held to what waits, or to nothing", function()
+    local nvim = S.child()
+    S.answer(nvim, "review", S.review)
+    nvim:lua("vim.g.superpower = { notify = 'attention', gate = { open = false } }")
+    S.send(
+      nvim,
+      { type = "run-finished", run_id = "r", superpower = "x", state = "complete", summary = "complete in 1s" }
+    )
+    reach(nvim)
+    nvim:wait("vim.fn.execute('messages'):match('waits at gate 5/8') ~= nil")
+    ok(not nvim:messages():find("complete in 1s", 1, true))
+    nvim:cmd("messages clear")
+    nvim:lua("vim.g.superpower = { notify = 'none', gate = { open = false } }")
+    reach(nvim)
+    S.send(nvim, { type = "notice", level = "error", message = "something" })
+    vim.uv.sleep(200)
+    eq("", nvim:messages())
+    nvim:cmd("Superpower nonsense")
+    nvim:wait("vim.fn.execute('messages'):match('unknown sub%-command') ~= nil")
+  end)
+
+  it("name unsaved files once while a run goes on", function()
+    local nvim = S.child({ files = { ["a.txt"] = "x\n" } })
+    nvim:cmd("edit a.txt")
+    nvim:lua("vim.api.nvim_buf_set_lines(0, 0, -1, false, { 'y' })")
+    for _ = 1, 3 do
+      S.send(nvim, { type = "stage-started", run_id = "r", superpower = "x", stage = 1, total = 2 })
+    end
+    nvim:wait("vim.fn.execute('messages'):match('unsaved changes') ~= nil")
+    local _, count = nvim:messages():gsub("unsaved changes: a.txt", "")
+    eq(1, count)
+    contains(nvim:messages(), "the agent does not see")
+  end)
+end)
