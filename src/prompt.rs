@@ -115,7 +115,11 @@ fn expected(text: &mut String, run: &Run, stage: usize) {
     text.push_str("\n## What is expected\n\nEnd with a short report in Markdown: what you did, and what the next stage has to know.\n");
     if let Some(expects) = &run.plan.stage(stage).expects {
         for glob in &expects.files {
-            let _ = writeln!(text, "- A file that matches `{}` is written.", file_glob(run, &glob.value));
+            let _ = writeln!(
+                text,
+                "- A file that matches `{}` is written.",
+                file_glob(run, &glob.value, &str::to_owned)
+            );
         }
         if let Some(verdict) = &expects.verdict {
             let _ = writeln!(
@@ -128,9 +132,11 @@ fn expected(text: &mut String, run: &Run, stage: usize) {
     text.push_str("If you cannot go on without a human, end with the line `{\"verdict\": \"BLOCKED\", \"notes\": \"why\"}`.\n");
 }
 
-/// An expected file's glob with the values filled in.
-pub fn file_glob(run: &Run, glob: &str) -> String {
-    crate::template::render(glob, &|variable| Some(run.plan.value(variable, &|other| run.result(other))))
+/// An expected file's glob with the values filled in, each as `literal` makes it: a value is no pattern.
+pub fn file_glob(run: &Run, glob: &str, literal: &dyn Fn(&str) -> String) -> String {
+    crate::template::render(glob, &|variable| {
+        Some(literal(&run.plan.value(variable, &|other| run.result(other))))
+    })
 }
 
 fn indent(text: &str) -> String {

@@ -104,7 +104,8 @@ impl Drive {
             return Expected { retry_fail, ..Expected::default() };
         };
         let since = self.run.stages[stage].entered_at.map_or(SystemTime::UNIX_EPOCH, SystemTime::from);
-        let globs: Vec<String> = expects.files.iter().map(|glob| file_glob(&self.run, &glob.value)).collect();
+        let globs: Vec<String> =
+            expects.files.iter().map(|glob| file_glob(&self.run, &glob.value, &globset::escape)).collect();
         Expected {
             declared: true,
             missing: expects::files_written_since(&self.root, &globs, since),

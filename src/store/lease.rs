@@ -1,7 +1,8 @@
 //! The drive lock: an OS file lock, held only while driving, so that a crash frees it.
 
+use super::rundir;
 use serde::{Deserialize, Serialize};
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
@@ -41,9 +42,7 @@ pub fn path(root: &Path) -> PathBuf {
 /// Takes the lock without waiting.
 pub fn take(root: &Path) -> io::Result<Taken> {
     let path = path(root);
-    if let Some(parent) = path.parent() {
-        fs::create_dir_all(parent)?;
-    }
+    rundir::inside(root, &root.join(".claude/state"))?;
     let mut file = OpenOptions::new().create(true).truncate(false).read(true).write(true).open(&path)?;
     match file.try_lock() {
         Ok(()) => Ok(Taken::Ours(Lease { file })),

@@ -20,6 +20,7 @@ pub fn append(root: &Path, line: &str) -> io::Result<()> {
     pass(Op::Write, &path)?;
     let open = || OpenOptions::new().create(true).append(true).open(&path);
     let mut file = open().or_else(|_| {
+        rundir::inside(root, &root.join(".claude/logs"))?;
         rundir::ignore(&root.join(".claude/logs"))?;
         open()
     })?;

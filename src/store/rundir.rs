@@ -57,7 +57,9 @@ impl RunDir {
     pub fn create(root: &Path, run_id: &str) -> io::Result<Self> {
         let dir = Self::of(root, run_id);
         fs::create_dir_all(&dir.path)?;
-        ignore(&root.join(".claude/state"))?;
+        let state = root.join(".claude/state");
+        inside(root, &state)?;
+        ignore(&state)?;
         Ok(dir)
     }
 
@@ -131,9 +133,23 @@ pub fn prune(root: &Path, keep: usize, current: &str) {
     }
 }
 
+/// Makes a directory of ours, which a repository may have made a link: no path leaves the project.
+pub fn inside(root: &Path, dir: &Path) -> io::Result<()> {
+    fs::create_dir_all(dir)?;
+    let real = dir.canonicalize()?;
+    if real.starts_with(root.canonicalize()?) {
+        return Ok(());
+    }
+    let message = format!(
+        "\"{}\" leads out of the project, to \"{}\"; make it a directory",
+        dir.display(),
+        real.display()
+    );
+    Err(io::Error::other(message))
+}
+
 /// Keeps a directory of ours out of git, unless somebody has decided otherwise.
 pub fn ignore(dir: &Path) -> io::Result<()> {
-    fs::create_dir_all(dir)?;
     let file = dir.join(".gitignore");
     if file.exists() { Ok(()) } else { fs::write(file, "*\n") }
 }

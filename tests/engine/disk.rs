@@ -187,3 +187,33 @@ fn a_journal_of_a_newer_format_is_shown_and_not_written() {
     assert!(call["err"]["message"].as_str().unwrap().contains("update superpower.nvim"), "{call}");
     assert_eq!(world.read(&journal), text);
 }
+
+#[test]
+fn a_state_directory_that_leads_out_of_the_project_is_refused() {
+    let world = World::new();
+    world.declare("three", THREE);
+    let elsewhere = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink(elsewhere.path(), world.path(".claude/state")).unwrap();
+    let message = world.refused("run", json!({ "name": "three" }), "disk");
+    assert!(message.contains("leads out of the project"), "{message}");
+    assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn an_expected_file_is_named_by_a_value_and_not_by_a_pattern_in_it() {
+    let world = World::new();
+    world.declare(
+        "expects",
+        "inputs:\n  - {name: slug}\nstages:\n  - {agent: a, max_attempts: 1, expects: {files: ['docs/{{slug}}/*.md']}}\n",
+    );
+    world.hook("mkdir -p docs/other docs/x-[1]; echo 1 > docs/other/a.md; test -e right && echo 1 > 'docs/x-[1]/a.md'; echo done");
+    world.run("expects", json!({ "slug": "*" }));
+    let picture = world.settled();
+    assert_eq!(picture["reason"], "failed");
+    assert!(picture["detail"].as_str().unwrap().contains("was written"), "{picture:#}");
+    world.ok("cancel", json!({}));
+    world.settled();
+    world.write("right", "");
+    world.run("expects", json!({ "slug": "x-[1]" }));
+    assert_eq!(world.settled()["state"], "complete");
+}
