@@ -60,8 +60,8 @@ end
 
 --- Something waits for the user: rings the terminal's bell where they may be looking elsewhere.
 function M.call()
-  local wanted = require("superpower.config").get().bell
-  if wanted == "never" or (wanted == "unfocused" and focused) or #vim.api.nvim_list_uis() == 0 then
+  local bell = require("superpower.config").get().bell
+  if bell == "never" or (bell == "unfocused" and focused) or #vim.api.nvim_list_uis() == 0 then
     return
   elseif vim.api.nvim_ui_send then
     vim.api.nvim_ui_send("\a")
