@@ -77,3 +77,61 @@ for _, stages in ipairs({ 14, 1000, 10000 }) do
   line(("checking %d stages"):format(stages), times(nvim, stages > 1000 and 5 or 50, check, declaration(stages)), "ms")
 end
 nvim:stop()
+
+-- What the editor's half costs: start-up, requiring, a frame of a long run, and the opening of each window.
+local S = require("support.scripted")
+nvim = T.child({ plugin = false })
+nvim:lua("vim.opt.runtimepath:prepend(...)", root)
+local source = [[
+  vim.g.loaded_superpower = nil
+  vim.cmd.source(...)
+]]
+line("sourcing plugin/superpower.lua", times(nvim, 50, source, root .. "/plugin/superpower.lua"), "ms")
+local fresh = [[
+  for name in pairs(package.loaded) do
+    if name:match("^superpower") then package.loaded[name] = nil end
+  end
+  require("superpower")
+  require("superpower.subcommands")
+]]
+line("requiring the API and the command", times(nvim, 50, fresh), "ms")
+nvim:stop()
+
+nvim = S.child()
+S.answer(nvim, "review", S.review)
+S.answer(nvim, "list", {})
+S.answer(nvim, "runs", {})
+S.answer(nvim, "health", {})
+local run = S.at_gate()
+run.root = nvim.project
+S.answer(nvim, "status", run)
+nvim:lua("require('superpower.runs').put(...)", run)
+local frame = [[
+  local run = _G.long
+  if not run then
+    run = vim.deepcopy(require("superpower.runs").get())
+    for position = 9, 10000 do
+      run.stages[position] = vim.tbl_extend("force", run.stages[8], { position = position })
+    end
+    run.total, run.current_stage, _G.long = 10000, 5000, run
+  end
+  require("superpower.ui.render").progress(run, { width = 60, height = 40, now = 0, icons = "unicode" })
+]]
+nvim:lua(frame)
+line("a frame of 10,000 stages", times(nvim, 100, frame), "ms")
+for name, window in pairs({
+  progress = {
+    "require('superpower.ui.progress').open(...); vim.cmd.redraw()",
+    "require('superpower.ui.progress').close(); vim.wait(5)",
+  },
+  approval = { "require('superpower.gate').open(...); vim.cmd.redraw()", "vim.cmd('close'); vim.wait(5)" },
+  dashboard = { "require('superpower.ui.dashboard').open(...); vim.cmd.redraw()", "vim.cmd('close'); vim.wait(5)" },
+}) do
+  local found = {}
+  for _ = 1, 20 do
+    vim.list_extend(found, times(nvim, 1, window[1], nvim.project))
+    nvim:lua(window[2])
+  end
+  line("opening the window: " .. name, found, "ms")
+end
+nvim:stop()
