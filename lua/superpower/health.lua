@@ -66,7 +66,11 @@ local function agents(state)
       local version = harness.name ~= "command" and version_of(harness.program) or nil
       health.ok(("%s: %s%s"):format(harness.name, harness.program, version and " · " .. version or ""))
     else
-      health.info(("%s: %s"):format(harness.name, harness.message or "not found"))
+      local program = (harness.message or ""):match('needs the program "([^"]+)"')
+      local words = harness.name == "manual" and "you; it needs no program"
+        or (program and ("not found: %s"):format(program))
+        or (harness.message or "not set up")
+      health.info(("%s: %s"):format(harness.name, words))
     end
   end
   local wanted = require("superpower.config").get().harness

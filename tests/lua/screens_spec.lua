@@ -229,7 +229,6 @@ end)
 describe("the sheet before the first run", function()
   it("names stages, agents and files", function()
     local nvim = child()
-    nvim:lua("vim.ui.select = function() end")
     S.refuse(nvim, "run", {
       code = "untrusted",
       message = "untrusted",
@@ -254,6 +253,7 @@ describe("the sheet before the first run", function()
       },
     })
     nvim:cmd("Superpower run bugfix")
+    vim.uv.sleep(450)
     Screens.check(nvim, "trust")
   end)
 end)

@@ -105,13 +105,15 @@ function M.open(root)
       end
     end
   end
+  local asks = require("superpower.permission").waiting()
   local verbs = require("superpower.verbs")
   local function start(entry)
     verbs.run(entry.name, { root = root })
   end
   require("superpower.ui.page").open({
     title = "Superpowers · " .. vim.fs.basename(root),
-    right = "harness: " .. (health.auto or config.harness),
+    right = asks > 0 and ("%d permission%s asked: g"):format(asks, asks == 1 and " is" or "s are")
+      or "harness: " .. (health.auto or config.harness),
     filetype = "superpower-dashboard",
     lines = lines,
     row = waiting,
