@@ -67,7 +67,7 @@ impl Source {
         let offset = self.floor(offset);
         let line = self.lines.partition_point(|&start| start <= offset) - 1;
         let before = &self.text[self.lines[line]..offset];
-        Position { line, col: before.len(), col_utf16: before.encode_utf16().count() }
+        Position { line, col: before.len(), col_utf16: utf16_length(before) }
     }
 
     /// The byte offset of a line and a byte column, both from 0, moved back to a valid place.
@@ -94,6 +94,12 @@ impl Source {
         }
         offset
     }
+}
+
+/// How many UTF-16 units a text has; from its bytes, since lines may be very long.
+fn utf16_length(text: &str) -> usize {
+    let characters = text.bytes().filter(|byte| byte & 0xc0 != 0x80).count();
+    characters + text.bytes().filter(|byte| *byte >= 0xf0).count()
 }
 
 #[cfg(test)]

@@ -3,6 +3,8 @@
 use crate::check::Checked;
 use crate::condition;
 use crate::declaration::draft::{DraftStage, Text};
+use crate::declaration::inside::Places;
+use crate::declaration::yaml::NodeId;
 use crate::source::Span;
 use crate::template::{self, Variable};
 
@@ -37,7 +39,7 @@ pub struct Occurrence {
 
 /// Every place, in the order of the text. What comes through an alias counts once, at the anchor.
 pub fn occurrences(checked: &Checked) -> Vec<Occurrence> {
-    let mut all = Collect { checked, found: Vec::new() };
+    let mut all = Collect { checked, found: Vec::new(), places: None };
     for input in &checked.draft.inputs {
         if let Some(name) = &input.name {
             all.whole(name, Entity::Input(name.value.clone()), true);
@@ -55,11 +57,18 @@ pub fn occurrences(checked: &Checked) -> Vec<Occurrence> {
 struct Collect<'a> {
     checked: &'a Checked,
     found: Vec<Occurrence>,
+    /// The places of the text that was last looked into.
+    places: Option<(NodeId, Places)>,
 }
 
 impl Collect<'_> {
     fn part(&mut self, text: &Text, part: Span, entity: Entity, declares: bool) {
-        let span = self.checked.tree.inside(text.slot.node, part);
+        let (node, tree) = (text.slot.node, &self.checked.tree);
+        if self.places.as_ref().is_none_or(|(last, _)| *last != node) {
+            self.places = Some((node, tree.places(node)));
+        }
+        let Some((_, places)) = &self.places else { return };
+        let span = tree.place(node, places, part);
         self.found.push(Occurrence { entity, span, declares });
     }
 

@@ -1,18 +1,18 @@
 //! `when`: does it parse, do its facts exist, can its comparisons ever differ.
 
 use super::Context;
+use super::templates::{Inputs, judge_variable};
 use crate::condition::{self, Expr, FACTS, Operand, WORDS};
 use crate::declaration::Sink;
 use crate::declaration::draft::{Draft, DraftInput, Text};
 use crate::diagnostic::Code;
 use crate::source::Span;
-use crate::suggest;
 
 /// Judges every condition.
-pub fn judge(sink: &mut Sink<'_>, draft: &Draft, context: &Context) {
+pub fn judge(sink: &mut Sink<'_>, draft: &Draft, inputs: &Inputs<'_>, context: &Context) {
     for text in draft.stages.iter().filter_map(|stage| stage.when.as_ref()) {
         match condition::parse(&text.value) {
-            Ok(expr) => judge_one(sink, draft, context, text, &expr),
+            Ok(expr) => judge_one(sink, inputs, context, text, &expr),
             Err(error) if text.value.trim().is_empty() => {
                 sink.at(Code::InvalidCondition, &text.slot, error.message).fix("change to always", "always");
             }
@@ -26,7 +26,7 @@ pub fn judge(sink: &mut Sink<'_>, draft: &Draft, context: &Context) {
     }
 }
 
-fn judge_one(sink: &mut Sink<'_>, draft: &Draft, context: &Context, text: &Text, expr: &Expr) {
+fn judge_one(sink: &mut Sink<'_>, inputs: &Inputs<'_>, context: &Context, text: &Text, expr: &Expr) {
     let mut facts: Vec<(&str, Span)> = Vec::new();
     let mut compared: Vec<(&str, &str, Span)> = Vec::new();
     expr.walk(&mut |expr| match expr {
@@ -39,33 +39,37 @@ fn judge_one(sink: &mut Sink<'_>, draft: &Draft, context: &Context, text: &Text,
         _ => {}
     });
     for (name, span) in facts {
-        judge_fact(sink, draft, context, text, name, span);
+        judge_fact(sink, inputs, context, text, name, span);
     }
     for (name, span) in expr.variables() {
-        super::templates::judge_variable(sink, draft, text, name, span);
+        judge_variable(sink, inputs, text, name, span);
     }
     for (name, value, span) in compared {
-        let input =
-            draft.inputs.iter().find(|input| input.name.as_ref().is_some_and(|text| text.value == name));
-        if let Some(input) = input {
+        if let Some(input) = inputs.get(name) {
             judge_comparison(sink, text, input, value, span);
         }
     }
 }
 
-fn judge_fact(sink: &mut Sink<'_>, draft: &Draft, context: &Context, text: &Text, name: &str, span: Span) {
+fn judge_fact(
+    sink: &mut Sink<'_>,
+    inputs: &Inputs<'_>,
+    context: &Context,
+    text: &Text,
+    name: &str,
+    span: Span,
+) {
     let known =
         || FACTS.iter().chain(WORDS).map(|(name, _)| *name).chain(context.facts.iter().map(String::as_str));
     if known().any(|fact| fact == name) {
         return;
     }
-    let input = draft.inputs.iter().filter_map(|input| input.name.as_ref()).find(|text| text.value == name);
     let near = match name {
         "true" | "True" | "TRUE" => Some("always".to_owned()),
         "false" | "False" | "FALSE" => Some("never".to_owned()),
-        _ if input.is_some() => Some(format!("{{{{{name}}}}}")),
+        _ if inputs.get(name).is_some() => Some(format!("{{{{{name}}}}}")),
         _ if name.starts_with("ui:") => Some("ui:true".to_owned()),
-        _ => suggest::nearest(name, known()).map(str::to_owned),
+        _ => sink.nearest(name, known()).map(str::to_owned),
     };
     let hint = near.as_ref().map(|near| format!(" (did you mean \"{near}\"?)")).unwrap_or_default();
     let report =
@@ -94,7 +98,7 @@ fn judge_comparison(sink: &mut Sink<'_>, text: &Text, input: &DraftInput, value:
     if values.contains(&value) || (value.is_empty() && may_be_empty) {
         return;
     }
-    let near = suggest::nearest(value, values.iter().copied());
+    let near = sink.nearest(value, values.iter().copied());
     let hint = near.map_or_else(
         || format!(": it can be {}", values.join(", ")),
         |near| format!(" (did you mean \"{near}\"?)"),

@@ -6,12 +6,13 @@ use crate::declaration::draft::{Draft, DraftStage, Text};
 use crate::declaration::order;
 use crate::diagnostic::Code;
 use crate::source::Span;
-use crate::suggest;
 use std::collections::HashMap;
 
 /// Which stage is which, and when it runs.
 pub struct Order<'a> {
     by_name: HashMap<&'a str, usize>,
+    /// Names and their positions, in the order of the text.
+    named: Vec<(&'a str, usize)>,
     /// For each position, when it runs.
     rank: Vec<usize>,
     /// Whether some stage could not be read, so that a name may be its.
@@ -45,11 +46,8 @@ impl<'a> Order<'a> {
     }
 
     /// The names of the stages that run before the one at `from`.
-    pub fn names_before(&self, from: usize) -> impl Iterator<Item = &'a str> {
-        let mut names: Vec<_> =
-            self.by_name.iter().filter(|(_, at)| self.rank[**at] < self.rank[from]).collect();
-        names.sort_by_key(|(_, at)| **at);
-        names.into_iter().map(|(name, _)| *name)
+    fn names_before(&self, from: usize) -> impl Iterator<Item = &'a str> {
+        self.named.iter().filter(move |(_, at)| self.rank[*at] < self.rank[from]).map(|(name, _)| *name)
     }
 
     /// Reports a reference to a stage that is none, or not an earlier one. `part` is where it stands in `text`.
@@ -63,7 +61,7 @@ impl<'a> Order<'a> {
             Reference::NotEarlier => format!("the stage \"{name}\" does not run before this one"),
             Reference::Unknown => format!("unknown stage \"{name}\""),
         };
-        let near = suggest::nearest(name, self.names_before(from)).filter(|near| *near != name);
+        let near = sink.nearest(name, self.names_before(from)).filter(|near| *near != name);
         let hint = near.map(|near| format!(" (did you mean \"{near}\"?)")).unwrap_or_default();
         let message = format!("{problem}{hint}");
         let report = match part {
@@ -79,8 +77,10 @@ impl<'a> Order<'a> {
 /// Judges all references between stages, and answers their order.
 pub fn judge<'a>(sink: &mut Sink<'_>, draft: &'a Draft) -> Order<'a> {
     let by_name = names(sink, draft);
-    let rank = dependencies(sink, draft, &by_name);
-    let order = Order { by_name, rank, unsure: draft.stages_unsure };
+    let mut named: Vec<(&str, usize)> = by_name.iter().map(|(name, at)| (*name, *at)).collect();
+    named.sort_by_key(|(_, at)| *at);
+    let rank = dependencies(sink, draft, &by_name, &named);
+    let order = Order { by_name, named, rank, unsure: draft.stages_unsure };
     for (at, stage) in draft.stages.iter().enumerate() {
         if let Some(rework) = &stage.rework {
             order.judge(sink, rework, None, &rework.value, at);
@@ -124,14 +124,19 @@ fn names<'a>(sink: &mut Sink<'_>, draft: &'a Draft) -> HashMap<&'a str, usize> {
 }
 
 /// For each position, when it runs.
-fn dependencies(sink: &mut Sink<'_>, draft: &Draft, by_name: &HashMap<&str, usize>) -> Vec<usize> {
+fn dependencies(
+    sink: &mut Sink<'_>,
+    draft: &Draft,
+    by_name: &HashMap<&str, usize>,
+    named: &[(&str, usize)],
+) -> Vec<usize> {
     let mut depends = vec![Vec::new(); draft.stages.len()];
     for (at, stage) in draft.stages.iter().enumerate() {
         for text in &stage.depends_on {
             match by_name.get(text.value.as_str()) {
                 Some(&before) => depends[at].push(before),
                 None if draft.stages_unsure => {}
-                None => unknown_dependency(sink, text, stage, by_name),
+                None => unknown_dependency(sink, text, stage, named),
             }
         }
     }
@@ -146,11 +151,10 @@ fn dependencies(sink: &mut Sink<'_>, draft: &Draft, by_name: &HashMap<&str, usiz
     rank
 }
 
-fn unknown_dependency(sink: &mut Sink<'_>, text: &Text, stage: &DraftStage, by_name: &HashMap<&str, usize>) {
+fn unknown_dependency(sink: &mut Sink<'_>, text: &Text, stage: &DraftStage, named: &[(&str, usize)]) {
     let own = stage.name.as_ref().map(|name| name.value.as_str());
-    let mut known: Vec<_> = by_name.keys().copied().filter(|name| Some(*name) != own).collect();
-    known.sort_unstable();
-    let near = suggest::nearest(&text.value, known.iter().copied());
+    let others = named.iter().map(|(name, _)| *name).filter(|name| Some(*name) != own);
+    let near = sink.nearest(&text.value, others);
     let hint = near.map(|near| format!(" (did you mean \"{near}\"?)")).unwrap_or_default();
     let message = format!("no stage has the name \"{}\"{hint}", text.value);
     let report = sink.at(Code::UnknownDependency, &text.slot, message);

@@ -7,7 +7,6 @@ use crate::declaration::scalar::{Core, plain_or_quoted, quoted};
 use crate::declaration::{Sink, misfit};
 use crate::diagnostic::{Code, Edit};
 use crate::source::Span;
-use crate::suggest;
 use std::collections::HashMap;
 
 /// Words that a command line takes for itself.
@@ -66,7 +65,7 @@ fn judge_type(sink: &mut Sink<'_>, input: &DraftInput) {
             "choice" | "select" | "list" | "options" => Some("enum"),
             _ => None,
         };
-        let near = other.or_else(|| suggest::nearest(kind, TYPES.iter().map(|(name, _)| *name)));
+        let near = other.or_else(|| sink.nearest(kind, TYPES.iter().map(|(name, _)| *name)));
         let hint = near.map_or_else(
             || ": it must be string, bool or enum".to_owned(),
             |near| format!(" (did you mean \"{near}\"?)"),
@@ -167,7 +166,7 @@ fn judge_default(sink: &mut Sink<'_>, input: &DraftInput) {
                 return warn(sink, default);
             }
             let known = || values.iter().map(|known| known.value.as_str());
-            let near = suggest::nearest(value, known());
+            let near = sink.nearest(value, known());
             let hint = near.map_or_else(
                 || format!(": {}", known().collect::<Vec<_>>().join(", ")),
                 |near| format!(" (did you mean \"{near}\"?)"),

@@ -106,18 +106,14 @@ pub fn check_bytes(bytes: &[u8], context: &Context) -> Checked {
 fn finish(source: Source, read: Read, context: &Context) -> Checked {
     let Read { tree, found, blanks } = read;
     let mut sink = Sink::new(&source, &tree, &blanks, found);
-    let nothing = tree.root().is_none_or(|root| tree.core(root) == Some(Core::Null));
+    // What is behind the limit was not read: nothing can be said of the whole.
+    let nothing = tree.cut || tree.root().is_none_or(|root| tree.core(root) == Some(Core::Null));
     let decoded = if nothing { None } else { decode::decode(&mut sink) };
     if let Some(draft) = &decoded {
         judge(&mut sink, draft, context);
     }
     let draft = decoded.unwrap_or_default();
-    let mut diagnostics = sink.diagnostics;
-    diagnostics.sort_by_key(|diagnostic| diagnostic.span);
-    // Reported once, however many ways lead to it.
-    let mut told = std::collections::HashSet::new();
-    diagnostics
-        .retain(|diagnostic| told.insert((diagnostic.span, diagnostic.code, diagnostic.message.clone())));
+    let mut diagnostics = sink.finish();
     let errors = diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
     let mut declaration = if errors { None } else { draft.finish(&tree) };
     if declaration.is_none() && !errors {
@@ -135,6 +131,7 @@ fn judge(sink: &mut Sink<'_>, draft: &Draft, context: &Context) {
     stages::judge(sink, draft, context);
     let order = graph::judge(sink, draft);
     prose::judge(sink, draft);
-    conditions::judge(sink, draft, context);
-    templates::judge(sink, draft, &order);
+    let inputs = templates::Inputs::new(draft);
+    conditions::judge(sink, draft, &inputs, context);
+    templates::judge(sink, draft, &inputs, &order);
 }

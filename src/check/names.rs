@@ -5,7 +5,6 @@ use crate::declaration::Sink;
 use crate::declaration::draft::{ActionKey, Draft, Text, pipeline};
 use crate::declaration::scalar::{Core, plain_or_quoted};
 use crate::diagnostic::Code;
-use crate::suggest;
 
 /// The agent that carries out pipelines.
 pub const ORCHESTRATOR: &str = "orchestrator";
@@ -104,7 +103,7 @@ fn judge_worker(sink: &mut Sink<'_>, text: &Text, what: &str, code: Code, known:
     if value.contains(':') || known.iter().any(|name| name == value) {
         return;
     }
-    let near = suggest::nearest(value, known.iter().map(String::as_str));
+    let near = sink.nearest(value, known.iter().map(String::as_str));
     let hint = near.map(|near| format!(" (did you mean \"{near}\"?)")).unwrap_or_default();
     let report = sink.at(code, &text.slot, format!("unknown {what} \"{value}\"{hint}"));
     if let Some(near) = near {

@@ -9,7 +9,6 @@ use crate::declaration::model::Gate;
 use crate::declaration::scalar::plain_or_quoted;
 use crate::diagnostic::{Code, Severity};
 use crate::source::Span;
-use crate::suggest;
 
 /// Judges every stage by itself.
 pub fn judge(sink: &mut Sink<'_>, draft: &Draft, context: &Context) {
@@ -80,7 +79,7 @@ fn judge_gate(sink: &mut Sink<'_>, stage: &DraftStage) {
 fn unknown_word(sink: &mut Sink<'_>, code: Code, text: &Text, what: &str, known: &[(&str, &str)]) {
     let value = text.value.as_str();
     let names = || known.iter().map(|(name, _)| *name);
-    let near = suggest::nearest(value, names()).or_else(|| synonym(value));
+    let near = sink.nearest(value, names()).or_else(|| synonym(value));
     let hint = near.map_or_else(
         || format!(": it must be {}", names().collect::<Vec<_>>().join(" or ")),
         |near| format!(" (did you mean \"{near}\"?)"),
@@ -106,7 +105,7 @@ fn judge_limits(sink: &mut Sink<'_>, stage: &DraftStage, context: &Context) {
         let known =
             || HARNESSES.iter().map(|(name, _)| *name).chain(context.harnesses.iter().map(String::as_str));
         if !is_argument(value) || !known().any(|name| name == value) {
-            let near = suggest::nearest(value, known());
+            let near = sink.nearest(value, known());
             let hint = near.map_or_else(
                 || format!(": it must be {}", known().collect::<Vec<_>>().join(", ")),
                 |near| format!(" (did you mean \"{near}\"?)"),

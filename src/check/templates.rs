@@ -2,31 +2,58 @@
 
 use super::graph::Order;
 use crate::declaration::Sink;
-use crate::declaration::draft::{Draft, Text};
+use crate::declaration::draft::{Draft, DraftInput, Text};
 use crate::diagnostic::Code;
 use crate::source::Span;
-use crate::suggest;
 use crate::template::{self, Variable};
+use std::collections::HashMap;
+
+/// The inputs by name.
+pub struct Inputs<'a> {
+    by_name: HashMap<&'a str, &'a DraftInput>,
+    /// In the order of the text.
+    names: Vec<&'a str>,
+    /// Whether some input could not be read, so that a name may be its.
+    unsure: bool,
+}
+
+impl<'a> Inputs<'a> {
+    /// Those of a draft.
+    pub fn new(draft: &'a Draft) -> Self {
+        let named =
+            || draft.inputs.iter().filter_map(|input| Some((input.name.as_ref()?.value.as_str(), input)));
+        Self {
+            by_name: named().collect(),
+            names: named().map(|(name, _)| name).collect(),
+            unsure: draft.inputs_unsure,
+        }
+    }
+
+    /// The input of this name.
+    pub fn get(&self, name: &str) -> Option<&'a DraftInput> {
+        self.by_name.get(name).copied()
+    }
+}
 
 /// Judges every text that is rendered.
-pub fn judge(sink: &mut Sink<'_>, draft: &Draft, order: &Order<'_>) {
+pub fn judge(sink: &mut Sink<'_>, draft: &Draft, inputs: &Inputs<'_>, order: &Order<'_>) {
     for (at, stage) in draft.stages.iter().enumerate() {
-        let inputs = stage.inputs.iter().map(|(_, value)| value);
+        let values = stage.inputs.iter().map(|(_, value)| value);
         let expects = stage.expects.iter().flat_map(|expects| expects.files.iter().chain(&expects.verdict));
-        for text in stage.description.iter().chain(inputs).chain(expects) {
-            judge_text(sink, draft, order, text, at);
+        for text in stage.description.iter().chain(values).chain(expects) {
+            judge_text(sink, inputs, order, text, at);
         }
     }
 }
 
-fn judge_text(sink: &mut Sink<'_>, draft: &Draft, order: &Order<'_>, text: &Text, stage: usize) {
+fn judge_text(sink: &mut Sink<'_>, inputs: &Inputs<'_>, order: &Order<'_>, text: &Text, stage: usize) {
     if !text.value.contains("{{") {
         return;
     }
     let (places, errors) = template::parse(&text.value);
     for place in places {
         match &place.variable {
-            Variable::Input(name) => judge_variable(sink, draft, text, name, place.span),
+            Variable::Input(name) => judge_variable(sink, inputs, text, name, place.span),
             Variable::StageResult(name) => order.judge(sink, text, Some(place.name), name, stage),
         }
     }
@@ -39,13 +66,11 @@ fn judge_text(sink: &mut Sink<'_>, draft: &Draft, order: &Order<'_>, text: &Text
 }
 
 /// Judges one `{{name}}`; `span` is where it stands in `text`, braces included.
-pub fn judge_variable(sink: &mut Sink<'_>, draft: &Draft, text: &Text, name: &str, span: Span) {
-    let known =
-        || draft.inputs.iter().filter_map(|input| input.name.as_ref()).map(|text| text.value.as_str());
-    if draft.inputs_unsure || known().any(|known| known == name) {
+pub fn judge_variable(sink: &mut Sink<'_>, inputs: &Inputs<'_>, text: &Text, name: &str, span: Span) {
+    if inputs.unsure || inputs.get(name).is_some() {
         return;
     }
-    let near = suggest::nearest(name, known());
+    let near = sink.nearest(name, inputs.names.iter().copied());
     let hint = near.map_or_else(String::new, |near| format!(" (did you mean \"{near}\"?)"));
     let report =
         sink.inside(Code::UndefinedVariable, text, span, format!("no input has the name \"{name}\"{hint}"));

@@ -72,7 +72,7 @@ fn structure(source: &Source, tree: &Tree, found: &mut Vec<Diagnostic>) {
         let message = format!("nested deeper than {MAX_DEPTH} levels, what the alias stands for counted");
         found.push(Diagnostic::new(Code::Limit, span, "", message));
     }
-    if tree.expanded > MAX_NODES {
+    if tree.expanded > MAX_NODES || tree.cut {
         let span = tree.root().map(|root| tree.node(root).span).unwrap_or_default();
         let end = source.offset(source.position(span.start).line, usize::MAX);
         let message = format!("more than {MAX_NODES} values, with aliases counted as what they stand for");

@@ -7,27 +7,40 @@ use crate::source::Span;
 /// For each byte of the value, the bytes of `raw` that it was read from.
 type Map = Vec<(usize, usize)>;
 
-/// The place in `raw` (a scalar as written, quotes included, indentation of a block's first line not) that the bytes
-/// `wanted` of `value` come from.
-pub fn place(raw: &str, style: Style, value: &str, wanted: Span) -> Span {
-    let map = match style {
-        Style::Plain | Style::Literal | Style::Folded => aligned(raw, value),
-        Style::SingleQuoted | Style::DoubleQuoted => unquoted(raw, value, style),
-    };
-    let first = usize::from(matches!(style, Style::SingleQuoted | Style::DoubleQuoted)).min(raw.len());
-    let before = |offset: usize| {
-        offset
-            .checked_sub(1)
-            .and_then(|last| map.get(last.min(map.len().saturating_sub(1))))
-            .map(|(_, end)| *end)
-    };
-    let end = before(wanted.end).unwrap_or(first);
-    let start = match map.get(wanted.start) {
-        Some((start, _)) if wanted.start < wanted.end => *start,
-        Some((start, _)) => before(wanted.start).map_or(*start, |end| end.min(*start)),
-        None => end,
-    };
-    Span::new(start, end.max(start))
+/// Where each byte of a scalar's value stands in the scalar as written.
+#[derive(Clone, Debug)]
+pub struct Places {
+    map: Map,
+    /// Where the first character stands, or would.
+    first: usize,
+}
+
+impl Places {
+    /// Of a scalar as written: quotes included, the indentation of a block's first line not.
+    pub fn new(raw: &str, style: Style, value: &str) -> Self {
+        let map = match style {
+            Style::Plain | Style::Literal | Style::Folded => aligned(raw, value),
+            Style::SingleQuoted | Style::DoubleQuoted => unquoted(raw, value, style),
+        };
+        let first = usize::from(matches!(style, Style::SingleQuoted | Style::DoubleQuoted)).min(raw.len());
+        Self { map, first }
+    }
+
+    /// The place that a part of the value comes from.
+    pub fn place(&self, wanted: Span) -> Span {
+        let map = &self.map;
+        let before = |offset: usize| {
+            let last = offset.checked_sub(1)?.min(map.len().saturating_sub(1));
+            map.get(last).map(|(_, end)| *end)
+        };
+        let end = before(wanted.end).unwrap_or(self.first);
+        let start = match map.get(wanted.start) {
+            Some((start, _)) if wanted.start < wanted.end => *start,
+            Some((start, _)) => before(wanted.start).map_or(*start, |end| end.min(*start)),
+            None => end,
+        };
+        Span::new(start, end.max(start))
+    }
 }
 
 /// Styles in which every character stands for itself: only white space differs.
@@ -114,6 +127,10 @@ fn is_high(hex: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn place(raw: &str, style: Style, value: &str, wanted: Span) -> Span {
+        Places::new(raw, style, value).place(wanted)
+    }
 
     fn found<'a>(raw: &'a str, style: Style, value: &str, part: &str) -> &'a str {
         let start = value.find(part).unwrap();

@@ -7,7 +7,7 @@
 pub mod decode;
 pub mod draft;
 mod fields;
-mod inside;
+pub mod inside;
 pub mod keys;
 pub mod line;
 pub mod misfit;

@@ -1,9 +1,18 @@
 //! Where faults are collected, each at the place that an author can act on.
 
 use super::draft::{Slot, Text};
+use super::inside::Places;
 use super::yaml::{NodeId, Tree};
-use crate::diagnostic::{Code, Diagnostic, Edit, Fix, Severity};
+use crate::diagnostic::{Code, Diagnostic, Edit, Fix, Related, Severity};
 use crate::source::{Source, Span};
+use crate::suggest;
+use std::collections::{HashMap, HashSet};
+
+/// How many faults of one code and severity are told; nobody reads more, and a hostile file has a hundred thousand.
+const MAX_ALIKE: usize = 200;
+
+/// How many names are compared for "did you mean".
+const MAX_COMPARED: usize = 100_000;
 
 /// Collects the faults of one declaration.
 #[derive(Debug)]
@@ -12,8 +21,10 @@ pub struct Sink<'a> {
     pub source: &'a Source,
     /// What was read from it.
     pub tree: &'a Tree,
-    /// What was found.
-    pub diagnostics: Vec<Diagnostic>,
+    found: Found,
+    /// The places of the text that was last looked into.
+    places: Option<(NodeId, Places)>,
+    comparable: usize,
     /// Where syntax errors were blanked: what seems to be missing there may only be unreadable.
     blanks: &'a [Span],
 }
@@ -21,7 +32,9 @@ pub struct Sink<'a> {
 impl<'a> Sink<'a> {
     /// With what was found in the text as such.
     pub fn new(source: &'a Source, tree: &'a Tree, blanks: &'a [Span], found: Vec<Diagnostic>) -> Self {
-        Self { source, tree, diagnostics: found, blanks }
+        let mut all = Found::default();
+        found.into_iter().for_each(|diagnostic| all.push(diagnostic));
+        Self { source, tree, found: all, places: None, comparable: MAX_COMPARED, blanks }
     }
 
     /// Whether something unreadable stands in `span`, or directly behind it.
@@ -57,7 +70,12 @@ impl<'a> Sink<'a> {
 
     /// Reports a fault of a part of a text.
     pub fn inside(&mut self, code: Code, text: &Text, part: Span, message: impl Into<String>) -> Report<'_> {
-        let own = self.tree.inside(text.slot.node, part);
+        let node = text.slot.node;
+        if self.places.as_ref().is_none_or(|(last, _)| *last != node) {
+            self.places = Some((node, self.tree.places(node)));
+        }
+        let own =
+            self.places.as_ref().map_or(Span::default(), |(_, places)| self.tree.place(node, places, part));
         self.push(code, &text.slot, own, message.into())
     }
 
@@ -101,22 +119,87 @@ impl<'a> Sink<'a> {
     }
 
     fn add(&mut self, diagnostic: Diagnostic, fixable: bool) -> Report<'_> {
-        let index = self.diagnostics.len();
-        self.diagnostics.push(diagnostic);
-        Report { diagnostic: &mut self.diagnostics[index], fixable, tree: self.tree }
+        Report { found: &mut self.found, diagnostic: Some(diagnostic), fixable, tree: self.tree }
+    }
+
+    /// The name that was probably meant, as long as not too many have been compared.
+    pub fn nearest<'c>(
+        &mut self,
+        name: &str,
+        candidates: impl IntoIterator<Item = &'c str>,
+    ) -> Option<&'c str> {
+        let left = &mut self.comparable;
+        let allowed = candidates.into_iter().take_while(|_| {
+            *left = left.saturating_sub(1);
+            *left > 0
+        });
+        suggest::nearest(name, allowed)
+    }
+
+    /// Everything that was found, in the order of the text.
+    pub fn finish(self) -> Vec<Diagnostic> {
+        let Found { mut diagnostics, more, .. } = self.found;
+        diagnostics.sort_by_key(|diagnostic| diagnostic.span);
+        // Reported once, however many ways lead to it.
+        let mut told = HashSet::new();
+        diagnostics.retain(|found| told.insert((found.span, found.code, found.message.clone())));
+        if more > 0 {
+            let message = format!("{more} more faults are not shown: they are like those that are");
+            let end = Span::new(self.source.text().len(), self.source.text().len());
+            let mut note = Diagnostic::new(Code::Limit, end, "", message);
+            note.severity = Severity::Hint;
+            diagnostics.push(note);
+        }
+        diagnostics
     }
 }
 
-/// A fault that was just reported, to add to.
+/// What was found, not too much of the same.
+#[derive(Debug, Default)]
+struct Found {
+    diagnostics: Vec<Diagnostic>,
+    alike: HashMap<(Code, Severity), usize>,
+    more: usize,
+}
+
+impl Found {
+    fn push(&mut self, diagnostic: Diagnostic) {
+        let alike = self.alike.entry((diagnostic.code, diagnostic.severity)).or_default();
+        *alike += 1;
+        if *alike > MAX_ALIKE {
+            self.more += 1;
+        } else {
+            self.diagnostics.push(diagnostic);
+        }
+    }
+}
+
+/// A fault that is being reported: it counts when this is dropped.
 #[derive(Debug)]
 pub struct Report<'a> {
-    diagnostic: &'a mut Diagnostic,
+    found: &'a mut Found,
+    diagnostic: Option<Diagnostic>,
     /// Not where the fault came through an alias: others may use what it stands for.
     fixable: bool,
     tree: &'a Tree,
 }
 
+impl Drop for Report<'_> {
+    fn drop(&mut self) {
+        if let Some(diagnostic) = self.diagnostic.take() {
+            self.found.push(diagnostic);
+        }
+    }
+}
+
 impl<'a> Report<'a> {
+    fn change(mut self, change: impl FnOnce(&mut Diagnostic)) -> Self {
+        if let Some(diagnostic) = &mut self.diagnostic {
+            change(diagnostic);
+        }
+        self
+    }
+
     /// The tree, for the places of edits.
     pub fn tree(&self) -> &'a Tree {
         self.tree
@@ -124,35 +207,29 @@ impl<'a> Report<'a> {
 
     /// Shows less of the place.
     pub fn narrow(self, span: Span) -> Self {
-        if self.fixable {
-            self.diagnostic.span = span;
-        }
-        self
+        let own = self.fixable;
+        self.change(|diagnostic| diagnostic.span = if own { span } else { diagnostic.span })
     }
 
     /// Offers to replace the fault's own span.
     pub fn fix(self, title: impl Into<String>, text: impl Into<String>) -> Self {
-        let span = self.diagnostic.span;
+        let span = self.diagnostic.as_ref().map_or(Span::default(), |diagnostic| diagnostic.span);
         self.edits(title, vec![Edit { span, text: text.into() }])
     }
 
     /// Offers these edits.
     pub fn edits(self, title: impl Into<String>, edits: Vec<Edit>) -> Self {
-        if self.fixable {
-            self.diagnostic.fix = Some(Fix { title: title.into(), edits });
-        }
-        self
+        let fix = self.fixable.then(|| Fix { title: title.into(), edits });
+        self.change(|diagnostic| diagnostic.fix = fix.or_else(|| diagnostic.fix.take()))
     }
 
     /// Names another place.
     pub fn related(self, span: Span, message: impl Into<String>) -> Self {
-        self.diagnostic.related.push(crate::diagnostic::Related { span, message: message.into() });
-        self
+        self.change(|diagnostic| diagnostic.related.push(Related { span, message: message.into() }))
     }
 
     /// Makes it less bad than its code usually is.
     pub fn severity(self, severity: Severity) -> Self {
-        self.diagnostic.severity = severity;
-        self
+        self.change(|diagnostic| diagnostic.severity = severity)
     }
 }

@@ -3,7 +3,7 @@
 //! The tree is an arena, built from granit-parser's events without recursion, and aliases stay references: neither
 //! deep nor multiplied input costs more than its length.
 
-use super::inside;
+use super::inside::Places;
 use super::patch::Patched;
 use super::scalar::{self, Core};
 use crate::source::Span;
@@ -84,6 +84,8 @@ pub struct Tree {
     root: Option<NodeId>,
     /// How many nodes there are with every alias counted as what it stands for.
     pub expanded: usize,
+    /// Whether reading ended early, at [`MAX_NODES`].
+    pub cut: bool,
     /// Where the first second document starts.
     pub second_document: Option<Span>,
     /// Aliases that name nothing, or something that they are in.
@@ -124,12 +126,24 @@ impl Tree {
 
     /// The source place of a part of a scalar's value.
     pub fn inside(&self, id: NodeId, part: Span) -> Span {
+        self.place(id, &self.places(id), part)
+    }
+
+    /// Where the bytes of a scalar's value stand. Costs as much as the scalar is long.
+    pub fn places(&self, id: NodeId) -> Places {
         let node = self.node(id);
-        let Kind::Scalar { text, style } = &node.kind else { return node.span };
         let raw = &self.patched.text()[node.raw.start..node.raw.end];
-        let place = inside::place(raw, *style, text, part);
-        let source = |offset: usize| self.patched.to_source(node.raw.start + offset);
-        Span::new(source(place.start), source(place.end))
+        match &node.kind {
+            Kind::Scalar { text, style } => Places::new(raw, *style, text),
+            _ => Places::new("", Style::Plain, ""),
+        }
+    }
+
+    /// The source place of a part of the scalar with these places.
+    pub fn place(&self, id: NodeId, places: &Places, part: Span) -> Span {
+        let start = self.node(id).raw.start;
+        let place = places.place(part);
+        Span::new(self.patched.to_source(start + place.start), self.patched.to_source(start + place.end))
     }
 
     /// Places, in the parsed text, of `{{…}}` that stand without quotes and so are two mappings, innermost ones last.
@@ -226,6 +240,7 @@ impl<'a> Build<'a> {
             nodes: Vec::new(),
             root: None,
             expanded: 0,
+            cut: false,
             second_document: None,
             lost_aliases: Vec::new(),
             too_deep: None,
@@ -235,6 +250,10 @@ impl<'a> Build<'a> {
 
     /// Takes one event; false when nothing after it matters.
     fn event(&mut self, event: Event<'_>, span: Span, tagged: Span) -> bool {
+        if self.tree.nodes.len() > MAX_NODES {
+            self.tree.cut = true;
+            return false;
+        }
         match event {
             Event::DocumentStart(..) => {
                 self.documents += 1;

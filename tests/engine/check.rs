@@ -76,3 +76,51 @@ fn lines_name_file_place_path_and_fault() {
         ["x.yaml:6:11: stages[2].gate: unknown gate \"human_approval\" (did you mean \"human-approval\"?)"]
     );
 }
+
+#[test]
+fn hostile_files_are_told_shortly() {
+    let size = 1 << 17;
+    let stage = "  - agent: a\n    when: '{{aaaaaaaaaaaaab}}'\n    wen: y\n";
+    let inputs = format!("inputs:\n{}", "  - name: aaaaaaaaaaaaa\n".repeat(999));
+    let all = [
+        "[".repeat(size),
+        "- ".repeat(size / 2),
+        "a: b: c\n".repeat(size / 8),
+        "a: \"x\n".repeat(size / 6),
+        "a: [b\n".repeat(size / 6),
+        "\t- a\n".repeat(size / 5),
+        format!("x: &a [1]\n{}", "y: *a\n".repeat(size / 7)),
+        format!("{inputs}stages:\n{}", stage.repeat(size / stage.len())),
+        format!("stages:\n  - agent: a\n    when: \"{}a\"\n", "!ab&&".repeat(size / 5)),
+        format!("a: {}", ": ".repeat(size / 2)),
+        "\0".repeat(size),
+    ];
+    for text in all {
+        let start = std::time::Instant::now();
+        let checked = check(&text, &Context::default());
+        let shown: String = text.chars().take(20).collect();
+        assert!(checked.declaration.is_none(), "{shown:?}");
+        assert!(checked.diagnostics.len() < 1_000, "{shown:?}: {}", checked.diagnostics.len());
+        // A release build takes a twentieth of this, and a quadratic mistake many times as long.
+        assert!(start.elapsed().as_secs() < 10, "{shown:?}: {:?}", start.elapsed());
+    }
+}
+
+#[test]
+fn a_file_beyond_a_limit_says_which() {
+    let only_limit = |text: &str| {
+        let checked = check(text, &Context::default());
+        let codes: Vec<Code> = checked.diagnostics.iter().map(|found| found.code).collect();
+        assert!(codes.contains(&Code::Limit) && checked.declaration.is_none(), "{codes:?}");
+        checked.diagnostics.iter().find(|found| found.code == Code::Limit).unwrap().message.clone()
+    };
+    let head = "name: x\ndescription: d\nversion: \"1.0.0\"\n";
+    assert!(only_limit(&format!("# {}", "x".repeat(1 << 20))).contains("1048576 is the most"));
+    assert!(
+        only_limit(&format!("{head}stages:\n{}", "  - agent: a\n".repeat(10_001)))
+            .starts_with("10001 stages")
+    );
+    assert!(only_limit(&format!("{head}x-a:\n{}", "- a\n".repeat(100_001))).starts_with("more than 100000"));
+    let most = format!("{head}stages:\n{}", "  - agent: a\n".repeat(10_000));
+    assert!(check(&most, &Context::default()).declaration.is_some());
+}
