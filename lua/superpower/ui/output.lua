@@ -1,26 +1,36 @@
 --- A stage's output or prompt in a scratch buffer: never the file itself, so that nothing in an agent's text is taken for
---- a modeline, and control characters are visible.
+--- a modeline, and control characters are visible. Output that still grows is followed.
+local text = require("superpower.ui.text")
+
 local M = {}
 
 local most_bytes = 4 * 1024 * 1024
 
+---@class superpower.Shown
+---@field path string
+---@field raw boolean
+---@field size integer
+---@field readable boolean it can be shown as a transcript
+
+local shown = {} ---@type table<integer, superpower.Shown> by buffer
+
 ---@param path string
----@return string[]? lines, string? err
+---@return string[]? lines, string|integer err_or_size
 local function read(path)
   local file, err = io.open(path, "rb")
   if not file then
-    return nil, err
+    return nil, err or "?"
   end
   local size = file:seek("end")
   local cut = size > most_bytes
   file:seek("set", cut and size - most_bytes or 0)
   local content = file:read("*a") or ""
   file:close()
-  local lines = require("superpower.ui.text").lines(content)
+  local lines = vim.split(content:gsub("\r\n", "\n"), "\n", { plain = true })
   if cut then
     lines[1] = ("… the last %d MiB of %d"):format(most_bytes / 1048576, math.floor(size / 1048576))
   end
-  return lines
+  return lines, size
 end
 
 ---@param name string
@@ -46,26 +56,6 @@ local function scratch(name, filetype)
   return buf
 end
 
---- A read-only buffer in a split.
----@param name string
----@param filetype string
----@param lines string[]
----@return integer buf
-function M.show(name, filetype, lines)
-  local buf = scratch(name, filetype)
-  M.fill(buf, lines)
-  require("superpower.ui.keys").set(buf, name, {
-    {
-      lhs = "q",
-      desc = "close",
-      fn = function()
-        pcall(vim.api.nvim_win_close, 0, false)
-      end,
-    },
-  })
-  return buf
-end
-
 ---@param buf integer
 ---@param lines string[]
 function M.fill(buf, lines)
@@ -73,6 +63,85 @@ function M.fill(buf, lines)
   vim.api.nvim_buf_set_lines(buf, 0, -1, false, lines)
   vim.bo[buf].modifiable = false
   vim.bo[buf].modified = false
+end
+
+--- A read-only buffer in a split.
+---@param name string
+---@param filetype string
+---@param lines string[]
+---@param keys? superpower.Key[]
+---@return integer buf
+function M.show(name, filetype, lines, keys)
+  local buf = scratch(name, filetype)
+  M.fill(buf, lines)
+  local all = vim.list_extend({}, keys or {})
+  table.insert(all, {
+    lhs = "q",
+    desc = "close",
+    fn = function()
+      pcall(vim.api.nvim_win_close, 0, false)
+    end,
+  })
+  require("superpower.ui.keys").set(buf, name, all)
+  return buf
+end
+
+--- Reads the file anew; windows whose cursor is at the end stay there.
+---@param buf integer
+local function refresh(buf)
+  local this = shown[buf]
+  local lines, size = read(this.path)
+  if not lines then
+    return
+  end
+  ---@cast size integer
+  this.size = size
+  if not this.raw then
+    local transcript, any = require("superpower.ui.transcript").render(lines)
+    this.readable = any
+    lines = any and transcript or lines
+  end
+  local ends = {}
+  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+    if vim.api.nvim_win_get_cursor(win)[1] >= vim.api.nvim_buf_line_count(buf) then
+      table.insert(ends, win)
+    end
+  end
+  while #lines > 1 and lines[#lines]:match("^%s*$") do
+    table.remove(lines)
+  end
+  M.fill(
+    buf,
+    vim.tbl_map(function(line)
+      return text.visible((line:gsub("\t", "    ")))
+    end, lines)
+  )
+  for _, win in ipairs(ends) do
+    vim.api.nvim_win_set_cursor(win, { vim.api.nvim_buf_line_count(buf), 0 })
+  end
+end
+
+--- Looks, at most twice a second and only while a run goes on, whether a file that is shown has grown.
+local function follow()
+  local looked = 0
+  require("superpower.runs").listen("output", function(what)
+    local now = vim.uv.now()
+    if what == "log" or now - looked < 500 then
+      return
+    end
+    looked = now
+    for buf, this in pairs(shown) do
+      local stat = vim.api.nvim_buf_is_valid(buf) and vim.uv.fs_stat(this.path) or nil
+      if not vim.api.nvim_buf_is_valid(buf) then
+        shown[buf] = nil
+      elseif stat and stat.size ~= this.size then
+        refresh(buf)
+      end
+    end
+    if not next(shown) then
+      require("superpower.runs").listen("output", nil)
+    end
+  end)
 end
 
 ---@param root string
@@ -89,10 +158,26 @@ function M.open(root, stage, what)
     require("superpower.notify").error(("the %s of stage %d cannot be read: %s"):format(what, stage, problem))
     return
   end
-  local name = ("superpower://stage-%d/%s"):format(stage, what)
-  local buf = M.show(name, what == "prompt" and "markdown" or "superpower-output", lines)
+  local buf ---@type integer
+  local keys = what == "output"
+      and {
+        {
+          lhs = "r",
+          desc = "raw or readable",
+          fn = function()
+            shown[buf].raw = not shown[buf].raw
+            refresh(buf)
+          end,
+        },
+      }
+    or nil
+  local filetype = what == "prompt" and "markdown" or "superpower-output"
+  buf = M.show(("superpower://stage-%d/%s"):format(stage, what), filetype, {}, keys)
+  shown[buf] = { path = value.path, raw = what == "prompt", size = -1, readable = false }
+  refresh(buf)
   if what == "output" then
     vim.api.nvim_win_set_cursor(0, { vim.api.nvim_buf_line_count(buf), 0 })
+    follow()
   end
 end
 
