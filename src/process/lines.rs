@@ -27,7 +27,7 @@ impl Lines {
 
     /// Takes a chunk, and hands over each line that it completes.
     pub fn push(&mut self, mut chunk: &[u8], mut each: impl FnMut(Line<'_>)) {
-        while let Some(end) = chunk.iter().position(|&b| b == b'\n') {
+        while let Some(end) = memchr::memchr(b'\n', chunk) {
             let (line, rest) = (&chunk[..end], &chunk[end + 1..]);
             if self.partial.is_empty() && self.lost == 0 && line.len() <= self.cap {
                 each(Line { text: text(line), lost: 0 });

@@ -81,7 +81,7 @@ impl Writer {
     /// Takes a chunk.
     pub fn push(&mut self, chunk: &[u8]) {
         let shown = self.masker.push(chunk);
-        let whole = shown.iter().rposition(|&b| b == b'\n').map_or(0, |at| at + 1);
+        let whole = memchr::memrchr(b'\n', &shown).map_or(0, |at| at + 1);
         if whole > 0 {
             let line = std::mem::take(&mut self.unfinished);
             self.write(&[&line, &shown[..whole]]);
