@@ -114,6 +114,17 @@ function M.listen(engine)
   require("superpower.highlights").setup()
   require("superpower.statusline").listen()
   require("superpower.attention").listen()
+  -- A server whose user interface was detached went on without a window; whoever comes is shown what waits.
+  vim.api.nvim_create_autocmd("UIEnter", {
+    group = vim.api.nvim_create_augroup("superpower-ui", { clear = true }),
+    callback = function()
+      vim.schedule(function()
+        for _, run in pairs(require("superpower.runs").all()) do
+          require("superpower.gate").follow(run)
+        end
+      end)
+    end,
+  })
   engine.on("*", function(event)
     if vim.v.exiting ~= vim.NIL then
       return

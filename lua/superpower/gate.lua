@@ -140,9 +140,6 @@ end
 --- A run has reached a gate. The window opens once the snapshot says so too: it is what the review is made from.
 ---@param event { root: string, run_id: string, gate: string }
 function M.opened(event)
-  if require("superpower.notify").headless() then
-    return
-  end
   reached = key_of(event.run_id, event.gate)
   local run = runs.get(event.root)
   if run then
@@ -194,7 +191,8 @@ end
 --- Keeps the window true to the run: one whose gate no longer waits is dead.
 ---@param run superpower.Snapshot
 function M.follow(run)
-  if reached and run.gate and run.state == "paused" and key_of(run.run_id, run.gate.id) == reached then
+  local here = reached and run.gate and run.state == "paused" and key_of(run.run_id, run.gate.id) == reached
+  if here and not require("superpower.notify").headless() then -- with nobody there it is kept for who comes
     reached = nil
     offer(run)
   end

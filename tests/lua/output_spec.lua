@@ -5,7 +5,8 @@ local describe, it, eq, ok, contains, lacks = T.describe, T.it, T.eq, T.ok, T.co
 
 local claude = table.concat({
   [[{"type":"system","subtype":"init","session_id":"abc","model":"opus"}]],
-  [[{"type":"assistant","message":{"content":[{"type":"text","text":"I will look.\nThen write."},{"type":"tool_use","name":"Bash","input":{"command":"npm test"}}]}}]],
+  [[{"type":"assistant","message":{"content":[{"type":"text","text":"I will look.\nThen write."},]]
+    .. [[{"type":"tool_use","name":"Bash","input":{"command":"npm test"}}]}}]],
   [[{"type":"user","message":{"content":[{"type":"tool_result","content":"1\n2\n3\n4\n5\n6\n7\n8","is_error":true}]}}]],
   [[{"type":"stream_event","event":{}}]],
   [[{"type":"result","subtype":"success","is_error":false,"result":"All done \u001b[31mred"}]],
@@ -57,7 +58,7 @@ describe("a stage's output", function()
   it("of OpenCode too", function()
     local nvim = open(table.concat({
       [[{"type":"step_start","part":{}}]],
-      [[{"type":"tool_use","part":{"tool":"write","state":{"status":"completed","input":{"filePath":"/p/a.txt","content":"a"},"output":"Wrote file successfully."}}}]],
+      [[{"type":"tool_use","part":{"tool":"write","state":{"status":"completed","input":{"filePath":"/p/a.txt"},"output":"Wrote file successfully."}}}]],
       [[{"type":"text","part":{"text":"Done."}}]],
     }, "\n"))
     eq({ "▸ write  /p/a.txt", "    Wrote file successfully.", "", "Done." }, lines(nvim))

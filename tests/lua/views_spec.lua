@@ -1,0 +1,83 @@
+-- The sub-words that change no run: new, edit, check, with the real engine.
+local T = require("harness")
+local Shop = require("support.shop")
+local describe, it, eq, ok, contains = T.describe, T.it, T.eq, T.ok, T.contains
+
+describe(":Superpower new", function()
+  for _, template in ipairs({ "blank", "new-ui-feature", "api-endpoint", "bugfix", "design-refresh" }) do
+    it("makes a declaration without an error from " .. template, function()
+      local nvim = Shop.child()
+      nvim:cmd("Superpower new my-own " .. template)
+      eq(nvim.project .. "/.claude/superpowers/my-own.yaml", nvim:lua("return vim.api.nvim_buf_get_name(0)"))
+      ok(not T.exists(nvim.project .. "/.claude/superpowers/my-own.yaml"), "not written before :w")
+      local text = table.concat(nvim:lua("return vim.api.nvim_buf_get_lines(0, 0, -1, false)"), "\n") .. "\n"
+      contains(text, "name: my-own")
+      nvim:cmd("write")
+      local faults = nvim:lua("return require('superpower').check('.claude/superpowers/my-own.yaml')")
+      eq(
+        {},
+        vim.tbl_filter(function(fault)
+          return fault.severity == 1
+        end, faults)
+      )
+      nvim:cmd("messages clear")
+      nvim:cmd("Superpower new my-own " .. template)
+      nvim:wait("vim.fn.execute('messages'):match('is there already') ~= nil")
+    end)
+  end
+
+  it("asks for the template where none is given", function()
+    local nvim = Shop.child()
+    nvim:lua("vim.ui.select = function(items, _, done) _G.items = items; done(nil) end")
+    nvim:cmd("Superpower new my-own")
+    eq("blank", nvim:lua("return _G.items[1]"))
+    eq("", nvim:lua("return vim.api.nvim_buf_get_name(0)"))
+  end)
+end)
+
+describe(":Superpower edit", function()
+  it("opens the declaration", function()
+    local nvim = Shop.child()
+    nvim:cmd("Superpower edit bugfix")
+    eq(nvim.project .. "/.claude/superpowers/bugfix.yaml", nvim:lua("return vim.api.nvim_buf_get_name(0)"))
+  end)
+end)
+
+describe(":Superpower check", function()
+  it("puts every fault into the quickfix list, at its place", function()
+    local nvim = Shop.child()
+    T.write(
+      nvim.project .. "/.claude/superpowers/wrong.yaml",
+      "name: wrong\ndescription: d\nversion: 1.0\nstages:\n  - agent: spec-kit\n    gate: humn-approval\n"
+    )
+    nvim:cmd("Superpower check")
+    nvim:wait("#vim.fn.getqflist() > 0")
+    local found = {}
+    for _, item in ipairs(nvim:lua("return vim.fn.getqflist()")) do
+      found[#found + 1] = ("%d:%d %s %s"):format(item.lnum, item.col, item.type, item.text:match("%[([%l-]+)%]$"))
+    end
+    ok(vim.tbl_contains(found, "3:10 E wrong-type"), vim.inspect(found))
+    ok(vim.tbl_contains(found, "6:11 E unknown-gate"), vim.inspect(found))
+    eq("quickfix", nvim:eval("&buftype"))
+    nvim:cmd("cclose")
+    nvim:cmd("messages clear")
+    nvim:cmd("Superpower check bugfix")
+    nvim:wait("vim.fn.execute('messages'):match('nothing to mend') ~= nil")
+    eq({}, nvim:lua("return vim.fn.getqflist()"))
+    nvim:cmd("Superpower run wrong")
+    nvim:wait("vim.fn.execute('messages'):match('humn%-approval') ~= nil")
+    contains(nvim:messages(), "wrong.yaml:6:11")
+  end)
+end)
+
+describe("a place that is no project", function()
+  it("is said, with where was looked", function()
+    local nvim = T.child({ args = {}, cwd = nil })
+    nvim:lua("vim.fn.delete('.claude', 'rf'); vim.cmd.cd(vim.env.HOME)")
+    for _, line in ipairs({ "Superpower run x", "Superpower", "Superpower check", "Superpower resume" }) do
+      nvim:cmd("messages clear")
+      nvim:cmd(line)
+      nvim:wait("vim.fn.execute('messages'):match('no project') ~= nil", 2000, line)
+    end
+  end)
+end)
