@@ -32,6 +32,10 @@ pub struct Config {
     pub state_dir: Option<PathBuf>,
     /// How many finished runs a project keeps.
     pub keep_runs: usize,
+    /// Bytes of raw output that are kept of one launch.
+    pub max_output: u64,
+    /// Bytes of the log that are kept, and as many of the one before it.
+    pub max_log: u64,
     /// Whether nobody is there to be asked.
     pub headless: bool,
 }
@@ -70,6 +74,8 @@ impl Default for Config {
             places: Vec::new(),
             state_dir: None,
             keep_runs: 50,
+            max_output: 256 << 20,
+            max_log: 4 << 20,
             headless: false,
         }
     }

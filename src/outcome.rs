@@ -48,6 +48,22 @@ pub enum Outcome {
     },
 }
 
+impl Outcome {
+    /// What it says, where it says anything.
+    pub fn text(&mut self) -> Option<&mut String> {
+        match self {
+            Outcome::Passed => None,
+            Outcome::Failed { why: text }
+            | Outcome::Transient { why: text }
+            | Outcome::Limited { why: text, .. }
+            | Outcome::VerdictFail { why: text }
+            | Outcome::Blocked { why: text }
+            | Outcome::Auth { why: text }
+            | Outcome::NeedsHuman { question: text } => Some(text),
+        }
+    }
+}
+
 /// What an attempt used. `None` is unknown, which is shown as unknown and never as zero.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Usage {

@@ -79,6 +79,10 @@ function M.call(op, fields, callback, rounds)
       callback({ code = "given-up", message = "nothing was started" })
       return
     end
+    if more.answer and fields.answer then
+      -- Another question than the one before: both answers count.
+      more.answer = fields.answer .. "," .. more.answer
+    end
     M.call(op, vim.tbl_extend("force", fields, more), callback, rounds + 1)
   end)
 end

@@ -120,10 +120,14 @@ for verb, desc in pairs({
     desc = desc,
     bang = true,
     impl = function(rest, bang)
+      local answer
+      if verb == "skip" then
+        answer, rest = args.answer(rest)
+      end
       if rest ~= "" then
         return refuse(('%s takes nothing, got "%s"'):format(verb, rest), bang)
       elseif bang then
-        require("superpower.headless").drive(verb, verb, {})
+        require("superpower.headless").drive(verb, verb, { answer = answer })
       else
         require("superpower.verbs")[verb](say)
       end
@@ -136,9 +140,11 @@ M.retry = {
   usage = "[comment]",
   bang = true,
   impl = function(rest, bang)
-    local comment = args.comment(rest)
+    local answer, said = args.answer(rest)
+    local comment = args.comment(said)
     if bang then
-      require("superpower.headless").drive("retry", "retry", { comment = comment ~= "" and comment or nil })
+      local fields = { comment = comment ~= "" and comment or nil, answer = answer }
+      require("superpower.headless").drive("retry", "retry", fields)
     else
       require("superpower.verbs").retry({ comment = comment }, say)
     end

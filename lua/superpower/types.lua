@@ -11,6 +11,8 @@
 ---@field permission_timeout? string
 ---@field places? string[]
 ---@field keep_runs? integer
+---@field max_output? integer
+---@field max_log? integer
 ---@field inputs? "form"|"ui"
 ---@field progress? { open?: boolean, position?: "right"|"bottom"|"split", width?: integer, height?: integer }
 ---@field gate? { open?: boolean, delay?: integer }

@@ -4,6 +4,7 @@
 //! and the journal. A step's events are on disk, with one flush, before its effects act or show.
 
 pub mod checkpoints;
+mod facts;
 pub mod gate_review;
 pub mod judge;
 pub mod live;
@@ -12,6 +13,7 @@ pub mod perform;
 pub mod projection;
 pub mod signals;
 pub mod start;
+mod tell;
 
 use crate::config::Config;
 use crate::harness::Harnesses;
@@ -19,29 +21,27 @@ use crate::harness::Running;
 use crate::harness::Signal;
 use crate::outcome::ProcessRecord;
 use crate::process::Secrets;
-use crate::run::decide::{Verdict, decide};
 use crate::run::effect::Effect;
 use crate::run::event::{Event, Record};
 use crate::run::machine::{self, Refusal};
-use crate::run::snapshot::snapshot;
 use crate::run::state::{Phase, Reason, Run};
 use crate::store::journal::Journal;
-use crate::store::lease::Lease;
+use crate::store::lease::{Holder, Lease};
 use crate::store::rundir::RunDir;
 use chrono::{DateTime, Utc};
 use live::Live;
 use serde_json::{Value, json};
+use start::StartError;
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// At most this many pictures of a run's progress a second.
-const FRAME: Duration = Duration::from_millis(34);
-/// How long a fact that Lua provides may take.
-const FACT: Duration = Duration::from_secs(10);
 /// Longest sleep while waiting for a wall-clock time: a laptop that wakes up must notice.
 const NAP: Duration = Duration::from_secs(1);
+/// Bytes of any one text in the journal.
+const TEXT: usize = 32 * 1024;
 
 /// Hands the editor an event; with a key, one that still waits under it is replaced.
 pub type Publish = Box<dyn Fn(Option<&str>, Value) + Send + Sync>;
@@ -102,31 +102,48 @@ pub struct Drive {
     pending: Vec<Effect>,
     agent: Option<Agent>,
     stopping: Vec<Agent>,
-    asked: Option<AskedFact>,
+    asked: Option<facts::AskedFact>,
     questions: Vec<signals::Pending>,
     wait: Option<(usize, DateTime<Utc>)>,
     live: Live,
     keeper: checkpoints::Keeper,
     /// Processes of an earlier drive; none where there was none.
     left_behind: Option<Vec<ProcessRecord>>,
-    published: Instant,
+    /// When the next picture may be drawn.
+    draw: Instant,
     dirty: bool,
     leaving: bool,
+    /// The disk has failed this drive: what it still says is no longer kept.
+    failed: bool,
+    /// What could not be written, and was told.
+    told: Vec<&'static str>,
     asks: u32,
 }
 
-/// A launched agent.
+/// A launched agent. It does not outlive the drive, should that panic.
 struct Agent {
     launch: u32,
     running: Running,
 }
 
-/// A fact that Lua has been asked for.
-struct AskedFact {
-    id: String,
-    fact: String,
-    stage: usize,
-    until: Instant,
+impl Drop for Agent {
+    fn drop(&mut self) {
+        if !self.running.is_over() {
+            self.running.stop();
+        }
+    }
+}
+
+impl Host {
+    /// Prepares a text for the journal: nothing secret, and no more of it than anybody will read.
+    fn keep(&self, text: &mut String) {
+        if text.len() > TEXT {
+            text.truncate(crate::prompt::head(text, TEXT).len());
+        }
+        if let Cow::Owned(masked) = self.secrets.mask(text) {
+            *text = masked;
+        }
+    }
 }
 
 impl Drive {
@@ -161,7 +178,12 @@ impl Drive {
         match message {
             Message::Agent(launch, signal) => self.signal(launch, signal),
             Message::Verb(event, reply) => {
-                let _ = reply.send(self.apply(event));
+                let answer = self.apply(event);
+                // Whoever is told that it took effect can rely on that: it is on disk by then.
+                self.settle();
+                if !self.failed {
+                    let _ = reply.send(answer);
+                }
             }
             Message::Answer(id, answer) => self.answered(&id, answer),
             Message::Submit(launch, text) => {
@@ -186,7 +208,8 @@ impl Drive {
     }
 
     /// One event through the machine. It is in the journal's buffer then, and its effects wait for [`Drive::settle`].
-    fn apply(&mut self, event: Event) -> Result<(), Refusal> {
+    fn apply(&mut self, mut event: Event) -> Result<(), Refusal> {
+        event.texts(&mut |text| self.host.keep(text));
         let record = Record { at: (self.host.clock)(), event };
         let effects = machine::step(&mut self.run, &record)?;
         self.journal.append(&record);
@@ -202,82 +225,45 @@ impl Drive {
             if self.pending.is_empty() {
                 break;
             }
-            if let Err(error) = self.journal.flush() {
+            if let Err(error) = self.hold().and_then(|()| Ok(self.journal.flush()?)) {
                 return self.disk_failed(&error.to_string());
             }
             for effect in std::mem::take(&mut self.pending) {
                 self.perform(effect);
             }
-            if let Err(error) = projection::write(&self.root, &self.dir, &self.run) {
-                self.notice("warn", &format!("cannot write squad.json: {error}"));
+            match projection::write(&self.root, &self.dir, &self.run, &self.host.secrets) {
+                Ok(None) => {}
+                Ok(Some(aside)) => self.notice("warn", &projection::moved(&aside)),
+                Err(error) => self.cannot_write("squad.json", &error),
             }
         }
-        if self.dirty && self.published.elapsed() >= FRAME {
+        if self.dirty && self.draw <= Instant::now() {
             self.publish_snapshot();
         }
     }
 
-    /// Takes `Decide` effects: what they lead to joins the same flush.
-    fn decide(&mut self) {
-        while let Some(at) = self.pending.iter().position(|effect| matches!(effect, Effect::Decide { .. })) {
-            let Effect::Decide { stage } = self.pending.remove(at) else { continue };
-            loop {
-                match decide(&self.run, stage) {
-                    Verdict::Decided { run, why } => {
-                        let _ = self.apply(Event::StageDecided { stage, run, why });
-                        break;
-                    }
-                    Verdict::Needs(fact) => {
-                        let Some(known) =
-                            crate::project::facts::decide(&fact, &self.run.plan.inputs, &self.root)
-                        else {
-                            self.ask_fact(fact, stage);
-                            break;
-                        };
-                        let (value, reason) = (known.value, known.reason);
-                        if self.apply(Event::FactDecided { fact, value, reason, stage }).is_err() {
-                            break;
-                        }
-                    }
-                }
-            }
+    /// Makes sure that the lock keeps others out still. Where its file was removed it is taken anew; where somebody
+    /// else has taken it meanwhile, this drive is over.
+    fn hold(&mut self) -> Result<(), StartError> {
+        if self.lease.as_ref().is_none_or(|lease| lease.holds(&self.root)) {
+            return Ok(());
         }
+        self.journal.still_ours()?;
+        self.lease = Some(start::lock(&self.root)?);
+        self.sign();
+        Ok(())
     }
 
-    /// Asks Lua for a fact; the answer comes as a message.
-    fn ask_fact(&mut self, fact: String, stage: usize) {
-        self.asks += 1;
-        let id = format!("{}/fact-{}", self.run.run_id, self.asks);
-        let inputs = &self.run.plan.inputs;
-        let ctx =
-            json!({ "root": self.root, "inputs": inputs, "stage": stage + 1, "run_id": self.run.run_id });
-        self.tell(json!({ "type": "ask-fact", "id": id, "name": fact, "ctx": ctx }));
-        self.asked = Some(AskedFact { id, fact, stage, until: Instant::now() + FACT });
-    }
-
-    /// What Lua says of a fact, or a human of a permission.
-    fn answered(&mut self, id: &str, answer: Result<Value, String>) {
-        match self.asked.take_if(|asked| asked.id == id) {
-            Some(asked) => self.fact_answered(asked, answer),
-            None => self.permission_answered(id, answer),
-        }
-    }
-
-    fn fact_answered(&mut self, asked: AskedFact, answer: Result<Value, String>) {
-        let AskedFact { fact, stage, .. } = asked;
-        match answer {
-            Ok(value) => {
-                let decided = value.get("value").and_then(Value::as_bool).unwrap_or(false);
-                let reason =
-                    value.get("reason").and_then(Value::as_str).unwrap_or("your own condition").to_owned();
-                let _ = self.apply(Event::FactDecided { fact, value: decided, reason, stage });
-                self.pending.push(Effect::Decide { stage });
-            }
-            Err(error) => {
-                let why = format!("the condition \"{fact}\" could not be decided: {error}");
-                self.notice("error", &why);
-                let _ = self.apply(Event::Interrupted { why });
-            }
+    /// Writes who drives: only for others to show, since the lock itself is what counts.
+    fn sign(&mut self) {
+        let holder = Holder {
+            pid: std::process::id(),
+            run_id: self.run.run_id.clone(),
+            superpower: self.run.plan.name().to_owned(),
+            since: (self.host.clock)().timestamp_millis(),
+        };
+        if let Some(lease) = &mut self.lease {
+            let _ = lease.sign(&holder);
         }
     }
 
@@ -286,9 +272,7 @@ impl Drive {
         if let Some((stage, _)) = self.wait.take_if(|(_, until)| *until <= (self.host.clock)()) {
             let _ = self.apply(Event::WaitEnded { stage });
         }
-        if let Some(asked) = self.asked.take_if(|asked| asked.until <= Instant::now()) {
-            self.fact_answered(asked, Err(format!("no answer within {} seconds", FACT.as_secs())));
-        }
+        self.forget_late_fact();
         self.deny_late_questions();
     }
 
@@ -296,7 +280,7 @@ impl Drive {
     fn patience(&self) -> Duration {
         let mut patience = Duration::from_secs(3600);
         if self.dirty {
-            patience = FRAME.saturating_sub(self.published.elapsed());
+            patience = self.draw.saturating_duration_since(Instant::now());
         }
         if let Some((_, until)) = self.wait {
             let left = (until - (self.host.clock)()).to_std().unwrap_or(Duration::ZERO);
@@ -311,11 +295,15 @@ impl Drive {
     /// The journal cannot be written: nothing may act or show. The run stands on disk as it was at the last flush,
     /// and goes on from there when the cause is gone.
     fn disk_failed(&mut self, error: &str) {
+        self.failed = true;
         self.pending.clear();
         self.wait = None;
-        for agent in self.agent.take().into_iter() {
+        self.asked = None;
+        self.forget_questions();
+        if let Some(agent) = self.agent.take() {
             agent.running.stop();
             self.stopping.push(agent);
+            self.checkpoint_interrupted();
         }
         let detail = format!("{error}; mend that, then :Superpower resume {}", self.run.plan.name());
         self.notice("error", &format!("{} is paused: {detail}", self.run.plan.name()));
@@ -324,53 +312,5 @@ impl Drive {
         self.run.phase = Phase::Paused { reason: Reason::Interrupted, detail };
         self.leaving = true;
         self.publish_snapshot();
-    }
-
-    fn publish_snapshot(&mut self) {
-        let mut picture = snapshot(&self.run, (self.host.clock)());
-        picture["root"] = json!(self.root);
-        picture["ours"] = json!(self.lease.is_some());
-        picture["driver"] = json!({ "pid": std::process::id() });
-        picture["live"] = self.live.view();
-        picture["checkpoints"] = json!(self.keeper.rows());
-        picture["checkpoint_waiting"] = json!(self.keeper.waiting());
-        self.host.secrets.mask_value(&mut picture);
-        picture["usage"] = self.usage(&picture["usage"]);
-        *self.shared.snapshot.lock().unwrap_or_else(PoisonError::into_inner) = picture.clone();
-        let key = format!("snapshot {}", self.root.display());
-        (self.host.publish)(Some(&key), json!({ "type": "snapshot", "root": self.root, "run": picture }));
-        self.published = Instant::now();
-        self.dirty = false;
-    }
-
-    /// What finished launches used, and the running one so far.
-    fn usage(&self, finished: &Value) -> Value {
-        let live = self.live.usage();
-        let tokens = [finished["tokens"].as_u64(), live.tokens].into_iter().flatten().reduce(|a, b| a + b);
-        let cost = [finished["cost"].as_f64(), live.cost].into_iter().flatten().reduce(|a, b| a + b);
-        json!({ "tokens": tokens, "cost": cost })
-    }
-
-    /// Tells the editor something about this run.
-    fn tell(&self, mut event: Value) {
-        event["root"] = json!(self.root);
-        event["run_id"] = json!(self.run.run_id);
-        event["superpower"] = json!(self.run.plan.name());
-        event["total"] = json!(self.run.plan.total());
-        (self.host.publish)(None, event);
-    }
-
-    fn notice(&self, level: &str, message: &str) {
-        self.tell(json!({ "type": "notice", "level": level, "message": message }));
-    }
-
-    /// A line of the log: to the editor, and to `.claude/logs/superpower.log`.
-    fn log(&self, line: &str) {
-        let line = self.host.secrets.mask(line).into_owned();
-        let line = format!("[superpower] {line}");
-        if let Err(error) = crate::store::log::append(&self.root, &line) {
-            self.notice("warn", &format!("cannot write the log: {error}"));
-        }
-        self.tell(json!({ "type": "log", "line": line }));
     }
 }

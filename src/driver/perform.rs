@@ -9,7 +9,7 @@ use crate::outcome::{Outcome, Session, Usage};
 use crate::plan::ORCHESTRATOR;
 use crate::run::effect::{Effect, Notice};
 use crate::run::event::{Decision, Event};
-use crate::run::state::Step;
+use crate::run::state::{Phase, Step};
 use crate::store::atomic;
 use serde_json::json;
 use std::fs;
@@ -38,6 +38,7 @@ impl Drive {
                 gate_review::make(&self.root, &self.dir, &self.run, stage);
             }
             Effect::Log(line) => self.log(&line),
+            Effect::Say(text) => self.notice("info", &text),
             Effect::Tell(notice) => {
                 let stops = matches!(
                     notice,
@@ -85,8 +86,9 @@ impl Drive {
             prompt.insert_str(0, &format!("{parameters}\n\n"));
         }
         let dir = self.dir.attempt(number, stage);
-        let kept = fs::create_dir_all(&dir)
-            .and_then(|()| atomic::replace(&dir.join("prompt.md"), prompt.as_bytes()));
+        let kept = fs::create_dir_all(&dir).and_then(|()| {
+            atomic::replace(&dir.join("prompt.md"), self.host.secrets.mask(&prompt).as_bytes())
+        });
         if let Err(error) = kept {
             return self.disk_failed(&format!("cannot write \"{}\": {error}", dir.display()));
         }
@@ -161,7 +163,7 @@ impl Drive {
 
     /// Whether this stage is working right now, for a launch.
     pub(super) fn working(&self, launch: u32) -> Option<usize> {
-        let stage = self.run.current()?;
+        let stage = self.run.current().filter(|_| self.run.phase == Phase::Running)?;
         matches!(self.run.stages[stage].step, Step::Working { launch: current, .. } if current == launch)
             .then_some(stage)
     }

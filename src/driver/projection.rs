@@ -1,25 +1,36 @@
 //! `squad.json` and the run's summary: projections of the journal, written whole, without a flush of their own.
 
+use crate::plan::Inputs;
+use crate::process::Secrets;
 use crate::run::snapshot;
 use crate::run::state::Run;
 use crate::store::rundir::{RunDir, Summary};
 use crate::store::squad::{self, Squad};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-/// Writes both.
-pub fn write(root: &Path, dir: &RunDir, run: &Run) -> io::Result<()> {
+/// Writes both. What stood in the place of `squad.json` and could not be read was moved aside; gives where to.
+pub fn write(root: &Path, dir: &RunDir, run: &Run, secrets: &Secrets) -> io::Result<Option<PathBuf>> {
     let reason = run.phase.reason().map(|reason| reason.word());
     let squad = Squad {
         active_superpower: run.plan.name().to_owned(),
         current_stage: run.current_position(),
         status: run.phase.word().to_owned(),
-        inputs: run.plan.inputs.clone(),
+        inputs: masked(&run.plan.inputs, secrets),
         run_id: Some(run.run_id.clone()),
     };
-    let at = run.updated_at.to_rfc3339_opts(chrono::SecondsFormat::Secs, true);
-    squad::write(root, &squad, reason, &at)?;
-    dir.write_summary(&summary(run))
+    let aside = squad::write(root, &squad, reason, run.updated_at)?;
+    dir.write_summary(&summary(run))?;
+    Ok(aside)
+}
+
+/// What is said of a file that was moved aside.
+pub fn moved(aside: &Path) -> String {
+    format!("\"squad.json\" could not be read; it was moved to \"{}\"", aside.display())
+}
+
+fn masked(inputs: &Inputs, secrets: &Secrets) -> Inputs {
+    inputs.iter().map(|(name, value)| (name.clone(), secrets.mask(value).into_owned())).collect()
 }
 
 /// The run in short.

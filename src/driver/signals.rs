@@ -3,7 +3,6 @@
 use super::Drive;
 use super::judge::{Expected, judge};
 use crate::harness::{Answer, Ending, Progress, Question, Signal};
-use crate::outcome::Outcome;
 use crate::project::expects;
 use crate::prompt::{file_glob, head, tail};
 use crate::run::event::Event;
@@ -15,6 +14,8 @@ use std::time::{Duration, Instant, SystemTime};
 const MESSAGE: usize = 32 * 1024;
 /// Bytes of output that the journal keeps of a failed attempt.
 const TAIL: usize = 4 * 1024;
+/// Bytes of why an attempt failed, or of what was asked, that the journal keeps.
+const WHY: usize = 4 * 1024;
 
 /// A permission that waits for a human.
 #[derive(Debug)]
@@ -81,18 +82,16 @@ impl Drive {
         self.agent.take_if(|agent| agent.launch == launch);
         self.forget_questions();
         let Some(stage) = self.working(launch) else { return };
-        let outcome = judge(&ending, &self.expected(stage));
+        let mut outcome = judge(&ending, &self.expected(stage));
         if let Step::Working { since, .. } = self.run.stages[stage].step {
             self.checkpoint_ended(stage, &outcome, &ending.message, since);
         }
-        let mask = |text: &str| self.host.secrets.mask(text).into_owned();
-        let event = Event::AttemptEnded {
-            launch,
-            outcome: mask_outcome(outcome, &mask),
-            message: mask(head(&ending.message, MESSAGE)),
-            tail: mask(tail(&ending.tail, TAIL)),
-            usage: ending.usage,
-        };
+        if let Some(why) = outcome.text() {
+            why.truncate(head(why, WHY).len());
+        }
+        let message = head(&ending.message, MESSAGE).to_owned();
+        let tail = tail(&ending.tail, TAIL).to_owned();
+        let event = Event::AttemptEnded { launch, outcome, message, tail, usage: ending.usage };
         self.live = super::live::Live::default();
         let _ = self.apply(event);
     }
@@ -166,19 +165,6 @@ impl Drive {
         if let Some(agent) = &self.agent {
             self.tell(json!({ "type": "manual-gone", "launch": agent.launch }));
         }
-    }
-}
-
-fn mask_outcome(outcome: Outcome, mask: &dyn Fn(&str) -> String) -> Outcome {
-    match outcome {
-        Outcome::Passed => Outcome::Passed,
-        Outcome::Failed { why } => Outcome::Failed { why: mask(&why) },
-        Outcome::Transient { why } => Outcome::Transient { why: mask(&why) },
-        Outcome::Limited { why, until } => Outcome::Limited { why: mask(&why), until },
-        Outcome::VerdictFail { why } => Outcome::VerdictFail { why: mask(&why) },
-        Outcome::Blocked { why } => Outcome::Blocked { why: mask(&why) },
-        Outcome::Auth { why } => Outcome::Auth { why: mask(&why) },
-        Outcome::NeedsHuman { question } => Outcome::NeedsHuman { question: mask(&question) },
     }
 }
 

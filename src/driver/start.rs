@@ -3,6 +3,7 @@
 use super::open::{OpenError, Opened, kept_plan, open};
 use super::{Drive, Host, Message, Shared, projection};
 use crate::plan::Plan;
+use crate::run::effect::Effect;
 use crate::run::event::{Event, Record};
 use crate::run::machine::{self, Refusal};
 use crate::run::replace;
@@ -10,6 +11,7 @@ use crate::run::state::{Phase, Run};
 use crate::store::journal::{Journal, JournalError};
 use crate::store::lease::{self, Holder, Lease, Taken};
 use crate::store::rundir::{self, RunDir};
+use crate::store::squad;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -107,18 +109,16 @@ pub fn begin(host: Arc<Host>, root: &Path, new: NewRun) -> Result<Handle, StartE
     drive.launch()
 }
 
-fn make(
-    host: &Host,
-    dir: &RunDir,
-    new: NewRun,
-) -> Result<(Run, Vec<crate::run::effect::Effect>, Journal), StartError> {
+fn make(host: &Host, dir: &RunDir, new: NewRun) -> Result<(Run, Vec<Effect>, Journal), StartError> {
     let mut event = new.event;
     if let Event::RunStarted { declaration, .. } = &mut event {
         *declaration = dir.keep_declaration(&new.declaration)?;
     }
     let record = Record { at: (host.clock)(), event };
+    let mut kept = record.clone();
+    kept.event.texts(&mut |text| *text = host.secrets.mask(text).into_owned());
     let mut journal = Journal::create(&dir.journal())?;
-    journal.append(&record);
+    journal.append(&kept);
     journal.flush()?;
     let (run, effects) = machine::start(new.plan, &record);
     Ok((run, effects, journal))
@@ -145,7 +145,9 @@ pub fn take_up<E: From<StartError>>(
             journal.flush().map_err(StartError::from)?;
         }
     }
-    projection::write(root, &opened.dir, &opened.run).map_err(StartError::from)?;
+    if !opened.run.phase.ended() || is_current(root, run_id) {
+        projection::write(root, &opened.dir, &opened.run, &host.secrets).map_err(StartError::from)?;
+    }
     let events = verb(&opened)?;
     let left_behind = Some(opened.run.processes());
     let Opened { dir, run, .. } = opened;
@@ -158,7 +160,14 @@ pub fn take_up<E: From<StartError>>(
     Ok(assembled.launch()?)
 }
 
-fn lock(root: &Path) -> Result<Lease, StartError> {
+/// Whether `squad.json` names this run, or none. Looking at one that is over does not put it in another's place.
+fn is_current(root: &Path, run_id: &str) -> bool {
+    let named = squad::read(root).ok().flatten();
+    named.is_none_or(|squad| squad.run_id.as_deref() == Some(run_id))
+}
+
+/// Takes the drive lock.
+pub(super) fn lock(root: &Path) -> Result<Lease, StartError> {
     match lease::take(root)? {
         Taken::Ours(lease) => Ok(lease),
         Taken::Elsewhere(holder) => Err(StartError::DrivenElsewhere(holder)),
@@ -180,23 +189,15 @@ struct Assembled(Drive);
 impl Parts<'_> {
     fn assemble(self) -> Assembled {
         let (outbox, inbox) = channel();
-        let mut lease = self.lease;
-        // Only for others to show; the lock itself is what counts.
-        let _ = lease.sign(&Holder {
-            pid: std::process::id(),
-            run_id: self.run.run_id.clone(),
-            superpower: self.run.plan.name().to_owned(),
-            since: (self.host.clock)().timestamp_millis(),
-        });
         let keeper = super::checkpoints::Keeper::open(&self.host, self.root, &self.dir, &self.run);
-        Assembled(Drive {
+        let mut drive = Drive {
             keeper,
             host: self.host,
             root: self.root.to_owned(),
             dir: self.dir,
             run: self.run,
             journal: self.journal,
-            lease: Some(lease),
+            lease: Some(self.lease),
             inbox,
             outbox,
             shared: Arc::default(),
@@ -208,11 +209,15 @@ impl Parts<'_> {
             wait: None,
             live: super::live::Live::default(),
             left_behind: self.left_behind,
-            published: Instant::now(),
+            draw: Instant::now(),
             dirty: true,
             leaving: false,
+            failed: false,
+            told: Vec::new(),
             asks: 0,
-        })
+        };
+        drive.sign();
+        Assembled(drive)
     }
 }
 
@@ -245,10 +250,9 @@ impl Drive {
             let record = Record { at: (self.host.clock)(), event: event.clone() };
             self.journal.append(&record);
             replace::replace(&mut self.run, Arc::new(plan), record.at);
-            self.notice(
-                "info",
-                &format!("{} goes on with its edited declaration, v{version}", self.run.plan.name()),
-            );
+            let name = self.run.plan.name();
+            let text = format!("{name} goes on with its edited declaration, v{version}");
+            self.pending.push(Effect::Say(text));
             return Ok(());
         }
         Ok(self.apply(event)?)

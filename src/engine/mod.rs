@@ -16,7 +16,7 @@ mod verbs;
 mod views;
 mod which;
 
-use crate::config::{Config, HarnessConfig};
+use crate::config::Config;
 use crate::driver::Host;
 use crate::driver::start::Handle;
 use crate::harness::{Harnesses, Settings};
@@ -99,6 +99,11 @@ impl Engine {
         }
     }
 
+    /// Tells the editor something that no drive tells.
+    fn notice(&self, root: &Path, level: &str, message: &str) {
+        self.queue.push(json!({ "type": "notice", "root": root, "level": level, "message": message }));
+    }
+
     fn config(&self) -> Config {
         locked(&self.config).clone()
     }
@@ -125,7 +130,7 @@ impl Engine {
     /// What a drive works with: the configuration as it is now.
     fn host(&self) -> Arc<Host> {
         let config = self.config();
-        let harnesses = locked(&self.harnesses).clone().unwrap_or_else(|| harnesses(&config.harnesses));
+        let harnesses = locked(&self.harnesses).clone().unwrap_or_else(|| harnesses(&config));
         let queue = self.queue.clone();
         Arc::new(Host {
             publish: Box::new(move |key, event| match key {
@@ -141,9 +146,10 @@ impl Engine {
 }
 
 /// The known harnesses with what the user configured.
-fn harnesses(configured: &std::collections::BTreeMap<String, HarnessConfig>) -> Harnesses {
+fn harnesses(config: &Config) -> Harnesses {
     let mut harnesses = Harnesses::default();
-    for (name, config) in configured {
+    harnesses.max_output = config.max_output;
+    for (name, config) in &config.harnesses {
         let settings = harnesses.named.entry(name.clone()).or_insert_with(Settings::default);
         if !config.cmd.is_empty() {
             settings.cmd.clone_from(&config.cmd);

@@ -1,5 +1,5 @@
-//! What stands between a verb and the drive: whether this editor may, whether the files are trusted, and what must be
-//! asked first because something changed while the run was paused.
+//! What a verb may have to ask before it drives: trust, an edited declaration, files that changed after the approval.
+//! A question is a refusal that names its answers; the verb is called again with them.
 
 use super::loaded::Loaded;
 use super::{Engine, Refusal};
@@ -13,9 +13,8 @@ use serde::Deserialize;
 use serde_json::json;
 use std::path::Path;
 
-/// The answer to a question that a verb was refused with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+/// An answer to a question that a verb was refused with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Choice {
     /// The declaration as it was.
     Old,
@@ -25,6 +24,32 @@ pub enum Choice {
     GoOn,
     /// Look at them again.
     LookAgain,
+}
+
+/// The answers given so far, as in `new,go-on`: one verb may have to ask more than one question.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct Answers(Vec<Choice>);
+
+impl Answers {
+    fn has(&self, choice: Choice) -> bool {
+        self.0.contains(&choice)
+    }
+}
+
+impl TryFrom<String> for Answers {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let choice = |word: &str| match word {
+            "old" => Ok(Choice::Old),
+            "new" => Ok(Choice::New),
+            "go-on" => Ok(Choice::GoOn),
+            "look-again" => Ok(Choice::LookAgain),
+            _ => Err(format!("\"{word}\" is no answer: old, new, go-on or look-again")),
+        };
+        text.split(',').map(choice).collect::<Result<_, _>>().map(Self)
+    }
 }
 
 /// An editor that a stage started does not decide over its own run.
@@ -58,10 +83,10 @@ pub fn drift(
     engine: &Engine,
     root: &Path,
     opened: &Opened,
-    answer: Option<Choice>,
+    answers: &Answers,
 ) -> Result<Vec<Event>, Refusal> {
     let run = &opened.run;
-    if answer == Some(Choice::Old) {
+    if answers.has(Choice::Old) {
         return Ok(Vec::new());
     }
     let Ok(loaded) = Loaded::find(engine, root, run.plan.name()) else { return Ok(Vec::new()) };
@@ -85,7 +110,7 @@ pub fn drift(
         .map_err(|error| changed(vec![format!("the inputs of this run do not fit it any more: {error}")]))?;
     match compare(&run.plan, &plan, run.cursor) {
         Drift::None => return Ok(Vec::new()),
-        Drift::Differs(differences) if answer != Some(Choice::New) => return Err(changed(differences)),
+        Drift::Differs(differences) if !answers.has(Choice::New) => return Err(changed(differences)),
         Drift::Harmless | Drift::Differs(_) => {}
     }
     let declaration = opened
@@ -96,12 +121,8 @@ pub fn drift(
 }
 
 /// Files under review that changed since the approval: a question, or the events of its answer.
-pub fn look_again(
-    root: &Path,
-    opened: &Opened,
-    answer: Option<Choice>,
-) -> Result<Option<Vec<Event>>, Refusal> {
-    if answer == Some(Choice::GoOn)
+pub fn look_again(root: &Path, opened: &Opened, answers: &Answers) -> Result<Option<Vec<Event>>, Refusal> {
+    if answers.has(Choice::GoOn)
         || !matches!(opened.run.phase.reason(), Some(Reason::Interrupted | Reason::User))
     {
         return Ok(None);
@@ -111,7 +132,7 @@ pub fn look_again(
         return Ok(None);
     }
     let Some(decision) = opened.run.decisions.last() else { return Ok(None) };
-    if answer == Some(Choice::LookAgain) {
+    if answers.has(Choice::LookAgain) {
         return Ok(Some(vec![Event::GateReopened { stage: decision.stage }]));
     }
     let message = format!(

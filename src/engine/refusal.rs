@@ -1,5 +1,6 @@
 //! A request that was refused: what Lua gets as `err`, with what it needs to ask and call again.
 
+use crate::driver::open::OpenError;
 use crate::driver::start::StartError;
 use crate::run::machine;
 use serde_json::{Value, json};
@@ -52,10 +53,18 @@ impl From<StartError> for Refusal {
         let message = error.to_string();
         match error {
             StartError::DrivenElsewhere(holder) => Self::with("driven-elsewhere", message, json!(holder)),
-            StartError::Open(_) => Self::new("unreadable-run", message),
+            StartError::Open(error) => error.into(),
             StartError::Journal(_) | StartError::Disk(_) => Self::new("disk", message),
             StartError::Refused(refusal) => refusal.into(),
         }
+    }
+}
+
+impl From<OpenError> for Refusal {
+    fn from(error: OpenError) -> Self {
+        let code =
+            if matches!(error, OpenError::Missing(_)) { "nothing-to-resume" } else { "unreadable-run" };
+        Self::new(code, error)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Operations that drive: run, resume, decide, retry, skip, pause, cancel, and the answers that a drive waits for.
 
 use super::loaded::Loaded;
-use super::questions::{Choice, drift, look_again, nested, require};
+use super::questions::{Answers, drift, look_again, nested, require};
 use super::{Engine, Refusal, which};
 use crate::driver::open::Opened;
 use crate::driver::start::{Handle, NewRun, begin, take_up};
@@ -38,7 +38,8 @@ pub struct Run {
 pub struct Resume {
     root: PathBuf,
     which: Option<String>,
-    answer: Option<Choice>,
+    #[serde(default)]
+    answer: Answers,
     by: Option<String>,
 }
 
@@ -51,7 +52,8 @@ pub struct Decide {
     comment: String,
     run_id: Option<String>,
     gate: Option<String>,
-    answer: Option<Choice>,
+    #[serde(default)]
+    answer: Answers,
     by: Option<String>,
 }
 
@@ -61,6 +63,17 @@ pub struct Retry {
     root: PathBuf,
     #[serde(default)]
     comment: String,
+    #[serde(default)]
+    answer: Answers,
+    by: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Skip {
+    root: PathBuf,
+    #[serde(default)]
+    answer: Answers,
     by: Option<String>,
 }
 
@@ -93,6 +106,7 @@ pub fn run(engine: &Engine, request: Run) -> Answer {
     let plan = loaded.plan(&request.inputs)?;
     loaded.require_harness(engine, &plan, request.harness.as_deref())?;
     loaded.require_trust(engine, &request.root)?;
+    which::make_way(engine, &request.root)?;
     let run_id = uuid::Uuid::now_v7().to_string();
     let event = Event::RunStarted {
         run_id: run_id.clone(),
@@ -112,16 +126,17 @@ pub fn resume(engine: &Engine, request: Resume) -> Answer {
     let root = &request.root;
     idle(engine, root)?;
     let (run_id, others) = which::named(engine, root, request.which.as_deref())?;
+    which::make_way(engine, root)?;
     let by = by(request.by);
     let handle = take_up(engine.host(), root, &run_id, |opened| -> Result<Vec<Event>, Refusal> {
         if opened.run.phase.ended() {
             // The machine says how it ended.
             return Ok(vec![Event::Resumed { by }]);
         }
-        if let Some(at) = look_again(root, opened, request.answer)? {
+        if let Some(at) = look_again(root, opened, &request.answer)? {
             return Ok(at);
         }
-        let mut events = drift(engine, root, opened, request.answer)?;
+        let mut events = drift(engine, root, opened, &request.answer)?;
         require(engine, root, opened)?;
         events.push(Event::Resumed { by });
         Ok(events)
@@ -134,7 +149,10 @@ pub fn decide(engine: &Engine, request: Decide) -> Answer {
     nested("decide")?;
     idle(engine, root)?;
     let run_id = match &request.run_id {
-        Some(run_id) => run_id.clone(),
+        Some(run_id) => {
+            which::make_way(engine, root)?;
+            run_id.clone()
+        }
         None => which::current(engine, root)?,
     };
     let by = by(request.by);
@@ -149,7 +167,7 @@ pub fn decide(engine: &Engine, request: Decide) -> Answer {
         }
         let mut events = Vec::new();
         if request.decision != Decision::Reject {
-            events = drift(engine, root, opened, request.answer)?;
+            events = drift(engine, root, opened, &request.answer)?;
             require(engine, root, opened)?;
         }
         let digest = gate_review::snapshot(root).ok();
@@ -162,11 +180,12 @@ pub fn decide(engine: &Engine, request: Decide) -> Answer {
 
 pub fn retry(engine: &Engine, request: Retry) -> Answer {
     let event = Event::Retried { by: by(request.by), comment: request.comment };
-    verb(engine, &request.root, "retry", event, true)
+    verb(engine, &request.root, "retry", event, Some(&request.answer))
 }
 
-pub fn skip(engine: &Engine, request: Verb) -> Answer {
-    verb(engine, &request.root, "skip", Event::Skipped { by: by(request.by) }, true)
+pub fn skip(engine: &Engine, request: Skip) -> Answer {
+    let event = Event::Skipped { by: by(request.by) };
+    verb(engine, &request.root, "skip", event, Some(&request.answer))
 }
 
 pub fn pause(engine: &Engine, request: Verb) -> Answer {
@@ -214,18 +233,23 @@ pub fn stop(engine: &Engine, grace: Duration) {
     }
 }
 
-/// A verb for a run that nobody drives.
-fn verb(engine: &Engine, root: &Path, name: &str, event: Event, drives: bool) -> Answer {
-    if drives {
+/// A verb for a run that nobody drives; one that goes on with it comes with its answers.
+fn verb(engine: &Engine, root: &Path, name: &str, event: Event, answers: Option<&Answers>) -> Answer {
+    if answers.is_some() {
         nested(name)?;
     }
     idle(engine, root)?;
     let run_id = which::current(engine, root)?;
     let handle = take_up(engine.host(), root, &run_id, |opened| -> Result<Vec<Event>, Refusal> {
-        if drives && !opened.run.phase.ended() {
+        let mut events = Vec::new();
+        // The machine says of a run that is over, or that waits for another verb, what it is.
+        let fits = matches!(opened.run.phase.reason(), Some(reason) if !reason.waits_for_another_verb());
+        if let Some(answers) = answers.filter(|_| fits) {
+            events = drift(engine, root, opened, answers)?;
             require(engine, root, opened)?;
         }
-        Ok(vec![event])
+        events.push(event);
+        Ok(events)
     });
     started(engine, root, handle?, 0)
 }
@@ -237,7 +261,7 @@ fn told_or_done(engine: &Engine, root: &Path, name: &str, event: Event) -> Answe
     {
         return answer.map(|()| json!({ "run_id": drive.run_id })).map_err(Refusal::from);
     }
-    verb(engine, root, name, event, false)
+    verb(engine, root, name, event, None)
 }
 
 /// What a drive answers to a verb; nothing where it had ended before it could.

@@ -117,7 +117,7 @@ fn opened(engine: &Engine, root: &Path, run_id: Option<&str>) -> Result<Opened, 
             },
         },
     };
-    open(root, &run_id).map_err(|error| Refusal::new("unreadable-run", error))
+    Ok(open(root, &run_id)?)
 }
 
 /// What a person at the open gate has to see.
@@ -131,13 +131,18 @@ pub fn review(engine: &Engine, request: &OfRun) -> Answer {
     let review = gate_review::load(&opened.dir, &gate)
         .unwrap_or_else(|| gate_review::make(&request.root, &opened.dir, run, stage));
     let reporter = reporter(&opened, stage);
+    let message = match reporter {
+        None if run.stages[stage].by_hand => "The action of this stage was skipped by hand.".into(),
+        None => String::new(),
+        Some(stage) => run.result(stage),
+    };
     Ok(json!({
         "run_id": run.run_id, "superpower": run.plan.name(), "gate": gate, "stage": stage + 1,
         "total": run.plan.total(), "label": run.label(stage),
         "from": reporter.map(|stage| stage + 1),
         "actor": reporter.map(|stage| run.plan.actor(stage).1),
         "worked_ms": reporter.map(|stage| run.stages[stage].worked_ms),
-        "message": reporter.map(|stage| run.result(stage)).unwrap_or_default(),
+        "message": message,
         "files": review.files, "note": review.note,
     }))
 }
@@ -145,6 +150,9 @@ pub fn review(engine: &Engine, request: &OfRun) -> Answer {
 /// The stage whose work the gate is about: its own action, else the nearest earlier action that ran.
 fn reporter(opened: &Opened, gate: usize) -> Option<usize> {
     let run = &opened.run;
+    if run.stages[gate].by_hand {
+        return None;
+    }
     if run.plan.acts(gate) && run.stages[gate].result.is_some() {
         return Some(gate);
     }

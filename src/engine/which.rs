@@ -81,6 +81,36 @@ pub fn summaries(root: &Path) -> Vec<Summary> {
     rundir::ids(root).into_iter().filter_map(summary).collect()
 }
 
+/// Sees to it that nothing of another tool's is lost when `squad.json` is about to name a run of ours: its run becomes
+/// one of ours, and what cannot be taken over is moved aside, and said.
+pub fn make_way(engine: &Engine, root: &Path) -> Result<(), Refusal> {
+    let lost = match squad::read(root) {
+        Ok(Some(squad)) if squad.run_id.is_none() && !done(&squad) => match adopt(engine, root, &squad) {
+            Ok(run_id) => {
+                let name = squad.active_superpower;
+                let text = format!(
+                    "{name}, which another tool had begun, is kept as a paused run: :Superpower resume {run_id}"
+                );
+                engine.notice(root, "info", &text);
+                return Ok(());
+            }
+            Err(refusal) if refusal.code == "driven-elsewhere" => return Err(refusal),
+            Err(refusal) => refusal.message,
+        },
+        Ok(_) => return Ok(()),
+        Err(error @ SquadError::Io(_)) => return Err(Refusal::new("disk", error)),
+        Err(error) => error.to_string(),
+    };
+    let aside = atomic::set_aside(&squad::path(root), Utc::now())
+        .map_err(|error| Refusal::new("disk", format!("\"squad.json\" cannot be moved aside: {error}")))?;
+    engine.notice(root, "warn", &format!("{lost}; it was moved to \"{}\"", aside.display()));
+    Ok(())
+}
+
+fn done(squad: &Squad) -> bool {
+    matches!(squad.status.as_str(), "complete" | "completed" | "done")
+}
+
 fn newest_unfinished(root: &Path) -> Option<String> {
     summaries(root).into_iter().find(|summary| !summary.over()).map(|summary| summary.run_id)
 }
@@ -108,7 +138,7 @@ fn unreadable(root: &Path, error: SquadError) -> Refusal {
 /// Takes a `squad.json` of another tool over as a paused run of our own.
 fn adopt(engine: &Engine, root: &Path, squad: &Squad) -> Result<String, Refusal> {
     let refused = |message: String| Refusal::new("foreign-squad", message);
-    if matches!(squad.status.as_str(), "complete" | "completed" | "done") {
+    if done(squad) {
         let name = &squad.active_superpower;
         return Err(Refusal::new(
             "finished",

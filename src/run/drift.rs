@@ -38,18 +38,24 @@ pub fn compare(old: &Plan, new: &Plan, cursor: usize) -> Drift {
             });
         }
     }
-    let mut gates: Vec<String> = gates_from(new, cursor);
+    let mut gates: Vec<Ahead> = gates_from(new, cursor);
     for gate in gates_from(old, cursor) {
-        match gates.iter().position(|other| *other == gate) {
-            Some(at) => drop(gates.remove(at)),
-            None => differences.push(format!("the gate \"{gate}\" is gone")),
+        let same = |other: &Ahead| other.called == gate.called;
+        let kept = gates.iter().position(|other| *other == gate).or_else(|| gates.iter().position(same));
+        match kept.map(|at| gates.remove(at)) {
+            None => differences.push(format!("the gate \"{}\" is gone", gate.called)),
+            // A gate that asks in fewer cases is, in the others, a gate that was removed.
+            Some(Ahead { when: Some(when), called }) if Some(&when) != gate.when.as_ref() => {
+                differences.push(format!("the gate \"{called}\" asks only when {when}"));
+            }
+            Some(_) => {}
         }
     }
     if differences.is_empty() { Drift::Harmless } else { Drift::Differs(differences) }
 }
 
 /// Everything about a stage that a run can see, without places in the text.
-fn essence(stage: &Stage) -> String {
+pub(super) fn essence(stage: &Stage) -> String {
     let when = stage.when.as_ref().map(|when| when.value.to_string());
     let inputs: Vec<_> = stage.inputs.iter().map(|(name, value)| (&name.value, &value.value)).collect();
     let texts = |all: &[crate::declaration::model::Spanned<String>]| -> Vec<String> {
@@ -72,16 +78,28 @@ fn essence(stage: &Stage) -> String {
     )
 }
 
-/// Gates at or after a rank, by name, else label.
-fn gates_from(plan: &Plan, rank: usize) -> Vec<String> {
+/// A gate that is still to come.
+#[derive(PartialEq)]
+struct Ahead {
+    /// Its name, else its label.
+    called: String,
+    /// Its condition.
+    when: Option<String>,
+}
+
+/// Gates at or after a rank.
+fn gates_from(plan: &Plan, rank: usize) -> Vec<Ahead> {
     plan.order
         .iter()
         .skip(rank)
         .map(|&index| (index, plan.stage(index)))
         .filter(|(_, stage)| matches!(stage.gate.as_ref().map(|gate| gate.value), Some(Gate::HumanApproval)))
-        .map(|(index, stage)| match &stage.name {
-            Some(name) => name.value.clone(),
-            None => plan.label(index, &|_| String::new()),
+        .map(|(index, stage)| Ahead {
+            called: match &stage.name {
+                Some(name) => name.value.clone(),
+                None => plan.label(index, &|_| String::new()),
+            },
+            when: stage.when.as_ref().map(|when| when.value.to_string()),
         })
         .collect()
 }

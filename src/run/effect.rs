@@ -44,6 +44,8 @@ pub enum Effect {
     },
     /// A line of the log, without its time.
     Log(String),
+    /// Something for people that is no line of the log.
+    Say(String),
     /// Tell whoever listens.
     Tell(Notice),
     /// Nothing is left to drive: wait for a verb.

@@ -153,6 +153,39 @@ pub enum Event {
     },
 }
 
+impl Event {
+    /// Every text of it that somebody else wrote, for whoever masks or shortens.
+    pub fn texts(&mut self, each: &mut dyn FnMut(&mut String)) {
+        match self {
+            Event::RunStarted { inputs, by, .. } => {
+                inputs.values_mut().for_each(&mut *each);
+                each(by);
+            }
+            Event::FactDecided { reason: text, .. }
+            | Event::StageDecided { why: text, .. }
+            | Event::Interrupted { why: text }
+            | Event::PauseRequested { by: text }
+            | Event::Cancelled { by: text }
+            | Event::Resumed { by: text }
+            | Event::Skipped { by: text } => each(text),
+            Event::AttemptEnded { outcome, message, tail, .. } => {
+                outcome.text().into_iter().for_each(&mut *each);
+                each(message);
+                each(tail);
+            }
+            Event::GateDecided { comment, by, .. } | Event::Retried { by, comment } => {
+                each(comment);
+                each(by);
+            }
+            Event::AgentStarted { .. }
+            | Event::SessionOpened { .. }
+            | Event::WaitEnded { .. }
+            | Event::GateReopened { .. }
+            | Event::DeclarationReplaced { .. } => {}
+        }
+    }
+}
+
 /// A run taken over from another tool's `squad.json`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Adopted {

@@ -11,7 +11,7 @@ use chrono::{DateTime, Utc};
 pub(super) fn open(run: &mut Run, stage: usize, at: DateTime<Utc>, out: &mut Vec<Effect>) {
     run.stages[stage].step = Step::AtGate;
     let label = run.label(stage);
-    out.push(Effect::Log(format!("GATE   Human approval required: {label}")));
+    out.push(asks(run, stage, &label));
     out.push(Effect::OpenGate { stage, visit: run.stages[stage].visit });
     out.push(Effect::Tell(Notice::GateOpened {
         stage: stage + 1,
@@ -24,10 +24,15 @@ pub(super) fn open(run: &mut Run, stage: usize, at: DateTime<Utc>, out: &mut Vec
 /// Shows an open gate again; decides nothing.
 pub(super) fn announce(run: &Run, stage: usize, visit: u32, out: &mut Vec<Effect>) {
     let label = run.label(stage);
-    out.push(Effect::Log(format!("GATE   Human approval required: {label}")));
+    out.push(asks(run, stage, &label));
     out.push(Effect::OpenGate { stage, visit });
     out.push(Effect::Log(log::paused(run, Reason::Gate)));
     out.push(Effect::Tell(Notice::GateOpened { stage: stage + 1, gate: gate_id(stage, visit), label }));
+}
+
+fn asks(run: &Run, stage: usize, label: &str) -> Effect {
+    let note = if run.stages[stage].by_hand { "  (its action was skipped by hand)" } else { "" };
+    Effect::Log(format!("GATE   Human approval required: {label}{note}"))
 }
 
 /// Takes the newest approval back, where nothing has started since: the gate asks again, a new visit.

@@ -169,8 +169,9 @@ pub fn step(run: &mut Run, record: &Record) -> Result<Vec<Effect>, Refusal> {
                 return Err(verbs::not_now(run, "pause"));
             }
             run.pausing = true;
-            let resting = |stage: usize| matches!(run.stages[stage].step, Step::Resting { .. });
-            if run.current().is_some_and(resting) {
+            // Nothing is under way: this is a boundary already.
+            let idle = |stage: usize| matches!(run.stages[stage].step, Step::Resting { .. } | Step::Deciding);
+            if run.current().is_some_and(idle) {
                 pause(run, Reason::User, String::new(), at, &mut out);
             }
         }
@@ -200,6 +201,7 @@ pub fn step(run: &mut Run, record: &Record) -> Result<Vec<Effect>, Refusal> {
             )));
             run.stages[stage].comments.clear();
             run.stages[stage].result = None;
+            run.stages[stage].by_hand = true;
             if run.plan.asks(stage) {
                 gate::open(run, stage, at, &mut out);
             } else {
@@ -227,6 +229,7 @@ pub(super) fn advance(run: &mut Run, at: DateTime<Utc>, out: &mut Vec<Effect>) {
                 state.done_at = None;
                 state.worked_ms = 0;
                 state.launches = 0;
+                state.by_hand = false;
                 if state.pinned {
                     begin(run, stage, at, out);
                 } else {
@@ -342,7 +345,8 @@ fn stop(run: &mut Run, at: DateTime<Utc>, out: &mut Vec<Effect>) {
     }
 }
 
-/// The stage that a launch is for, while that launch is the stage's newest.
+/// The stage that a launch is for, while that launch is the stage's newest. It is nearly always the current one.
 fn launched(run: &Run, launch: u32) -> Option<usize> {
-    run.stages.iter().position(|stage| stage.launch == Some(launch))
+    let of = |&stage: &usize| run.stages[stage].launch == Some(launch);
+    run.current().filter(of).or_else(|| (0..run.stages.len()).find(of))
 }

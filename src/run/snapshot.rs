@@ -57,24 +57,10 @@ pub fn summary(run: &Run) -> String {
     match &run.phase {
         Phase::Running => String::new(),
         Phase::Complete => {
-            let ran = run.stages.iter().filter(|stage| {
-                matches!(stage.step, Step::Done(Done::Passed | Done::Approved | Done::Adopted))
-            });
-            let agents = ran.count()
-                - run
-                    .stages
-                    .iter()
-                    .enumerate()
-                    .filter(|(stage, state)| {
-                        !run.plan.acts(*stage)
-                            && matches!(state.step, Step::Done(Done::Passed | Done::Approved | Done::Adopted))
-                    })
-                    .count();
-            let skipped = run
-                .stages
-                .iter()
-                .filter(|stage| matches!(stage.step, Step::Done(Done::Skipped { .. } | Done::SkippedByHand)))
-                .count();
+            let agents = (0..run.plan.total()).filter(|&stage| run.action_ran(stage)).count();
+            let skipped =
+                |state: &&StageState| state.by_hand || matches!(state.step, Step::Done(Done::Skipped { .. }));
+            let skipped = run.stages.iter().filter(skipped).count();
             let approvals = run
                 .decisions
                 .iter()
@@ -136,11 +122,12 @@ fn stage_view(run: &Run, stage: usize, now: DateTime<Utc>) -> Value {
     let (mark, note) = mark(run, stage, state);
     let since = match state.step {
         Step::Working { since, .. } => Some(since),
-        Step::AtGate if state.worked_ms == 0 => state.entered_at,
+        // A gate of its own shows how long it has waited; a stage's work does not grow while its gate waits.
+        Step::AtGate if !run.plan.acts(stage) => state.entered_at,
         _ => None,
     };
     let waited = match (&state.step, state.entered_at, state.done_at) {
-        (Step::Done(Done::Approved), Some(from), Some(to)) if state.worked_ms == 0 => {
+        (Step::Done(Done::Approved), Some(from), Some(to)) if !run.plan.acts(stage) => {
             (to - from).num_milliseconds()
         }
         _ => 0,
@@ -184,8 +171,10 @@ fn mark(run: &Run, stage: usize, state: &StageState) -> (&'static str, String) {
         }
         Step::Held { why } if run.phase.reason() == Some(Reason::Failed) => ("failed", why.clone()),
         Step::Held { .. } => ("held", run.phase.reason().map_or("held", Reason::word).into()),
+        Step::AtGate if state.by_hand => ("gate", "waits for you; skipped by hand".into()),
         Step::AtGate => ("gate", "waits for you".into()),
         Step::Done(Done::Passed) => ("passed", String::new()),
+        Step::Done(Done::Approved) if state.by_hand => ("approved", "approved; skipped by hand".into()),
         Step::Done(Done::Approved) => ("approved", "approved".into()),
         Step::Done(Done::Skipped { why }) => ("skipped", why.clone()),
         Step::Done(Done::SkippedByHand) => ("skipped", "by hand".into()),

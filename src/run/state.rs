@@ -120,6 +120,11 @@ pub enum Reason {
 }
 
 impl Reason {
+    /// Whether `retry` and `skip` are not for it: nothing has gone wrong.
+    pub const fn waits_for_another_verb(self) -> bool {
+        matches!(self, Reason::Gate | Reason::Interrupted | Reason::User)
+    }
+
     /// The word for it.
     pub const fn word(self) -> &'static str {
         match self {
@@ -175,6 +180,8 @@ pub struct StageState {
     pub step: Step,
     /// Whether a rework keeps the verdict "run".
     pub pinned: bool,
+    /// Whether its action was skipped by hand in this visit; its own gate still asks.
+    pub by_hand: bool,
     /// Attempts of this visit that counted.
     pub spent: u32,
     /// What went wrong in this visit, oldest first.
@@ -304,6 +311,7 @@ impl Run {
     /// Whether the stage's action was dispatched and passed, in the visit that stands.
     pub fn action_ran(&self, stage: usize) -> bool {
         self.plan.acts(stage)
+            && !self.stages[stage].by_hand
             && matches!(self.stages[stage].step, Step::Done(Done::Passed | Done::Approved | Done::Adopted))
     }
 

@@ -36,6 +36,7 @@ pub fn set_aside(path: &Path, now: DateTime<Utc>) -> io::Result<PathBuf> {
     let mut aside = path.as_os_str().to_owned();
     aside.push(format!(".corrupt-{}", now.format("%Y%m%dT%H%M%S%3f")));
     let aside = PathBuf::from(aside);
+    pass(Op::Rename, path)?;
     fs::rename(path, &aside)?;
     Ok(aside)
 }

@@ -6,8 +6,9 @@
 use super::disk::{Op, pass};
 use crate::run::event::{Event, Record};
 use serde::{Deserialize, Serialize};
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
@@ -108,6 +109,8 @@ pub struct Journal {
     file: File,
     buffer: Vec<u8>,
     written: u64,
+    /// A write failed, and may have left a part of itself behind.
+    torn: bool,
 }
 
 impl Journal {
@@ -116,7 +119,7 @@ impl Journal {
         let io = |error| JournalError::Io { path: path.to_owned(), error };
         pass(Op::Write, path).map_err(io)?;
         let file = OpenOptions::new().create_new(true).write(true).open(path).map_err(io)?;
-        let mut journal = Self { path: path.to_owned(), file, buffer: Vec::new(), written: 0 };
+        let mut journal = Self { path: path.to_owned(), file, buffer: Vec::new(), written: 0, torn: false };
         let made_by = concat!("superpower.nvim ", env!("CARGO_PKG_VERSION")).to_owned();
         journal.line(&Header { format: FORMAT, made_by });
         Ok(journal)
@@ -130,7 +133,8 @@ impl Journal {
         }
         let file = OpenOptions::new().write(true).open(path).map_err(io)?;
         file.set_len(contents.length).map_err(io)?;
-        Ok(Self { path: path.to_owned(), file, buffer: Vec::new(), written: contents.length })
+        let (path, written) = (path.to_owned(), contents.length);
+        Ok(Self { path, file, buffer: Vec::new(), written, torn: false })
     }
 
     /// Takes a record; [`Journal::write`] or [`Journal::flush`] brings it to the file.
@@ -144,6 +148,7 @@ impl Journal {
             return Ok(());
         }
         let result = pass(Op::Write, &self.path)
+            .and_then(|()| self.untouched())
             // A write that failed halfway is overwritten by the next try.
             .and_then(|()| self.file.seek(SeekFrom::Start(self.written)))
             .and_then(|_| self.file.write_all(&self.buffer));
@@ -151,10 +156,11 @@ impl Journal {
             Ok(()) => {
                 self.written += self.buffer.len() as u64;
                 self.buffer.clear();
+                self.torn = false;
                 Ok(())
             }
             Err(error) => {
-                let _ = self.file.set_len(self.written);
+                self.torn = self.file.set_len(self.written).is_err();
                 Err(JournalError::Io { path: self.path.clone(), error })
             }
         }
@@ -166,6 +172,24 @@ impl Journal {
         pass(Op::Flush, &self.path)
             .and_then(|()| self.file.sync_data())
             .map_err(|error| JournalError::Io { path: self.path.clone(), error })
+    }
+
+    /// Fails where a write would be lost, or would destroy what somebody else has written.
+    pub fn still_ours(&self) -> Result<(), JournalError> {
+        self.untouched().map_err(|error| JournalError::Io { path: self.path.clone(), error })
+    }
+
+    /// What is written goes to the file that others will read, and nobody else has written to it: a directory that
+    /// was removed or replaced takes bytes without an error, and loses them.
+    fn untouched(&self) -> io::Result<()> {
+        let (ours, there) = (self.file.metadata()?, fs::metadata(&self.path)?);
+        if (ours.dev(), ours.ino()) != (there.dev(), there.ino()) {
+            return Err(io::Error::other("it was replaced by another file while the run was under way"));
+        }
+        if ours.len() != self.written && !self.torn {
+            return Err(io::Error::other("something else has written to it while the run was under way"));
+        }
+        Ok(())
     }
 
     fn line(&mut self, value: &impl Serialize) {

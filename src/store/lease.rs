@@ -1,9 +1,11 @@
 //! The drive lock: an OS file lock, held only while driving, so that a crash frees it.
 
+use super::disk::{Op, pass};
 use super::rundir;
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// Who drives, as written in the lock file for other editors to show.
@@ -42,6 +44,7 @@ pub fn path(root: &Path) -> PathBuf {
 /// Takes the lock without waiting.
 pub fn take(root: &Path) -> io::Result<Taken> {
     let path = path(root);
+    pass(Op::Write, &path)?;
     rundir::inside(root, &root.join(".claude/state"))?;
     let mut file = OpenOptions::new().create(true).truncate(false).read(true).write(true).open(&path)?;
     match file.try_lock() {
@@ -61,6 +64,14 @@ pub fn holder(root: &Path) -> Option<Option<Holder>> {
 }
 
 impl Lease {
+    /// Whether the lock is still where others look for it. One whose file was removed keeps nobody out.
+    pub fn holds(&self, root: &Path) -> bool {
+        match (self.file.metadata(), std::fs::metadata(path(root))) {
+            (Ok(ours), Ok(there)) => (ours.dev(), ours.ino()) == (there.dev(), there.ino()),
+            _ => false,
+        }
+    }
+
     /// Writes who we are, for others to show.
     pub fn sign(&mut self, holder: &Holder) -> io::Result<()> {
         self.file.set_len(0)?;

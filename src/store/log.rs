@@ -6,16 +6,13 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// A log larger than this is moved to `superpower.log.1`, whose place it takes.
-const MAX: u64 = 4 << 20;
-
 /// Where it is.
 pub fn path(root: &Path) -> PathBuf {
     root.join(".claude/logs/superpower.log")
 }
 
-/// Adds a line.
-pub fn append(root: &Path, line: &str) -> io::Result<()> {
+/// Adds a line. A log that has grown beyond `max` bytes becomes `superpower.log.1`, in the place of the one before.
+pub fn append(root: &Path, line: &str, max: u64) -> io::Result<()> {
     let path = path(root);
     pass(Op::Write, &path)?;
     let open = || OpenOptions::new().create(true).append(true).open(&path);
@@ -24,7 +21,7 @@ pub fn append(root: &Path, line: &str) -> io::Result<()> {
         rundir::ignore(&root.join(".claude/logs"))?;
         open()
     })?;
-    if file.metadata()?.len() > MAX {
+    if file.metadata()?.len() > max {
         fs::rename(&path, path.with_extension("log.1"))?;
         file = open()?;
     }

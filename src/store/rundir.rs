@@ -56,10 +56,11 @@ impl RunDir {
     /// Makes the directory of a new run, and keeps the project's state out of git.
     pub fn create(root: &Path, run_id: &str) -> io::Result<Self> {
         let dir = Self::of(root, run_id);
-        fs::create_dir_all(&dir.path)?;
+        disk::pass(disk::Op::Write, &dir.path)?;
         let state = root.join(".claude/state");
         inside(root, &state)?;
         ignore(&state)?;
+        fs::create_dir_all(&dir.path)?;
         Ok(dir)
     }
 

@@ -4,6 +4,7 @@
 
 use super::atomic;
 use crate::plan::Inputs;
+use chrono::{DateTime, Utc};
 use serde_json::{Map, Value, json};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -91,8 +92,14 @@ fn parse(map: &Map<String, Value>) -> Result<Squad, String> {
     })
 }
 
-/// Writes it whole, beside and renamed; foreign fields of what stood there stay, behind ours.
-pub fn write(root: &Path, squad: &Squad, reason: Option<&str>, updated_at: &str) -> io::Result<()> {
+/// Writes it whole, beside and renamed; foreign fields of what stood there stay, behind ours. What stood there and
+/// cannot be read is moved aside first; gives where to.
+pub fn write(
+    root: &Path,
+    squad: &Squad,
+    reason: Option<&str>,
+    updated_at: DateTime<Utc>,
+) -> io::Result<Option<PathBuf>> {
     let mut map = Map::new();
     map.insert("active_superpower".into(), json!(squad.active_superpower));
     map.insert("current_stage".into(), json!(squad.current_stage));
@@ -100,14 +107,24 @@ pub fn write(root: &Path, squad: &Squad, reason: Option<&str>, updated_at: &str)
     map.insert("inputs".into(), json!(squad.inputs));
     map.insert("run_id".into(), json!(squad.run_id));
     map.insert("reason".into(), json!(reason));
-    map.insert("updated_at".into(), json!(updated_at));
-    let old = atomic::read(&path(root))
-        .ok()
-        .and_then(|text| serde_json::from_str::<Map<String, Value>>(&text).ok());
-    for (key, value) in old.into_iter().flatten() {
-        map.entry(key).or_insert(value);
+    map.insert("updated_at".into(), json!(updated_at.to_rfc3339_opts(chrono::SecondsFormat::Secs, true)));
+    let path = path(root);
+    let mut aside = None;
+    match atomic::read(&path).map(|text| serde_json::from_str::<Map<String, Value>>(&text)) {
+        Ok(Ok(old)) => {
+            for (key, value) in old {
+                map.entry(key).or_insert(value);
+            }
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Ok(Err(_)) => aside = Some(atomic::set_aside(&path, Utc::now())?),
+        Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+            aside = Some(atomic::set_aside(&path, Utc::now())?);
+        }
+        Err(error) => return Err(error),
     }
     let mut bytes = serde_json::to_vec_pretty(&map)?;
     bytes.push(b'\n');
-    atomic::replace(&path(root), &bytes)
+    atomic::replace(&path, &bytes)?;
+    Ok(aside)
 }

@@ -1,0 +1,71 @@
+//! What others see and hear of a drive: pictures of the run, events, and the log.
+
+use super::Drive;
+use crate::run::snapshot::snapshot;
+use serde_json::{Value, json};
+use std::sync::PoisonError;
+use std::time::{Duration, Instant};
+
+/// At most this many pictures of a run's progress a second.
+const FRAME: Duration = Duration::from_millis(34);
+/// Of a long run, drawing may take this share of the time at most.
+const SHARE: u32 = 10;
+
+impl Drive {
+    pub(super) fn publish_snapshot(&mut self) {
+        let began = Instant::now();
+        let mut picture = snapshot(&self.run, (self.host.clock)());
+        picture["root"] = json!(self.root);
+        picture["ours"] = json!(self.lease.is_some());
+        picture["driver"] = json!({ "pid": std::process::id() });
+        picture["live"] = self.live.view();
+        picture["checkpoints"] = json!(self.keeper.rows());
+        picture["checkpoint_waiting"] = json!(self.keeper.waiting());
+        self.host.secrets.mask_value(&mut picture);
+        picture["usage"] = self.usage(&picture["usage"]);
+        *self.shared.snapshot.lock().unwrap_or_else(PoisonError::into_inner) = picture.clone();
+        let key = format!("snapshot {}", self.root.display());
+        (self.host.publish)(Some(&key), json!({ "type": "snapshot", "root": self.root, "run": picture }));
+        self.draw = Instant::now() + FRAME.max(began.elapsed() * SHARE);
+        self.dirty = false;
+    }
+
+    /// What finished launches used, and the running one so far.
+    fn usage(&self, finished: &Value) -> Value {
+        let live = self.live.usage();
+        let tokens = [finished["tokens"].as_u64(), live.tokens].into_iter().flatten().reduce(|a, b| a + b);
+        let cost = [finished["cost"].as_f64(), live.cost].into_iter().flatten().reduce(|a, b| a + b);
+        json!({ "tokens": tokens, "cost": cost })
+    }
+
+    /// Tells the editor something about this run.
+    pub(super) fn tell(&self, mut event: Value) {
+        event["root"] = json!(self.root);
+        event["run_id"] = json!(self.run.run_id);
+        event["superpower"] = json!(self.run.plan.name());
+        event["total"] = json!(self.run.plan.total());
+        (self.host.publish)(None, event);
+    }
+
+    pub(super) fn notice(&self, level: &str, message: &str) {
+        self.tell(json!({ "type": "notice", "level": level, "message": message }));
+    }
+
+    /// Something that can be made anew could not be written: said once.
+    pub(super) fn cannot_write(&mut self, what: &'static str, error: &std::io::Error) {
+        if !self.told.contains(&what) {
+            self.told.push(what);
+            self.notice("warn", &format!("cannot write {what}: {error}"));
+        }
+    }
+
+    /// A line of the log: to the editor, and to `.claude/logs/superpower.log`.
+    pub(super) fn log(&mut self, line: &str) {
+        let line = self.host.secrets.mask(line).into_owned();
+        let line = format!("[superpower] {line}");
+        if let Err(error) = crate::store::log::append(&self.root, &line, self.host.config.max_log) {
+            self.cannot_write("the log", &error);
+        }
+        self.tell(json!({ "type": "log", "line": line }));
+    }
+}

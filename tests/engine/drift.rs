@@ -1,0 +1,222 @@
+//! A declaration edited while its run is paused (SPEC section 5, last paragraph; S8), as a table over the pure
+//! functions, and what becomes of the run's state.
+
+use chrono::{TimeZone, Utc};
+use std::sync::Arc;
+use superpower::check;
+use superpower::outcome::{Outcome, Usage};
+use superpower::plan::{Inputs, Plan};
+use superpower::run::decide::{Verdict, decide};
+use superpower::run::drift::{Drift, compare};
+use superpower::run::event::{Decision, Event, Record};
+use superpower::run::machine;
+use superpower::run::replace::replace;
+use superpower::run::state::{Reason, Run, Step};
+
+const OLD: &str = "
+  - {name: one, agent: a, description: First}
+  - {name: two, gate: human-approval, description: Look}
+  - {name: three, agent: b}
+  - {name: four, gate: human-approval, when: branch.not_spike}
+  - {agent: c}
+";
+
+fn plan(stages: &str) -> Arc<Plan> {
+    let text = format!("name: p\ndescription: d\nversion: '1'\ninputs:\n  - {{name: x}}\nstages:{stages}");
+    let checked = check::check(&text, &check::Context::default());
+    let declaration = checked.declaration.unwrap_or_else(|| panic!("{:?}", checked.diagnostics));
+    Arc::new(Plan::new(declaration, &Inputs::new()).unwrap())
+}
+
+/// What `edit` comes to for a run that stands at the stage of this position.
+fn drift(position: usize, edit: impl Fn(&str) -> String) -> Drift {
+    compare(&plan(OLD), &plan(&edit(OLD)), position - 1)
+}
+
+#[test]
+fn s8_an_edit_goes_on_where_nothing_that_ran_and_no_gate_ahead_is_lost() {
+    let replace = |from: &'static str, to: &'static str| {
+        move |text: &str| {
+            assert!(text.contains(from), "{from}");
+            text.replace(from, to)
+        }
+    };
+    let differs =
+        |differences: &[&str]| Drift::Differs(differences.iter().map(|it| (*it).to_owned()).collect());
+    let harmless = Drift::Harmless;
+    // Nothing that a run can see.
+    assert_eq!(drift(3, str::to_owned), Drift::None);
+    assert_eq!(drift(3, |text| format!("{text}# a comment\n")), Drift::None);
+    assert_eq!(drift(3, replace("agent: a,", "agent: 'a', ")), Drift::None);
+    // Ahead of the run.
+    assert_eq!(drift(3, replace("agent: c", "agent: cc")), harmless);
+    assert_eq!(drift(3, |text| format!("{text}  - {{agent: d}}\n")), harmless);
+    assert_eq!(drift(3, |text| format!("{text}  - {{gate: human-approval}}\n")), harmless);
+    assert_eq!(drift(3, replace("  - {agent: c}\n", "")), harmless);
+    assert_eq!(drift(3, replace(", when: branch.not_spike", "")), harmless, "it asks more often now");
+    assert_eq!(
+        drift(2, replace("{name: three, agent: b}", "{name: three, agent: b, max_attempts: 9}")),
+        harmless
+    );
+    assert_eq!(drift(3, replace("  - {agent: c}\n", "  - {agent: d}\n  - {agent: c}\n")), harmless);
+    // A gate behind the run is gone, which is a stage that ran; one ahead is no more, or asks in fewer cases.
+    assert_eq!(
+        drift(3, replace("  - {name: four, gate: human-approval, when: branch.not_spike}\n", "")),
+        differs(&["the gate \"four\" is gone"])
+    );
+    assert_eq!(
+        drift(3, replace("{name: four, gate: human-approval,", "{name: four, gate: auto,")),
+        differs(&["the gate \"four\" is gone"])
+    );
+    assert_eq!(
+        drift(3, replace("when: branch.not_spike", "when: never")),
+        differs(&["the gate \"four\" asks only when never"])
+    );
+    assert_eq!(
+        drift(2, replace("gate: human-approval, description: Look", "agent: looker, description: Look")),
+        differs(&["stage 2 (Look) was changed", "the gate \"two\" is gone"])
+    );
+    // Up to the run.
+    assert_eq!(
+        drift(3, replace("agent: a, description: First", "agent: aa, description: First")),
+        differs(&["stage 1 (First) was changed"])
+    );
+    assert_eq!(
+        drift(3, replace("description: First", "description: 'First, {{x}}'")),
+        differs(&["stage 1 (First) is now stage 1 (First,)"])
+    );
+    assert_eq!(
+        drift(3, replace("{name: three, agent: b}", "{name: three, agent: b, when: always}")),
+        differs(&["stage 3 (agent b) was changed"]),
+        "the stage that the run stands at counts"
+    );
+    assert_eq!(
+        drift(
+            1,
+            replace(
+                "  - {name: one, agent: a, description: First}\n",
+                "  - {agent: z}\n  - {name: one, agent: a, description: First}\n"
+            )
+        ),
+        differs(&["stage 1 (First) is now stage 1 (agent z)"])
+    );
+    assert_eq!(
+        drift(5, |_| "\n  - {name: one, agent: a, description: First}\n".into()),
+        differs(&[
+            "stage 2 (Look) is gone",
+            "stage 3 (agent b) is gone",
+            "stage 4 (human approval) is gone",
+            "stage 5 (agent c) is gone"
+        ])
+    );
+}
+
+fn step(run: &mut Run, event: Event) {
+    let at = Utc.timestamp_opt(1_700_000_000, 0).unwrap();
+    machine::step(run, &Record { at, event }).unwrap();
+}
+
+/// Walks until the run pauses: facts are true, agents pass.
+fn walk(run: &mut Run) {
+    while run.phase.reason().is_none() && !run.phase.ended() {
+        let stage = run.current().unwrap();
+        let event = match run.stages[stage].step {
+            Step::Deciding => match decide(run, stage) {
+                Verdict::Needs(fact) => {
+                    Event::FactDecided { fact, value: true, reason: String::new(), stage }
+                }
+                Verdict::Decided { run, why } => Event::StageDecided { stage, run, why },
+            },
+            _ => Event::AttemptEnded {
+                launch: run.launches,
+                outcome: Outcome::Passed,
+                message: "done".into(),
+                tail: String::new(),
+                usage: Usage::default(),
+            },
+        };
+        step(run, event);
+    }
+}
+
+fn decided(run: &mut Run, decision: Decision) {
+    let (stage, visit) = run.open_gate().unwrap();
+    let (comment, by) = ("so".to_owned(), "ann".to_owned());
+    step(run, Event::GateDecided { stage, visit, decision, comment, by, digest: None });
+}
+
+/// A run that was sent back from the gate at stage 4 to stage 1, and was interrupted there.
+fn sent_back() -> Run {
+    let event = Event::RunStarted {
+        run_id: "r".into(),
+        superpower: "p".into(),
+        version: "1".into(),
+        declaration: "d".into(),
+        inputs: Inputs::new(),
+        harness: None,
+        by: "ann".into(),
+        adopted: None,
+    };
+    let old = OLD.replace("when: branch.not_spike}", "when: branch.not_spike, rework: one}");
+    let at = Utc.timestamp_opt(1_700_000_000, 0).unwrap();
+    let mut run = machine::start(plan(&old), &Record { at, event }).0;
+    walk(&mut run);
+    decided(&mut run, Decision::Approve);
+    walk(&mut run);
+    assert_eq!(run.open_gate(), Some((3, 1)));
+    decided(&mut run, Decision::Changes);
+    step(&mut run, Event::Interrupted { why: "left".into() });
+    assert_eq!((run.current(), run.phase.reason()), (Some(0), Some(Reason::Interrupted)));
+    run
+}
+
+#[test]
+fn an_edit_during_a_rework_forgets_no_gate_and_begins_no_count_again() {
+    let mut run = sent_back();
+    assert!(run.stages[3].pinned, "the gate that asked keeps its verdict");
+    let edited = OLD
+        .replace("when: branch.not_spike}", "when: branch.not_spike, rework: one}")
+        .replace("{agent: c}", "{agent: cc}");
+    assert_eq!(compare(&run.plan, &plan(&edited), run.cursor), Drift::Harmless);
+    let at = run.updated_at;
+    replace(&mut run, plan(&edited), at);
+    assert!(run.stages[3].pinned, "an edit elsewhere does not take it away");
+    step(&mut run, Event::Resumed { by: "ann".into() });
+    walk(&mut run);
+    assert_eq!(run.open_gate(), Some((1, 2)), "gate 2.1 was decided");
+    decided(&mut run, Decision::Approve);
+    walk(&mut run);
+    assert_eq!(run.open_gate(), Some((3, 2)), "gate 4.1 was decided");
+}
+
+#[test]
+fn a_stage_that_moves_takes_its_state_along_and_a_new_one_in_its_place_has_none() {
+    let mut run = sent_back();
+    // A gate is put before the one at 2, which becomes 3: no visit that was decided is decided again.
+    let edited = OLD.replace("  - {name: two,", "  - {name: new, gate: human-approval}\n  - {name: two,");
+    let at = run.updated_at;
+    replace(&mut run, plan(&edited), at);
+    assert_eq!(run.stages.iter().map(|stage| stage.visit).collect::<Vec<_>>(), [2, 1, 1, 1, 1, 0]);
+    assert_eq!(run.decisions.iter().map(|it| it.stage).collect::<Vec<_>>(), [2, 4]);
+    assert!(!run.stages[1].pinned && run.stages[2].pinned && run.stages[4].pinned);
+    assert_eq!(run.stages[3].result.as_deref(), Some("done"));
+    step(&mut run, Event::Resumed { by: "ann".into() });
+    walk(&mut run);
+    assert_eq!(run.open_gate(), Some((1, 2)));
+}
+
+#[test]
+fn a_stage_of_another_kind_at_the_cursor_begins_anew() {
+    let mut run = sent_back();
+    step(&mut run, Event::Resumed { by: "ann".into() });
+    walk(&mut run);
+    assert_eq!(run.open_gate(), Some((1, 2)));
+    let edited = OLD.replace("{name: two, gate: human-approval", "{name: two, agent: looker");
+    let at = run.updated_at;
+    replace(&mut run, plan(&edited), at);
+    assert_eq!((run.phase.reason(), run.open_gate()), (Some(Reason::User), None));
+    step(&mut run, Event::Resumed { by: "ann".into() });
+    walk(&mut run);
+    assert_eq!(run.stages[1].visit, 3);
+    assert_eq!(run.open_gate(), Some((3, 2)));
+}

@@ -1,0 +1,174 @@
+//! Limits, pauses and clocks through the driver, with a clock that the test moves.
+
+use crate::stage::{Stage, noon, over, until};
+use chrono::{Duration, Utc};
+use serde_json::{Value, json};
+use std::sync::mpsc::channel;
+use superpower::check::Context;
+use superpower::driver::Message;
+use superpower::driver::start::Handle;
+use superpower::harness::{Progress, Question, Signal, Step};
+use superpower::outcome::Outcome;
+use superpower::run::event::{Decision, Event};
+
+const TWO: &str = "  - {agent: a, description: A}\n  - {agent: b, description: B}\n";
+
+fn limited(hours: i64) -> Outcome {
+    Outcome::Limited { why: "quota".into(), until: Some(noon() + Duration::hours(hours)) }
+}
+
+fn verb(handle: &Handle, event: Event) -> bool {
+    let (reply, answer) = channel();
+    handle.outbox.send(Message::Verb(event, reply)).unwrap();
+    matches!(answer.recv_timeout(std::time::Duration::from_secs(5)), Ok(Ok(())))
+}
+
+fn at_limit(picture: &Value) -> bool {
+    picture["stages"][0]["mark"] == "limited"
+}
+
+#[test]
+fn a_limit_parks_the_run_and_it_goes_on_by_itself_when_its_time_has_come() {
+    let stage = Stage::ending(vec![limited(2), Outcome::Limited { why: "quota".into(), until: None }]);
+    let handle = stage.start(TWO);
+    let picture = until(&handle, "the limit", at_limit);
+    assert_eq!(picture["state"], "running", "the lock is held, and nobody has to do anything");
+    assert_eq!(picture["waiting_until"], json!((noon() + Duration::hours(2)).timestamp_millis()));
+    stage.passes(Duration::minutes(119));
+    std::thread::sleep(std::time::Duration::from_millis(1200));
+    assert_eq!(stage.launches(&handle.run_id), 1, "not before its time");
+    stage.passes(Duration::minutes(2));
+    until(&handle, "the second limit", |picture| at_limit(picture) && stage.launches(&handle.run_id) == 2);
+    // Unknown is a quarter of an hour.
+    stage.passes(Duration::minutes(14));
+    std::thread::sleep(std::time::Duration::from_millis(1200));
+    assert_eq!(stage.launches(&handle.run_id), 2);
+    stage.passes(Duration::minutes(2));
+    let picture = over(&handle);
+    assert_eq!(picture["state"], "complete");
+    assert_eq!(picture["stages"][0]["attempt"], 1, "a limit spends no attempt");
+    let clock = |time: chrono::DateTime<Utc>| time.with_timezone(&chrono::Local).format("%H:%M").to_string();
+    let until = clock(noon() + Duration::hours(2));
+    assert!(stage.log().contains(&format!("LIMITED  stage 1/2: until {until}")), "{:?}", stage.log());
+}
+
+/// G11: a manual resume and the timer that is left of before do not start the stage twice.
+#[test]
+fn g11_pause_while_limited_is_at_once_and_a_resume_waits_again_once() {
+    let stage = Stage::ending(vec![limited(2)]);
+    let handle = stage.start(TWO);
+    until(&handle, "the limit", at_limit);
+    assert!(verb(&handle, Event::PauseRequested { by: "ann".into() }));
+    let picture = over(&handle);
+    assert_eq!((&picture["state"], &picture["reason"]), (&json!("paused"), &json!("user")));
+    let handle = stage.resume(&handle.run_id);
+    until(&handle, "the limit again", at_limit);
+    assert_eq!(stage.launches(&handle.run_id), 1);
+    stage.passes(Duration::hours(3));
+    assert_eq!(over(&handle)["state"], "complete");
+    assert_eq!(stage.launches(&handle.run_id), 3, "once limited, once again, and the second stage");
+    // A resume after the time goes on at once.
+    let stage = Stage::ending(vec![limited(2)]);
+    let handle = stage.start(TWO);
+    until(&handle, "the limit", at_limit);
+    handle.outbox.send(Message::Leave(std::time::Duration::from_millis(100))).unwrap();
+    assert_eq!(over(&handle)["reason"], "interrupted");
+    stage.passes(Duration::hours(3));
+    assert_eq!(over(&stage.resume(&handle.run_id))["state"], "complete");
+}
+
+#[test]
+fn a_lost_connection_is_waited_out_and_shown() {
+    let stage = Stage::ending(vec![Outcome::Transient { why: "overloaded".into() }]);
+    let handle = stage.start(TWO);
+    let picture = until(&handle, "the pause", at_limit);
+    assert!(picture["stages"][0]["note"].as_str().unwrap().starts_with("overloaded, again at "));
+    stage.passes(Duration::seconds(3));
+    assert_eq!(over(&handle)["state"], "complete");
+    assert!(stage.log().contains(&"RETRY  stage 1/2: attempt 2/3: overloaded".into()));
+}
+
+#[test]
+fn cancel_while_limited_ends_the_run() {
+    let stage = Stage::ending(vec![limited(2)]);
+    let handle = stage.start(TWO);
+    until(&handle, "the limit", at_limit);
+    assert!(verb(&handle, Event::Cancelled { by: "ann".into() }));
+    assert_eq!(over(&handle)["state"], "cancelled");
+    stage.passes(Duration::hours(9));
+    assert_eq!(stage.launches(&handle.run_id), 1);
+}
+
+/// G12: a stage's clock and the run's stand still at a gate.
+#[test]
+fn g12_clocks_stop_at_a_gate() {
+    let stage = Stage::ending(vec![]);
+    let handle = stage.start("  - {agent: a, gate: human-approval}\n  - {agent: b}\n");
+    assert_eq!(over(&handle)["reason"], "gate");
+    stage.passes(Duration::days(3));
+    let decided = Event::GateDecided {
+        stage: 0,
+        visit: 1,
+        decision: Decision::Approve,
+        comment: String::new(),
+        by: "ann".into(),
+        digest: None,
+    };
+    let picture = over(&stage.take_up(&handle.run_id, vec![decided]).unwrap());
+    assert_eq!(picture["state"], "complete");
+    assert_eq!(picture["active_ms"], 0, "three days at the gate are nobody's work");
+    assert_eq!(picture["stages"][0]["elapsed_ms"], 0);
+    assert!(picture["summary"].as_str().unwrap().contains("complete in 0s"), "{picture:#}");
+}
+
+/// G27: what nobody allows is denied.
+#[test]
+fn g27_a_permission_that_nobody_answers_is_denied_by_default() {
+    let question =
+        || Question { id: "q".into(), tool: "Bash".into(), input: json!({}), title: "Bash: rm".into() };
+    let stage = Stage::with(
+        move |_| vec![Step::Ask(question()), Step::End(Outcome::Passed, "did it".into())],
+        |config| config.permission_timeout = std::time::Duration::from_millis(50),
+    );
+    let handle = stage.start(TWO);
+    let picture = over(&handle);
+    assert_eq!(picture["reason"], "needs-human", "{picture:#}");
+    let told = stage.told.lock().unwrap();
+    assert!(told.iter().any(|event| event["type"] == "permission-gone"));
+    drop(told);
+    assert_eq!(superpower::config::Config::default().trust, superpower::config::Trust::Ask);
+}
+
+/// S13: a pause that was asked for while nothing ran, since a fact was waited for, starts nothing any more.
+#[test]
+fn s13_a_pause_while_a_condition_is_decided_starts_nothing() {
+    let stage = Stage::ending(vec![]);
+    let facts = Context { facts: vec!["story.has_api".into()], ..Default::default() };
+    let text = "name: play\ndescription: d\nversion: '1'\nstages:\n  - {agent: a, when: story.has_api}\n";
+    let handle = stage.start_text(text, &facts);
+    until(&handle, "the question", |_| {
+        stage.told.lock().unwrap().iter().any(|event| event["type"] == "ask-fact")
+    });
+    let id =
+        stage.told.lock().unwrap().iter().find(|event| event["type"] == "ask-fact").unwrap()["id"].clone();
+    assert!(verb(&handle, Event::PauseRequested { by: "ann".into() }));
+    let _ = handle.outbox.send(Message::Answer(id.as_str().unwrap().into(), Ok(json!({ "value": true }))));
+    let picture = over(&handle);
+    assert_eq!((&picture["state"], &picture["reason"]), (&json!("paused"), &json!("user")), "{picture:#}");
+    assert_eq!(stage.launches(&handle.run_id), 0);
+}
+
+#[test]
+fn a_harness_that_panics_fails_the_attempt_and_not_the_run() {
+    let stage = Stage::new(|launch| match launch.launch {
+        1 => vec![Step::Tell(Signal::Progress(Progress::Text { text: "x".into() })), Step::Panic],
+        _ => vec![],
+    });
+    let handle = stage.start(TWO);
+    assert_eq!(over(&handle)["state"], "complete");
+    assert!(
+        stage.log().iter().any(|line| line.starts_with("RETRY  stage 1/2: attempt 2/3")),
+        "{:?}",
+        stage.log()
+    );
+}

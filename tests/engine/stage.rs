@@ -1,0 +1,174 @@
+//! A run driven without the engine: a host whose clock stands still until it is told, and agents that are scripts.
+
+use chrono::{DateTime, Duration, TimeZone, Utc};
+use serde_json::Value;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+use superpower::check::{self, Context};
+use superpower::config::Config;
+use superpower::driver::Host;
+use superpower::driver::start::{self, Handle, NewRun, StartError};
+use superpower::harness::{Launch, Step, fake};
+use superpower::outcome::Outcome;
+use superpower::plan::{Inputs, Plan};
+use superpower::process::Secrets;
+use superpower::run::event::{Event, Record};
+use superpower::store::journal;
+
+/// A stage to play on.
+pub struct Stage {
+    dir: tempfile::TempDir,
+    clock: Arc<AtomicI64>,
+    /// What the editor would have been told.
+    pub told: Arc<Mutex<Vec<Value>>>,
+    /// What the drives work with.
+    pub host: Arc<Host>,
+}
+
+/// When the clock begins.
+pub fn noon() -> DateTime<Utc> {
+    Utc.with_ymd_and_hms(2026, 2, 13, 12, 0, 0).unwrap()
+}
+
+impl Stage {
+    /// Agents that do what `script` says for each launch.
+    pub fn new(script: impl Fn(&Launch) -> Vec<Step> + Send + Sync + 'static) -> Self {
+        Self::with(script, |_| {})
+    }
+
+    /// Agents that end one after the other with these outcomes, and pass from then on.
+    pub fn ending(outcomes: Vec<Outcome>) -> Self {
+        let next = AtomicUsize::new(0);
+        Self::new(move |_| {
+            let outcome = outcomes.get(next.fetch_add(1, Ordering::SeqCst)).cloned();
+            vec![Step::End(outcome.unwrap_or(Outcome::Passed), "done".into())]
+        })
+    }
+
+    /// The same with another configuration.
+    pub fn with(
+        script: impl Fn(&Launch) -> Vec<Step> + Send + Sync + 'static,
+        configure: impl FnOnce(&mut Config),
+    ) -> Self {
+        let dir = tempfile::Builder::new().prefix("superpower-").tempdir().unwrap();
+        let clock = Arc::new(AtomicI64::new(noon().timestamp_millis()));
+        let told = Arc::new(Mutex::new(Vec::new()));
+        let (now, listener) = (clock.clone(), told.clone());
+        let mut config = Config { harness: "fake".into(), ..Config::default() };
+        configure(&mut config);
+        let host = Host {
+            publish: Box::new(move |_, event| listener.lock().unwrap().push(event)),
+            clock: Box::new(move || Utc.timestamp_millis_opt(now.load(Ordering::SeqCst)).unwrap()),
+            config,
+            harnesses: fake(script),
+            secrets: Secrets::default(),
+        };
+        Self { dir, clock, told, host: Arc::new(host) }
+    }
+
+    /// The project's root.
+    pub fn root(&self) -> PathBuf {
+        self.dir.path().canonicalize().unwrap()
+    }
+
+    /// Moves the clock on.
+    pub fn passes(&self, time: Duration) {
+        self.clock.fetch_add(time.num_milliseconds(), Ordering::SeqCst);
+    }
+
+    /// Starts a run of these stages.
+    pub fn start(&self, stages: &str) -> Handle {
+        self.try_start(stages).unwrap()
+    }
+
+    /// The same, which may fail.
+    pub fn try_start(&self, stages: &str) -> Result<Handle, StartError> {
+        self.begin(
+            &format!("name: play\ndescription: d\nversion: '1'\nstages:\n{stages}"),
+            &Context::default(),
+        )
+    }
+
+    /// Starts a run of a whole declaration, with facts of the user's own.
+    pub fn start_text(&self, text: &str, context: &Context) -> Handle {
+        self.begin(text, context).unwrap()
+    }
+
+    fn begin(&self, text: &str, context: &Context) -> Result<Handle, StartError> {
+        let checked = check::check(text, context);
+        let plan = Plan::new(checked.declaration.unwrap(), &Inputs::new()).unwrap();
+        let run_id = uuid::Uuid::now_v7().to_string();
+        let event = Event::RunStarted {
+            run_id: run_id.clone(),
+            superpower: "play".into(),
+            version: "1".into(),
+            declaration: String::new(),
+            inputs: Inputs::new(),
+            harness: None,
+            by: "ann".into(),
+            adopted: None,
+        };
+        let new = NewRun { plan: Arc::new(plan), declaration: text.as_bytes().to_vec(), event, run_id };
+        start::begin(self.host.clone(), &self.root(), new)
+    }
+
+    /// Takes a run up with these events.
+    pub fn take_up(&self, run_id: &str, events: Vec<Event>) -> Result<Handle, StartError> {
+        start::take_up(self.host.clone(), &self.root(), run_id, |_| Ok(events))
+    }
+
+    /// Goes on with a run.
+    pub fn resume(&self, run_id: &str) -> Handle {
+        self.take_up(run_id, vec![Event::Resumed { by: "ann".into() }]).unwrap()
+    }
+
+    /// What the journal of a run holds.
+    pub fn journal(&self, run_id: &str) -> Vec<Record> {
+        let path = self.root().join(format!(".claude/state/runs/{run_id}/journal.jsonl"));
+        journal::read(&path).unwrap().records
+    }
+
+    /// How many agents were started.
+    pub fn launches(&self, run_id: &str) -> usize {
+        let started = |record: &&Record| matches!(&record.event, Event::AgentStarted { .. });
+        let mut launches: Vec<u32> = self
+            .journal(run_id)
+            .iter()
+            .filter(started)
+            .map(|record| match record.event {
+                Event::AgentStarted { launch, .. } => launch,
+                _ => 0,
+            })
+            .collect();
+        launches.dedup();
+        launches.len()
+    }
+
+    /// The log without its prefix.
+    pub fn log(&self) -> Vec<String> {
+        let text = std::fs::read_to_string(self.root().join(".claude/logs/superpower.log"));
+        let lines = text.unwrap_or_default();
+        lines.lines().map(|line| line.strip_prefix("[superpower] ").unwrap().to_owned()).collect()
+    }
+}
+
+/// Waits until the drive is over, and gives its last picture.
+pub fn over(handle: &Handle) -> Value {
+    assert!(handle.wait(std::time::Duration::from_secs(20)), "{:#}", handle.shared.snapshot());
+    handle.shared.snapshot()
+}
+
+/// Waits until the picture is as it should be.
+pub fn until(handle: &Handle, what: &str, mut enough: impl FnMut(&Value) -> bool) -> Value {
+    let end = Instant::now() + std::time::Duration::from_secs(20);
+    loop {
+        let picture = handle.shared.snapshot();
+        if enough(&picture) {
+            return picture;
+        }
+        assert!(Instant::now() < end, "waited in vain for {what}: {picture:#}");
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    }
+}
