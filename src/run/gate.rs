@@ -168,3 +168,44 @@ fn resumed(run: &Run, out: &mut Vec<Effect>) {
         out.push(Effect::Log(format!("RESUMED  {}  stage {}", run.plan.name(), place(run, stage))));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::check;
+    use crate::outcome::{Outcome, Usage};
+    use crate::plan::{Inputs, Plan};
+    use crate::run::machine;
+    use std::sync::Arc;
+
+    #[test]
+    fn a_rework_over_ten_thousand_automatic_stages_needs_no_stack() {
+        let stages = "  - {gate: auto}\n".repeat(9_998);
+        let text = format!(
+            "name: p\ndescription: d\nversion: '1'\nstages:\n  - {{agent: a}}\n{stages}  - {{gate: human-approval, rework: '2'}}\n"
+        );
+        let checked = check::check(&text, &check::Context::default());
+        let plan = Arc::new(Plan::new(checked.declaration.unwrap(), &Inputs::new()).unwrap());
+        let started = Event::RunStarted {
+            run_id: "r".into(),
+            superpower: "p".into(),
+            version: "1".into(),
+            declaration: "d".into(),
+            inputs: Inputs::new(),
+            harness: None,
+            by: "ann".into(),
+            adopted: None,
+        };
+        let at = DateTime::UNIX_EPOCH;
+        let (mut run, _) = machine::start(plan, &Record { at, event: started });
+        let step = |run: &mut Run, event| machine::step(run, &Record { at, event }).unwrap();
+        let decided = |stage| Event::StageDecided { stage, run: true, why: String::new() };
+        step(&mut run, decided(0));
+        let (message, tail, usage) = ("done".to_owned(), String::new(), Usage::default());
+        step(&mut run, Event::AttemptEnded { launch: 1, outcome: Outcome::Passed, message, tail, usage });
+        (1..10_000).for_each(|stage| drop(step(&mut run, decided(stage))));
+        let (decision, comment, by) = (Decision::Changes, "again".to_owned(), "ann".to_owned());
+        step(&mut run, Event::GateDecided { stage: 9_999, visit: 1, decision, comment, by, digest: None });
+        assert_eq!(run.open_gate(), Some((9_999, 2)));
+    }
+}

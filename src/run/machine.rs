@@ -136,6 +136,7 @@ pub fn step(run: &mut Run, record: &Record) -> Result<Vec<Effect>, Refusal> {
             } else {
                 skip(run, *stage, why, at, &mut out);
             }
+            advance(run, at, &mut out);
         }
         Event::AgentStarted { launch, harness, process } => {
             let stage = launched(run, *launch).ok_or(Refusal::Stale)?;
@@ -236,7 +237,6 @@ pub(super) fn advance(run: &mut Run, at: DateTime<Utc>, out: &mut Vec<Effect>) {
                     state.step = Step::Deciding;
                     out.push(Effect::Decide { stage });
                 }
-                return;
             }
             _ => return,
         }
@@ -249,7 +249,8 @@ pub(super) fn advance(run: &mut Run, at: DateTime<Utc>, out: &mut Vec<Effect>) {
     finish(run, "complete", out);
 }
 
-/// The stage's verdict is "run": dispatches its action, or opens its gate.
+/// The stage's verdict is "run": dispatches its action, or opens its gate. What needs neither is done; to walk on from
+/// there is [`advance`]'s, which calls this in a loop: a rework may pass by 10,000 such stages.
 fn begin(run: &mut Run, stage: usize, at: DateTime<Utc>, out: &mut Vec<Effect>) {
     let label = run.label(stage);
     out.push(Effect::Log(format!("STAGE {}: {label}", place(run, stage))));
@@ -263,7 +264,6 @@ fn begin(run: &mut Run, stage: usize, at: DateTime<Utc>, out: &mut Vec<Effect>) 
         gate::open(run, stage, at, out);
     } else {
         done(run, stage, Done::Passed, at, out);
-        advance(run, at, out);
     }
 }
 
@@ -286,7 +286,6 @@ fn skip(run: &mut Run, stage: usize, why: &str, at: DateTime<Utc>, out: &mut Vec
     let label = run.label(stage);
     out.push(Effect::Log(format!("SKIP   stage {}: {label}  (when={why})", place(run, stage))));
     done(run, stage, Done::Skipped { why: why.to_owned() }, at, out);
-    advance(run, at, out);
 }
 
 /// Marks a stage done and tells so.
