@@ -46,7 +46,8 @@ pub fn take(root: &Path) -> io::Result<Taken> {
     let path = path(root);
     pass(Op::Write, &path)?;
     rundir::inside(root, &root.join(".claude/state"))?;
-    let mut file = OpenOptions::new().create(true).truncate(false).read(true).write(true).open(&path)?;
+    let mut file =
+        rundir::open(OpenOptions::new().create(true).truncate(false).read(true).write(true), &path)?;
     match file.try_lock() {
         Ok(()) => Ok(Taken::Ours(Lease { file })),
         Err(TryLockError::WouldBlock) => Ok(Taken::Elsewhere(read_holder(&mut file))),

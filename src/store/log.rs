@@ -15,12 +15,11 @@ pub fn path(root: &Path) -> PathBuf {
 pub fn append(root: &Path, line: &str, max: u64) -> io::Result<()> {
     let path = path(root);
     pass(Op::Write, &path)?;
-    let open = || OpenOptions::new().create(true).append(true).open(&path);
-    let mut file = open().or_else(|_| {
-        rundir::inside(root, &root.join(".claude/logs"))?;
-        rundir::ignore(&root.join(".claude/logs"))?;
-        open()
-    })?;
+    let dir = root.join(".claude/logs");
+    rundir::inside(root, &dir)?;
+    rundir::ignore(&dir)?;
+    let open = || rundir::open(OpenOptions::new().create(true).append(true), &path);
+    let mut file = open()?;
     if file.metadata()?.len() > max {
         fs::rename(&path, path.with_extension("log.1"))?;
         file = open()?;

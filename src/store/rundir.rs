@@ -2,8 +2,9 @@
 
 use super::{atomic, disk};
 use serde::{Deserialize, Serialize};
-use std::fs;
-use std::io;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 /// The runs of a project.
@@ -60,7 +61,7 @@ impl RunDir {
         let state = root.join(".claude/state");
         inside(root, &state)?;
         ignore(&state)?;
-        fs::create_dir_all(&dir.path)?;
+        inside(root, &dir.path)?;
         Ok(dir)
     }
 
@@ -134,23 +135,35 @@ pub fn prune(root: &Path, keep: usize, current: &str) {
     }
 }
 
-/// Makes a directory of ours, which a repository may have made a link: no path leaves the project.
+/// Makes a directory of ours. A repository may have made it, or one above it, a link: no path leaves the project.
 pub fn inside(root: &Path, dir: &Path) -> io::Result<()> {
-    fs::create_dir_all(dir)?;
-    let real = dir.canonicalize()?;
-    if real.starts_with(root.canonicalize()?) {
-        return Ok(());
+    // What is there already decides, so that nothing is made behind a link either.
+    let there = dir.ancestors().find_map(|dir| dir.canonicalize().ok()).unwrap_or_default();
+    if there.starts_with(root.canonicalize()?) {
+        return fs::create_dir_all(dir);
     }
     let message = format!(
         "\"{}\" leads out of the project, to \"{}\"; make it a directory",
         dir.display(),
-        real.display()
+        there.display()
     );
     Err(io::Error::other(message))
 }
 
+/// Opens a file of ours. A repository may have made it a link to a file of somebody else's, which stays as it is.
+pub fn open(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    options.custom_flags(libc::O_NOFOLLOW).open(path).map_err(|error| match error.raw_os_error() {
+        Some(libc::ELOOP) => io::Error::other(format!("\"{}\" is a link; remove it", path.display())),
+        _ => error,
+    })
+}
+
 /// Keeps a directory of ours out of git, unless somebody has decided otherwise.
 pub fn ignore(dir: &Path) -> io::Result<()> {
-    let file = dir.join(".gitignore");
-    if file.exists() { Ok(()) } else { fs::write(file, "*\n") }
+    let made = OpenOptions::new().write(true).create_new(true).open(dir.join(".gitignore"));
+    match made {
+        Ok(mut file) => file.write_all(b"*\n"),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(error),
+    }
 }

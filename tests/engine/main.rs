@@ -21,6 +21,7 @@ mod facts_from_lua;
 mod harness;
 mod invariants;
 mod limits;
+mod links;
 mod machine;
 mod main_job;
 mod opencode;
