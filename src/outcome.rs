@@ -70,7 +70,33 @@ pub struct Usage {
     /// Tokens, in and out, caches included.
     pub tokens: Option<u64>,
     /// United States dollars.
+    #[serde(default, deserialize_with = "fraction")]
     pub cost: Option<f64>,
+}
+
+/// A number with a fraction, also inside of a tagged enum: `serde_json` with arbitrary precision hands it over there as
+/// an object, which `f64` by itself does not take.
+fn fraction<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+    Ok(Option::<serde_json::Number>::deserialize(deserializer)?.and_then(|number| number.as_f64()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cost_survives_a_tagged_enum() {
+        #[derive(Serialize, Deserialize, PartialEq, Debug)]
+        #[serde(tag = "event")]
+        enum Event {
+            Ended { usage: Usage },
+        }
+        for cost in [Some(0.156_868), Some(2.0), Some(1e-7), None] {
+            let event = Event::Ended { usage: Usage { tokens: Some(7), cost } };
+            let text = serde_json::to_string(&event).unwrap();
+            assert_eq!(serde_json::from_str::<Event>(&text).unwrap(), event, "{text}");
+        }
+    }
 }
 
 /// A process, exactly: an id alone may have been given to another since.

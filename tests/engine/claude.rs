@@ -296,3 +296,23 @@ rest()
 "#);
     assert_eq!(run.ended().1.message, "second");
 }
+
+#[test]
+fn what_is_allowed_for_the_run_holds_for_its_later_launches_and_for_no_other_run() {
+    let script = r#"
+init()
+tool("t1", "Bash", command="make")
+ask("r1", "t1", "Bash", command="make")
+result()
+rest()
+"#;
+    let id = uuid::Uuid::new_v4().to_string();
+    let first = run_with(script, |launch| launch.run_id = id.clone());
+    first.running.answer(&first.asked().id, Answer::Run);
+    first.ended();
+    let later = run_with(script, |launch| launch.run_id = id.clone()).ended();
+    assert!(!later.0.iter().any(|signal| matches!(signal, Signal::Asked(_))));
+    let other = run(script);
+    other.running.answer(&other.asked().id, Answer::Once);
+    other.ended();
+}

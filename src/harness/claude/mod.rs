@@ -68,7 +68,7 @@ impl Claude {
             first,
             extra,
             reader: Reader::new(launch.root.clone(), resume.is_some()),
-            permissions: Permissions::new(launch.root.clone(), launch.interactive),
+            permissions: Permissions::new(launch.root.clone(), &launch.run_id, launch.interactive),
             launch: launch.clone(),
             resume,
             phase: Phase::Starting,

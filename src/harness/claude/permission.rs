@@ -4,9 +4,11 @@ use super::send;
 use super::wire::{Line, Request};
 use crate::harness::words::note;
 use crate::harness::{Actions, Answer, Question, Signal, tool};
+use crate::process::locked;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use std::sync::Mutex;
 
 /// What it hears where nobody is there.
 const NOBODY: &str =
@@ -14,13 +16,16 @@ const NOBODY: &str =
 /// What it hears where a human says no, and not why.
 const DENIED: &str = "The user does not allow this.";
 
+/// Tools that a human allowed for the rest of a run, by the run's id. It is this editor's memory only: another one asks.
+static ALLOWED: Mutex<BTreeSet<(String, String)>> = Mutex::new(BTreeSet::new());
+
 /// What was asked, and what was answered.
 pub struct Permissions {
     root: PathBuf,
     interactive: bool,
     open: BTreeMap<String, Asked>,
-    /// Tools that are allowed for the rest of the run.
-    allowed: BTreeSet<String>,
+    /// The run, whose later launches are not asked again for what was allowed for all of it.
+    run_id: String,
     /// Calls that a human denied: no machine's refusal.
     denied: BTreeSet<String>,
     /// How to allow a refused call, by its id.
@@ -38,10 +43,9 @@ struct Asked {
 
 impl Permissions {
     /// None asked yet.
-    pub fn new(root: PathBuf, interactive: bool) -> Self {
+    pub fn new(root: PathBuf, run_id: &str, interactive: bool) -> Self {
         let (open, hints, refused) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-        let (allowed, denied) = (BTreeSet::new(), BTreeSet::new());
-        Self { root, interactive, open, allowed, denied, hints, refused }
+        Self { root, interactive, open, run_id: run_id.to_owned(), denied: BTreeSet::new(), hints, refused }
     }
 
     /// Whether an answer is waited for.
@@ -68,7 +72,7 @@ impl Permissions {
         let title = tool::title(tool, input, &self.root);
         self.hints.insert(call.clone(), hint(request, &self.root));
         let asked = Asked { tool: tool.to_owned(), input: input.clone(), call, title };
-        if self.allowed.contains(tool) {
+        if locked(&ALLOWED).contains(&(self.run_id.clone(), tool.to_owned())) {
             allow(id, &asked.input, to);
         } else if self.interactive {
             let question = Question {
@@ -109,7 +113,7 @@ impl Permissions {
                         self.open.insert(other, waits);
                     }
                 }
-                self.allowed.insert(asked.tool);
+                locked(&ALLOWED).insert((self.run_id.clone(), asked.tool));
             }
             Answer::Deny { reason } => {
                 let reason = if reason.trim().is_empty() { DENIED } else { reason };
