@@ -171,6 +171,9 @@ function M.open(root)
         fn = with(function(entry, run)
           if not run or not (run.state == "paused" or run.state == "running") then
             return notify.info(("%s has no run to cancel"):format(entry.name))
+          elseif not current or current.run_id ~= run.run_id then
+            -- A cancel is for the current run; another one is made that by resuming it.
+            return notify.info(("resume %s first; the current run is another one"):format(entry.name))
           end
           vim.ui.select({ "Cancel the run", "Keep it" }, {
             prompt = ("%s, stage %d/%d"):format(entry.name, run.current_stage, run.total),
