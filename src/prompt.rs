@@ -13,8 +13,8 @@ const REPORTS: usize = 64 * 1024;
 /// Bytes of output from a failed attempt.
 const TAIL: usize = 4 * 1024;
 
-/// The prompt for the stage's next launch. `interrupted` where the agent goes on in its own session.
-pub fn prompt(run: &Run, stage: usize, interrupted: bool) -> String {
+/// The prompt for the stage's next launch. `resume` where it goes on with what an earlier one has begun.
+pub fn prompt(run: &Run, stage: usize, resume: bool) -> String {
     let mut text = String::new();
     let state = &run.stages[stage];
     let plan = &run.plan;
@@ -22,7 +22,7 @@ pub fn prompt(run: &Run, stage: usize, interrupted: bool) -> String {
     let _ =
         writeln!(text, "# {}: stage {} of {}\n\n{}", plan.name(), stage + 1, plan.total(), run.label(stage));
     let _ = writeln!(text, "\nYou are the {} `{actor}`.", if kind == "skill" { "skill" } else { "agent" });
-    if interrupted && state.comments.is_empty() {
+    if resume && state.comments.is_empty() {
         text += "\nYou were interrupted during this stage. Look at what is already there and go on; do not start over.\n";
     }
     inputs(&mut text, run, stage);

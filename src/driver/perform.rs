@@ -18,7 +18,9 @@ impl Drive {
     pub(super) fn perform(&mut self, effect: Effect) {
         match effect {
             Effect::Decide { .. } => {}
-            Effect::StartAgent { stage, launch, session } => self.start_agent(stage, launch, session),
+            Effect::StartAgent { stage, launch, resume, session } => {
+                self.start_agent(stage, launch, resume, session);
+            }
             Effect::StopAgent { launch } => {
                 if let Some(agent) = self.agent.take_if(|agent| agent.launch == launch) {
                     agent.running.stop();
@@ -68,7 +70,7 @@ impl Drive {
         self.tell(event);
     }
 
-    fn start_agent(&mut self, stage: usize, number: u32, session: Option<Session>) {
+    fn start_agent(&mut self, stage: usize, number: u32, resume: bool, session: Option<Session>) {
         self.live = super::live::Live::begin(stage);
         let name = self.harness_name(stage).to_owned();
         let resolved = match resolve(&name, &self.host.harnesses) {
@@ -80,8 +82,9 @@ impl Drive {
         if let Err(why) = self.checkpoint_started(stage) {
             return self.not_started(number, Outcome::Blocked { why });
         }
-        let interrupted = session.is_some() || self.run.stages[stage].worked_ms > 0;
-        let mut prompt = crate::prompt::prompt(&self.run, stage, interrupted);
+        // A session is of no use to another harness.
+        let session = session.filter(|session| session.harness == resolved.name);
+        let mut prompt = crate::prompt::prompt(&self.run, stage, resume);
         if let Some(parameters) = self.checkpoint_parameters(stage, session.is_some()) {
             prompt.insert_str(0, &format!("{parameters}\n\n"));
         }
@@ -106,7 +109,7 @@ impl Drive {
             launch: number,
             task,
             prompt,
-            session: session.filter(|session| session.harness == resolved.name),
+            session,
             root: self.root.clone(),
             dir: dir.clone(),
             timeout: Some(timeout),

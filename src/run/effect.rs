@@ -18,6 +18,8 @@ pub enum Effect {
         stage: usize,
         /// Serial number of the launch.
         launch: u32,
+        /// Whether it goes on with what an earlier launch has begun.
+        resume: bool,
         /// The agent's own session, to go on in.
         session: Option<Session>,
     },

@@ -267,7 +267,7 @@ fn begin(run: &mut Run, stage: usize, at: DateTime<Utc>, out: &mut Vec<Effect>) 
     }
 }
 
-/// Starts an agent for the stage.
+/// Starts an agent for the stage: anew, or to go on with what an earlier launch has begun.
 pub(super) fn launch(run: &mut Run, stage: usize, resume: bool, at: DateTime<Utc>, out: &mut Vec<Effect>) {
     run.launches += 1;
     let state = &mut run.stages[stage];
@@ -279,7 +279,7 @@ pub(super) fn launch(run: &mut Run, stage: usize, resume: bool, at: DateTime<Utc
     let (kind, actor) = run.plan.actor(stage);
     let kind = if kind == "pipeline" { "agent" } else { kind };
     out.push(Effect::Log(format!("DISPATCH  {kind}={actor}")));
-    out.push(Effect::StartAgent { stage, launch: run.launches, session });
+    out.push(Effect::StartAgent { stage, launch: run.launches, resume, session });
 }
 
 fn skip(run: &mut Run, stage: usize, why: &str, at: DateTime<Utc>, out: &mut Vec<Effect>) {

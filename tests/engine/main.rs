@@ -30,6 +30,7 @@ mod project;
 mod project_review;
 mod project_review_hostile;
 mod project_trust;
+mod prompt;
 mod race;
 mod real_declarations;
 mod reasons;
