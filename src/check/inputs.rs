@@ -10,7 +10,7 @@ use crate::source::Span;
 use std::collections::HashMap;
 
 /// Words that a command line takes for itself.
-const RESERVED: [&str; 2] = ["harness", "answer"];
+pub const RESERVED: [&str; 2] = ["harness", "answer"];
 
 /// Judges every input.
 pub fn judge(sink: &mut Sink<'_>, draft: &Draft) {

@@ -5,6 +5,7 @@
 mod conditions;
 mod graph;
 mod inputs;
+mod json_schema;
 mod names;
 mod prose;
 mod stages;
@@ -20,6 +21,8 @@ use crate::declaration::{Sink, decode};
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::source::{Source, Span};
 
+use inputs::RESERVED;
+pub use json_schema::json_schema;
 pub(crate) use names::{ORCHESTRATOR, is_kebab};
 pub use text::MAX_BYTES;
 

@@ -20,6 +20,7 @@ mod examples;
 mod facts_from_lua;
 mod harness;
 mod invariants;
+mod json_schema;
 mod limits;
 mod links;
 mod machine;

@@ -1,0 +1,145 @@
+//! The JSON Schema that the repository ships: made from the table, and of one verdict with the checker.
+
+use crate::check_fixtures::fixtures;
+use serde_json::{Map, Value};
+use std::path::Path;
+use superpower::check::{Checked, check, check_bytes, json_schema};
+use superpower::declaration::keys::looks_like_gate;
+use superpower::declaration::scalar::Core;
+use superpower::declaration::yaml::{Kind, NodeId};
+use superpower::diagnostic::{Code, Diagnostic, Severity};
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+#[test]
+fn the_file_is_what_the_table_says() {
+    let path = root().join("schema/superpower.schema.json");
+    let text = format!("{}\n", serde_json::to_string_pretty(&json_schema()).unwrap());
+    if std::env::var_os("UPDATE_FIXTURES").is_some() {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, &text).unwrap();
+    }
+    let shipped = std::fs::read_to_string(&path).unwrap_or_default();
+    assert_eq!(shipped, text, "UPDATE_FIXTURES=1 cargo test json_schema writes it anew");
+}
+
+/// The document as other tools see it, by the core schema.
+fn value(checked: &Checked, id: NodeId) -> Value {
+    let tree = &checked.tree;
+    let (id, _) = tree.resolve(id);
+    match &tree.node(id).kind {
+        Kind::Sequence(items) => items.iter().map(|item| value(checked, *item)).collect(),
+        Kind::Mapping(pairs) => {
+            let key = |id: NodeId| match &tree.node(id).kind {
+                Kind::Scalar { text, .. } => text.clone(),
+                _ => String::new(),
+            };
+            Value::Object(
+                pairs.iter().map(|(id, inner)| (key(*id), value(checked, *inner))).collect::<Map<_, _>>(),
+            )
+        }
+        Kind::Scalar { text, .. } => match tree.core(id) {
+            Some(Core::Null) | None => Value::Null,
+            Some(Core::Bool(value)) => Value::Bool(value),
+            Some(Core::Int | Core::Float) => {
+                // As a number where JSON can write it so: "012" and ".5" are the same number written otherwise.
+                let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
+                text.parse::<i64>()
+                    .map(Value::from)
+                    .ok()
+                    .or_else(|| number.map(Value::from))
+                    .unwrap_or(Value::Bool(true))
+            }
+            Some(Core::Text) => Value::String(text.clone()),
+        },
+        Kind::Alias(_) => Value::Null,
+    }
+}
+
+/// Whether a schema can know of this fault: it sees neither the project nor what refers to what.
+fn speakable(fault: &Diagnostic) -> bool {
+    let last = fault.path.rsplit('.').next().unwrap_or_default();
+    match fault.code {
+        Code::MissingField => !fault.message.starts_with("there is nothing"),
+        // JSON has no other keys than words.
+        Code::WrongType => !fault.message.contains("a key must be a word"),
+        Code::InvalidVersion
+        | Code::EmptyStages
+        | Code::EmptyStage
+        | Code::ManyActions
+        | Code::UnknownGate
+        | Code::UnknownPipeline
+        | Code::UnknownType => true,
+        Code::InvalidName => !fault.message.contains("the name of its file"),
+        Code::MisplacedField => !fault.message.contains("is no gate") || looks_like_gate(last),
+        // The longest time, and the number as it is written, are no matter of shape.
+        Code::InvalidValue => {
+            (last == "timeout" && !fault.message.contains("99999"))
+                || fault.message.contains("expects nothing")
+        }
+        Code::InvalidDefault => !fault.message.contains("among the values"),
+        _ => false,
+    }
+}
+
+#[test]
+fn schema_and_checker_have_one_verdict_on_every_fixture() {
+    let validator = jsonschema::draft7::new(&json_schema()).unwrap();
+    let (mut compared, mut wrong) = (0, Vec::new());
+    for (path, bytes, context) in fixtures() {
+        let checked = check_bytes(&bytes, &context);
+        let errors = || checked.diagnostics.iter().filter(|fault| fault.severity == Severity::Error);
+        let unreadable = [Code::YamlSyntax, Code::DuplicateKey, Code::Limit];
+        let Some(document) =
+            checked.tree.root().filter(|_| !errors().any(|fault| unreadable.contains(&fault.code)))
+        else {
+            continue;
+        };
+        compared += 1;
+        let name = path.file_name().unwrap().to_string_lossy();
+        let document = value(&checked, document);
+        let refused = !validator.is_valid(&document);
+        let why = validator.iter_errors(&document).map(|error| error.to_string()).collect::<Vec<_>>();
+        if refused && errors().next().is_none() {
+            wrong.push(format!("{name}: only the schema refuses it: {why:?}"));
+        }
+        if let Some(fault) = errors().find(|fault| speakable(fault)).filter(|_| !refused) {
+            wrong.push(format!("{name}: only the checker refuses it: {}: {}", fault.path, fault.message));
+        }
+    }
+    assert!(compared > 150, "{compared}");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn what_runs_is_valid() {
+    let validator = jsonschema::draft7::new(&json_schema()).unwrap();
+    let mut seen = 0;
+    let mut all = Vec::new();
+    for place in ["examples", "../shared/superpowers", "../shared/taffy"] {
+        let mut waiting = vec![root().join(place)];
+        while let Some(at) = waiting.pop() {
+            for entry in std::fs::read_dir(&at).into_iter().flatten().flatten() {
+                let path = entry.path();
+                if path.is_dir() {
+                    waiting.push(path);
+                } else if path.extension().is_some_and(|it| it == "yaml")
+                    && path.to_string_lossy().contains("superpowers/")
+                    || path.to_string_lossy().contains("taffy/")
+                {
+                    all.push(path);
+                }
+            }
+        }
+    }
+    for path in all.into_iter().filter(|path| !path.ends_with("schema.yaml")) {
+        let checked = check(&std::fs::read_to_string(&path).unwrap(), &superpower::check::Context::default());
+        let document = value(&checked, checked.tree.root().unwrap());
+        let why: Vec<String> = validator.iter_errors(&document).map(|error| error.to_string()).collect();
+        assert!(why.is_empty() && checked.declaration.is_some(), "{}: {why:?}", path.display());
+        seen += 1;
+    }
+    assert!(seen >= 4, "the examples are declarations too: {seen}");
+}
