@@ -57,9 +57,9 @@ impl Place {
         Ok(Self { root: root.to_owned(), dir, track: Some(id.to_owned()) })
     }
 
-    /// Makes the directory.
+    /// Makes the directory of a track. A run's own is there, or has been taken away on purpose.
     pub fn make(&self) -> io::Result<()> {
-        std::fs::create_dir_all(&self.dir)
+        if self.track.is_some() { std::fs::create_dir_all(&self.dir) } else { Ok(()) }
     }
 
     /// The project root.

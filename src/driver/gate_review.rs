@@ -25,7 +25,12 @@ pub struct GateReview {
 
 /// Opens the project's review store.
 fn store(root: &Path) -> Result<Review, String> {
-    Review::open(root, &root.join(".claude/state/review.git")).map_err(|error| error.to_string())
+    let state = root.join(".claude/state");
+    if !state.is_dir() {
+        // It is made where a run begins, and not made anew where it was taken away from one.
+        return Err("the directory \".claude/state\" is gone".into());
+    }
+    Review::open(root, &state.join("review.git")).map_err(|error| error.to_string())
 }
 
 /// The files as they are now.

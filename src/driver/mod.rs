@@ -21,7 +21,7 @@ use crate::harness::Running;
 use crate::harness::Signal;
 use crate::outcome::ProcessRecord;
 use crate::process::Secrets;
-use crate::run::effect::Effect;
+use crate::run::effect::{Effect, Notice};
 use crate::run::event::{Event, Record};
 use crate::run::machine::{self, Refusal};
 use crate::run::state::{Phase, Reason, Run};
@@ -177,6 +177,8 @@ impl Drive {
     fn receive(&mut self, message: Message) {
         match message {
             Message::Agent(launch, signal) => self.signal(launch, signal),
+            // Without a journal nothing can be decided: the reply's end says so.
+            Message::Verb(..) if self.failed => {}
             Message::Verb(event, reply) => {
                 let answer = self.apply(event);
                 // Whoever is told that it took effect can rely on that: it is on disk by then.
@@ -306,11 +308,19 @@ impl Drive {
             self.checkpoint_interrupted();
         }
         let detail = format!("{error}; mend that, then :Superpower resume {}", self.run.plan.name());
-        self.notice("error", &format!("{} is paused: {detail}", self.run.plan.name()));
-        self.log(&format!("PAUSED (interrupted) — {detail}"));
-        // Only for the picture: the journal does not know of it, and will call it an interruption.
-        self.run.phase = Phase::Paused { reason: Reason::Interrupted, detail };
+        // Only for the picture: what the journal knows, which will call this an interruption.
+        if let Ok(opened) = open::open(&self.root, &self.run.run_id) {
+            self.run = opened.run;
+        }
+        let record = Record { at: (self.host.clock)(), event: Event::Interrupted { why: detail.clone() } };
+        if machine::step(&mut self.run, &record).is_err() {
+            self.run.phase = Phase::Paused { reason: Reason::Interrupted, detail: detail.clone() };
+        }
         self.leaving = true;
         self.publish_snapshot();
+        self.notice("error", &format!("{} is paused: {detail}", self.run.plan.name()));
+        self.log(&format!("PAUSED (interrupted) — {detail}"));
+        let stage = self.run.current_position();
+        self.tell_notice(&Notice::RunPaused { stage, reason: Reason::Interrupted, detail });
     }
 }

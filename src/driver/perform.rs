@@ -61,7 +61,7 @@ impl Drive {
         }
     }
 
-    fn tell_notice(&self, notice: &Notice) {
+    pub(super) fn tell_notice(&self, notice: &Notice) {
         let mut event = serde_json::to_value(notice).unwrap_or_default();
         if matches!(notice, Notice::RunStarted) {
             event["inputs"] = json!(self.run.plan.inputs);

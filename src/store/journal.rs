@@ -147,36 +147,43 @@ impl Journal {
         if self.buffer.is_empty() {
             return Ok(());
         }
-        let result = pass(Op::Write, &self.path)
-            .and_then(|()| self.untouched())
-            // A write that failed halfway is overwritten by the next try.
-            .and_then(|()| self.file.seek(SeekFrom::Start(self.written)))
-            .and_then(|_| self.file.write_all(&self.buffer));
-        match result {
-            Ok(()) => {
-                self.written += self.buffer.len() as u64;
-                self.buffer.clear();
-                self.torn = false;
-                Ok(())
-            }
-            Err(error) => {
-                self.torn = self.file.set_len(self.written).is_err();
-                Err(JournalError::Io { path: self.path.clone(), error })
-            }
+        pass(Op::Write, &self.path).and_then(|()| self.untouched()).map_err(|error| self.failed(error))?;
+        // A write that failed halfway is overwritten by the next try.
+        let written =
+            self.file.seek(SeekFrom::Start(self.written)).and_then(|_| self.file.write_all(&self.buffer));
+        if let Err(error) = written {
+            self.back_to(self.written);
+            return Err(self.failed(error));
         }
+        self.written += self.buffer.len() as u64;
+        self.buffer.clear();
+        self.torn = false;
+        Ok(())
     }
 
-    /// Brings what was appended to the disk.
+    /// Brings what was appended to the disk. What cannot be flushed is taken back: it counts as not having happened.
     pub fn flush(&mut self) -> Result<(), JournalError> {
+        let before = self.written;
         self.write()?;
-        pass(Op::Flush, &self.path)
-            .and_then(|()| self.file.sync_data())
-            .map_err(|error| JournalError::Io { path: self.path.clone(), error })
+        if let Err(error) = pass(Op::Flush, &self.path).and_then(|()| self.file.sync_data()) {
+            self.back_to(before);
+            return Err(self.failed(error));
+        }
+        Ok(())
+    }
+
+    fn back_to(&mut self, length: u64) {
+        self.written = length;
+        self.torn = self.file.set_len(length).is_err();
+    }
+
+    fn failed(&self, error: io::Error) -> JournalError {
+        JournalError::Io { path: self.path.clone(), error }
     }
 
     /// Fails where a write would be lost, or would destroy what somebody else has written.
     pub fn still_ours(&self) -> Result<(), JournalError> {
-        self.untouched().map_err(|error| JournalError::Io { path: self.path.clone(), error })
+        self.untouched().map_err(|error| self.failed(error))
     }
 
     /// What is written goes to the file that others will read, and nobody else has written to it: a directory that

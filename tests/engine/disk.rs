@@ -11,7 +11,7 @@ fn foreign(world: &World, squad: Value) {
 }
 
 #[test]
-fn a_run_whose_editor_was_killed_is_called_interrupted_and_goes_on() {
+fn s14_a_run_whose_editor_was_killed_is_called_interrupted_and_goes_on() {
     let mut world = World::new();
     world.declare("three", THREE);
     world.run("three", json!({}));

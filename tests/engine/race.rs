@@ -124,7 +124,7 @@ fn of_many_deciders_one_decides() {
 
 /// S6: liveness is the lock's, never an age: a stopped driver still drives.
 #[test]
-fn a_stopped_driver_is_not_taken_over() {
+fn s6_a_stopped_driver_is_not_taken_over() {
     let world = World::new();
     world.declare("gate", GATE);
     world.hook("echo ready > ready; while [ ! -e go ]; do sleep 0.02; done; echo fine");

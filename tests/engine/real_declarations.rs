@@ -131,7 +131,7 @@ fn the_shops_declarations_run_from_start_to_end() {
 
 /// Trap 1: the story is written by stage 1, the tokens by stage 6, and the gate at stage 7 must not vanish.
 #[test]
-fn new_ui_feature_asks_at_2_5_7_and_10() {
+fn trap_1_new_ui_feature_asks_at_2_5_7_and_10() {
     let Some(file) = shared("superpowers/new-ui-feature.yaml") else { return };
     let (mut world, name) = world_of(&file);
     let inputs = all_inputs(&world, &name);
