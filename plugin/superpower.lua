@@ -65,3 +65,27 @@ vim.api.nvim_create_autocmd({ "VimEnter", "DirChanged", "BufReadPost", "BufNewFi
     end
   end,
 })
+
+-- A declaration gets its language server. Whether a YAML file is one is told from its path; for others nothing is loaded.
+local function declaration(buf)
+  local path = vim.api.nvim_buf_get_name(buf)
+  if not path:find("%.ya?ml$") or not vim.api.nvim_buf_is_loaded(buf) then
+    return
+  end
+  local config = vim.g.superpower
+  local more = type(config) == "function" or (type(config) == "table" and next(config.places or {}) ~= nil)
+  if more or path:find("/%.claude/superpowers/.") or path:find("/%.opencode/superpowers/.") then
+    require("superpower.lsp").attach(buf)
+  end
+end
+vim.api.nvim_create_autocmd({ "BufReadPost", "BufNewFile", "BufFilePost" }, {
+  group = group,
+  pattern = { "*.yaml", "*.yml" },
+  desc = "Help with a declaration while it is written",
+  callback = function(event)
+    declaration(event.buf)
+  end,
+})
+for _, buf in ipairs(vim.api.nvim_list_bufs()) do
+  declaration(buf) -- those that are open already where the plugin is loaded late
+end

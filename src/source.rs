@@ -77,6 +77,20 @@ impl Source {
         self.floor(start.saturating_add(col).min(end))
     }
 
+    /// The byte offset of a line and a column in UTF-16 units, both from 0, moved back to a valid place.
+    pub fn offset_utf16(&self, line: usize, col: usize) -> usize {
+        let start = self.line_start(line);
+        let text = &self.text[start..];
+        let mut units = 0;
+        for (at, c) in text.char_indices() {
+            units += c.len_utf16();
+            if units > col || c == '\n' {
+                return start + at;
+            }
+        }
+        self.text.len()
+    }
+
     /// How many lines there are, at least one.
     pub fn line_count(&self) -> usize {
         self.lines.len()
@@ -115,5 +129,10 @@ mod tests {
         assert_eq!(source.offset(0, 9), x);
         assert_eq!(source.offset(0, 4), 3, "inside a character moves back to its start");
         assert_eq!(source.offset(7, 0), source.text().len());
+        assert_eq!(source.offset_utf16(0, 6), x);
+        assert_eq!(source.offset_utf16(0, 5), 5, "inside a pair moves back to its start");
+        assert_eq!(source.offset_utf16(0, 99), 10, "beyond the end of a line is its end");
+        assert_eq!(source.offset_utf16(1, 9), source.text().len());
+        assert_eq!(source.offset_utf16(9, 0), source.text().len());
     }
 }

@@ -20,6 +20,7 @@ local M = {}
 ---@field notify "all"|"attention"|"none"
 ---@field bell "unfocused"|"always"|"never"
 ---@field resume_notice boolean
+---@field hints boolean
 ---@field icons "unicode"|"nerd"|"ascii"
 ---@field border string
 

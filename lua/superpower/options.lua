@@ -172,6 +172,12 @@ always, or never. Terminals and multiplexers turn it into a mark or a sound.]],
     help = "Say once, after start-up, that a run waits in the project that was opened.",
   },
   {
+    path = "hints",
+    type = "boolean",
+    default = true,
+    help = [[Say in a declaration, behind each stage that has a condition, whether it would run as things are, and why.]],
+  },
+  {
     path = "icons",
     type = "enum",
     default = "unicode",

@@ -19,6 +19,7 @@
 ---@field notify? "all"|"attention"|"none"
 ---@field bell? "unfocused"|"always"|"never"
 ---@field resume_notice? boolean
+---@field hints? boolean
 ---@field icons? "unicode"|"nerd"|"ascii"
 ---@field border? string
 

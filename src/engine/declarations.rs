@@ -1,6 +1,6 @@
 //! Operations about declarations: finding, checking, planning, trusting. None of them starts anything.
 
-use super::loaded::{Loaded, context, index};
+use super::loaded::{Loaded, context_for, index};
 use super::{Engine, Refusal};
 use crate::check::{self, Context};
 use crate::declaration::model::{Input, InputKind};
@@ -62,11 +62,10 @@ pub fn project(request: &Project) -> Answer {
 
 pub fn list(engine: &Engine, request: &Root) -> Answer {
     let index = index(engine, &request.root);
-    let context = context(engine, &index, None);
     let all = index.superpowers.iter().map(|file| {
         let bytes = fs::read(&file.path).unwrap_or_default();
-        let checked =
-            check::check_bytes(&bytes, &Context { stem: Some(file.stem().to_owned()), ..context.clone() });
+        let context = context_for(engine, &index, &file.path, Some(file.stem().to_owned()));
+        let checked = check::check_bytes(&bytes, &context);
         let count = |severity| checked.diagnostics.iter().filter(|it| it.severity == severity).count();
         let lines = checked.lines(&file.path.file_name().unwrap_or_default().to_string_lossy());
         let first =
@@ -92,7 +91,7 @@ pub fn check(engine: &Engine, request: &Check) -> Answer {
     let stem =
         request.path.as_deref().and_then(Path::file_stem).map(|stem| stem.to_string_lossy().into_owned());
     let context = match &index {
-        Some(index) => context(engine, index, stem.as_deref()),
+        Some(index) => context_for(engine, index, request.path.as_deref().unwrap_or(Path::new("")), stem),
         None => Context { stem, facts: engine.config().conditions, ..Context::default() },
     };
     let checked = match (&request.text, &request.path) {

@@ -121,18 +121,29 @@ pub fn index(engine: &Engine, root: &Path) -> Index {
 
 /// What the checker may hold a declaration against.
 pub fn context(engine: &Engine, index: &Index, stem: Option<&str>) -> Context {
-    let names = |all: &[crate::project::places::Named]| all.iter().map(|named| named.name.clone()).collect();
-    let host = engine.host();
-    let mut harnesses: Vec<String> = host.harnesses.named.keys().cloned().collect();
-    harnesses.push("auto".into());
+    let agents = index.agents.iter().map(|agent| agent.name.clone()).collect();
+    // A skill answers to its directory's name and to its own.
+    let skills = index.skills.iter().flat_map(|skill| std::iter::once(&skill.name).chain(&skill.alias));
+    let config = engine.config();
     Context {
         stem: stem.map(str::to_owned),
-        agents: Some(names(&index.agents)),
-        skills: Some(names(&index.skills)),
-        facts: host.config.conditions.clone(),
-        harnesses,
+        agents: Some(agents),
+        skills: Some(skills.cloned().collect()),
+        harnesses: engine.harness_names(),
+        facts: config.conditions,
         twin: None,
     }
+}
+
+/// The same for a file, whose name another one in the same place may have too.
+pub fn context_for(engine: &Engine, index: &Index, path: &Path, stem: Option<String>) -> Context {
+    let twins = index.duplicates.iter().filter(|duplicate| stem.as_deref() == Some(&duplicate.name));
+    let real = || path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let twin = twins
+        .map(|duplicate| (real(), &duplicate.paths))
+        .filter(|(real, paths)| paths.contains(real))
+        .find_map(|(real, paths)| paths.iter().find(|other| **other != real));
+    Context { twin: twin.map(|twin| twin.display().to_string()), ..context(engine, index, stem.as_deref()) }
 }
 
 /// Inputs that do not fit.

@@ -3,8 +3,11 @@
 //! [`Engine::call`] takes `{"op":NAME,…}` and answers `{"ok":…}` or `{"err":{"code","message","data"?}}`. An operation
 //! is a function over a typed request; [`ops`] has the table.
 
+mod assist;
 mod declarations;
+mod documents;
 pub mod drill;
+mod known;
 mod loaded;
 mod ops;
 mod preview;
@@ -12,6 +15,7 @@ mod questions;
 pub mod queue;
 mod refusal;
 mod schema;
+mod shapes;
 mod verbs;
 mod views;
 mod which;
@@ -42,6 +46,10 @@ pub struct Engine {
     drives: Mutex<HashMap<PathBuf, Arc<Handle>>>,
     /// Harnesses that a test put in the place of the configured ones.
     harnesses: Mutex<Option<Harnesses>>,
+    /// Declarations that are open in the editor.
+    documents: Arc<documents::Documents>,
+    /// What is known of their projects.
+    projects: known::Projects,
 }
 
 impl Engine {
@@ -125,6 +133,13 @@ impl Engine {
         let handle = Arc::new(handle);
         locked(&self.drives).insert(root.to_owned(), handle.clone());
         handle
+    }
+
+    /// The harnesses that a declaration may name.
+    fn harness_names(&self) -> Vec<String> {
+        let own = locked(&self.harnesses);
+        let known = own.clone().unwrap_or_else(|| harnesses(&locked(&self.config).harnesses));
+        known.named.into_keys().chain(["auto".to_owned()]).collect()
     }
 
     /// What a drive works with: the configuration as it is now.

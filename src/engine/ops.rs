@@ -1,6 +1,6 @@
 //! The operations of the door, by name.
 
-use super::{Engine, Refusal, declarations, drill, preview, schema, verbs, views};
+use super::{Engine, Refusal, assist, declarations, documents, drill, preview, schema, verbs, views};
 use crate::config::Config;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -12,11 +12,14 @@ type Answer = Result<Value, Refusal>;
 /// Every operation that Lua may call.
 pub const NAMES: &[&str] = &[
     "answer",
+    "assist",
     "cancel",
     "check",
     "configure",
     "decide",
     "diff",
+    "document",
+    "document-closed",
     "health",
     "inputs",
     "list",
@@ -24,6 +27,7 @@ pub const NAMES: &[&str] = &[
     "pause",
     "plan",
     "project",
+    "project-renew",
     "resume",
     "retry",
     "review",
@@ -50,6 +54,10 @@ pub fn perform(engine: &Engine, op: &str, fields: Map<String, Value>) -> Answer 
         "project" => declarations::project(&read(op, fields)?),
         "list" => declarations::list(engine, &read(op, fields)?),
         "check" => declarations::check(engine, &read(op, fields)?),
+        "document" => documents::document(engine, read(op, fields)?),
+        "document-closed" => documents::closed(engine, &read(op, fields)?),
+        "assist" => assist::assist(engine, &read(op, fields)?),
+        "project-renew" => assist::renew(engine, &read(op, fields)?),
         "inputs" => declarations::inputs(engine, &read(op, fields)?),
         "plan" => preview::plan(engine, &read(op, fields)?),
         "trust" => declarations::trust(engine, &read(op, fields)?),

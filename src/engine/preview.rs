@@ -2,13 +2,13 @@
 
 use super::loaded::{Loaded, input_refusal};
 use super::{Engine, Refusal};
-use crate::declaration::model::InputKind;
-use crate::plan::{Inputs, Plan};
-use crate::project::facts;
+use crate::declaration::model::{Declaration, InputKind};
+use crate::plan::{InputError, Inputs, Plan};
+use crate::project::{Fact, facts};
 use crate::run::decide::{Verdict, decide};
 use crate::run::event::{Event, Record};
 use crate::run::machine;
-use crate::run::state::FactRecord;
+use crate::run::state::{FactRecord, Run};
 use chrono::Utc;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -24,13 +24,21 @@ pub struct Preview {
     inputs: Inputs,
 }
 
-/// What would run, be skipped and ask, as the project is now.
-pub fn plan(engine: &Engine, request: &Preview) -> Result<Value, Refusal> {
-    let loaded = Loaded::find(engine, &request.root, &request.name)?;
-    let Some(declaration) = loaded.checked.declaration.clone() else { return Err(loaded.invalid()) };
-    let mut given = request.inputs.clone();
+/// What a stage would do.
+pub struct Step {
+    /// The stage, as an index of the list.
+    pub stage: usize,
+    /// `run`, `skip`, `ask`; `?` where only the run can tell.
+    pub what: &'static str,
+    /// The same as things are now, even where an earlier stage may change them.
+    pub now: &'static str,
+    /// Why, with the reasons of the facts that were asked.
+    pub why: String,
+}
+
+/// A run of this declaration that has just begun. What would be asked for is left open.
+pub fn imagined(declaration: Declaration, mut given: Inputs) -> Result<Run, InputError> {
     for input in &declaration.inputs {
-        // What is asked for before a run is left open here.
         if input.required && input.default.is_none() && !given.contains_key(&input.name.value) {
             let placeholder = match &input.kind {
                 InputKind::String => format!("<{}>", input.name.value),
@@ -42,7 +50,7 @@ pub fn plan(engine: &Engine, request: &Preview) -> Result<Value, Refusal> {
             given.insert(input.name.value.clone(), placeholder);
         }
     }
-    let plan = Arc::new(Plan::new(declaration, &given).map_err(input_refusal)?);
+    let plan = Arc::new(Plan::new(declaration, &given)?);
     let started = Record {
         at: Utc::now(),
         event: Event::RunStarted {
@@ -56,45 +64,58 @@ pub fn plan(engine: &Engine, request: &Preview) -> Result<Value, Refusal> {
             adopted: None,
         },
     };
-    let (mut run, _) = machine::start(plan.clone(), &started);
-    let host = engine.host();
+    Ok(machine::start(plan, &started).0)
+}
+
+/// What each stage would do, in the order of execution. `fact` decides a fact, and leaves the user's own open.
+pub fn steps(run: &mut Run, fact: &mut dyn FnMut(&str, &Inputs) -> Option<Fact>) -> Vec<Step> {
+    let plan = run.plan.clone();
     let mut earlier_acts = false;
-    let stages = plan.order.iter().map(|&stage| {
-        let (kind, actor) = plan.actor(stage);
-        let (what, why) = loop {
-            match decide(&run, stage) {
+    let step = |&stage: &usize| {
+        let gate = plan.actor(stage).0 == "gate";
+        let (now, why) = loop {
+            match decide(run, stage) {
                 Verdict::Decided { run: false, why } => break ("skip", why),
-                Verdict::Decided { run: true, why } if kind == "gate" && plan.asks(stage) => {
-                    break ("ask", why);
-                }
+                Verdict::Decided { run: true, why } if gate && plan.asks(stage) => break ("ask", why),
                 Verdict::Decided { run: true, why } => break ("run", why),
-                Verdict::Needs(fact) => match facts::decide(&fact, &plan.inputs, &request.root) {
+                Verdict::Needs(name) => match fact(&name, &plan.inputs) {
                     Some(known) => {
                         let record = FactRecord { value: known.value, reason: known.reason, stage };
-                        run.facts.insert(fact, record);
+                        run.facts.insert(name, record);
                     }
                     None => {
-                        break ("?", format!("{fact}: your own condition, decided when the run gets here"));
+                        break ("?", format!("{name}: your own condition, decided when the run gets here"));
                     }
                 },
             }
         };
-        let asked: Vec<&String> = plan
+        let asked: Vec<&str> = plan
             .when(stage)
             .into_iter()
             .flat_map(crate::condition::facts_in)
-            .filter_map(|name| run.facts.get(name).map(|fact| &fact.reason))
+            .filter_map(|name| run.facts.get(name).map(|fact| fact.reason.as_str()))
             .collect();
-        let why = if asked.is_empty() {
-            why
-        } else {
-            format!("{why}: {}", asked.iter().map(|text| text.as_str()).collect::<Vec<_>>().join(", "))
-        };
+        let why = if asked.is_empty() { why } else { format!("{why}: {}", asked.join(", ")) };
         // An earlier stage may change what a fact says, so only what stands before all work is certain.
-        let what = if earlier_acts && !asked.is_empty() { "?" } else { what };
-        earlier_acts |= kind != "gate" && what != "skip";
+        let what = if earlier_acts && !asked.is_empty() { "?" } else { now };
+        earlier_acts |= !gate && what != "skip";
+        Step { stage, what, now, why }
+    };
+    plan.order.iter().map(step).collect()
+}
+
+/// What would run, be skipped and ask, as the project is now.
+pub fn plan(engine: &Engine, request: &Preview) -> Result<Value, Refusal> {
+    let loaded = Loaded::find(engine, &request.root, &request.name)?;
+    let Some(declaration) = loaded.checked.declaration.clone() else { return Err(loaded.invalid()) };
+    let mut run = imagined(declaration, request.inputs.clone()).map_err(input_refusal)?;
+    let steps = steps(&mut run, &mut |name, inputs| facts::decide(name, inputs, &request.root));
+    let plan = run.plan.clone();
+    let default = engine.config().harness;
+    let stages = steps.into_iter().map(|Step { stage, what, why, .. }| {
+        let (kind, actor) = plan.actor(stage);
         let own = plan.stage(stage).harness.as_ref().map(|harness| harness.value.as_str());
-        let harness = (kind != "gate").then(|| own.unwrap_or(&host.config.harness));
+        let harness = (kind != "gate").then(|| own.unwrap_or(&default));
         json!({
             "position": stage + 1, "label": run.label(stage), "what": what, "kind": kind, "actor": actor,
             "gate": plan.asks(stage), "harness": harness, "why": why,

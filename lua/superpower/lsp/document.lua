@@ -1,0 +1,210 @@
+--- A declaration in a buffer: its text goes to the engine when it has changed, and what is wrong comes back.
+---
+--- Neovim's own tracking of changes is not used: the server lives in the same process, so it reads the buffer when it
+--- needs the text, once a turn of the main loop however many lines were changed in it.
+
+local Document = {}
+Document.__index = Document
+
+--- From here on the text is read and sent only after a pause in typing, since that alone takes a part of a frame.
+local LARGE = 64 * 1024
+--- What no declaration may have is not even sent.
+local TOO_LARGE = 1024 * 1024
+--- The pause, in milliseconds.
+local PAUSE = 80
+
+---@class superpower.lsp.Document
+---@field buf integer
+---@field path string
+---@field uri string
+---@field root? string
+---@field tick? integer the change that the engine has read
+---@field pending? integer the change that the engine is reading
+---@field waiting fun(fine: boolean)[] what goes on once the engine has read
+---@field publish fun(document: superpower.lsp.Document, diagnostics: table[])
+---@field timer? uv.uv_timer_t
+---@field due boolean
+---@field closed boolean
+
+---@param buf integer
+---@param root? string
+---@param publish fun(document: superpower.lsp.Document, diagnostics: table[])
+---@return superpower.lsp.Document
+function Document.new(buf, root, publish)
+  local self = setmetatable({
+    buf = buf,
+    root = root,
+    path = vim.api.nvim_buf_get_name(buf),
+    uri = vim.uri_from_bufnr(buf),
+    waiting = {},
+    publish = publish,
+    due = false,
+    closed = false,
+  }, Document)
+  local function changed()
+    if self.closed then
+      return true
+    end
+    self:changed()
+  end
+  vim.api.nvim_buf_attach(buf, false, { on_lines = changed, on_reload = changed })
+  return self
+end
+
+---@param buf integer
+---@return integer
+local function size(buf)
+  return math.max(0, vim.api.nvim_buf_get_offset(buf, vim.api.nvim_buf_line_count(buf)))
+end
+
+--- Bytes that are no character become "?", one for one, so that no column moves.
+---@param text string
+---@return string
+local function readable(text)
+  return (
+    text:gsub("[\128-\255]+", function(run)
+      local out, at = {}, 1
+      while at <= #run do
+        local lead = run:byte(at)
+        local length = lead >= 240 and 4 or lead >= 224 and 3 or lead >= 192 and 2 or 1
+        local char = run:sub(at, at + length - 1)
+        local fine = length > 1 and #char == length and vim.fn.strchars(char) == 1 and vim.fn.char2nr(char) >= 128
+        if fine and vim.fn.nr2char(vim.fn.char2nr(char)) == char then
+          out[#out + 1], at = char, at + length
+        else
+          out[#out + 1], at = "?", at + 1
+        end
+      end
+      return table.concat(out)
+    end)
+  )
+end
+
+--- What the engine is told of the buffer.
+---@return table
+function Document:fields()
+  local fields = { root = self.root, path = self.path, tick = vim.api.nvim_buf_get_changedtick(self.buf) }
+  local encoding = vim.bo[self.buf].fileencoding
+  fields.encoding = encoding ~= "" and encoding ~= "utf-8" and encoding or nil
+  local bytes = size(self.buf)
+  if bytes > TOO_LARGE + 1 then
+    fields.bytes, fields.text = bytes, ""
+    return fields
+  end
+  local lines = vim.api.nvim_buf_get_lines(self.buf, 0, -1, false)
+  fields.lines = #lines
+  fields.text = (#lines == 1 and lines[1] == "") and "" or (table.concat(lines, "\n") .. "\n")
+  return fields
+end
+
+---@param fields table
+---@return table? answer, superpower.Fault? err
+local function send(fields, buf)
+  local call = require("superpower.session").call
+  local answer, err = call("document", fields)
+  if err and err.code == "bad-lines" then -- a NUL, which Neovim shows as a line break inside of the line
+    local lines = {}
+    for _, line in ipairs(vim.api.nvim_buf_get_lines(buf, 0, -1, false)) do
+      lines[#lines + 1] = (line:gsub("\n", "\0"))
+    end
+    fields.text = table.concat(lines, "\n") .. "\n"
+    answer, err = call("document", fields)
+  end
+  if err and err.code == "bad-request" then
+    fields.text, fields.encoding = readable(fields.text), fields.encoding or "bytes that are no characters"
+    answer, err = call("document", fields)
+  end
+  return answer, err
+end
+
+---@param fine boolean
+function Document:resume(fine)
+  local waiting = self.waiting
+  self.waiting = {}
+  for _, go_on in ipairs(waiting) do
+    go_on(fine)
+  end
+end
+
+--- Has the engine read the text as it is now, unless it has already.
+function Document:check()
+  self.due = false
+  if self.closed or not vim.api.nvim_buf_is_loaded(self.buf) then
+    return self:resume(false)
+  end
+  local tick = vim.api.nvim_buf_get_changedtick(self.buf)
+  if self.tick == tick or self.pending == tick then
+    return
+  end
+  self.tick, self.pending = nil, nil
+  local answer, err = send(self:fields(), self.buf)
+  if not answer then
+    require("superpower.notify").fault(assert(err))
+    return self:resume(false)
+  elseif answer.pending then
+    self.pending = tick
+  else
+    self:arrived(answer)
+  end
+end
+
+--- What the engine says of a text. Of one that has changed since it is dropped.
+---@param answer { tick: integer, diagnostics: table[] }
+function Document:arrived(answer)
+  if self.closed or not vim.api.nvim_buf_is_loaded(self.buf) then
+    return
+  end
+  if answer.tick ~= vim.api.nvim_buf_get_changedtick(self.buf) then
+    return
+  end
+  self.tick, self.pending = answer.tick, nil
+  self:publish(answer.diagnostics)
+  self:resume(true)
+end
+
+--- Checks soon: at the end of this turn of the main loop, or after a pause where that would be felt.
+function Document:changed()
+  if size(self.buf) > LARGE then
+    self.timer = self.timer or assert(vim.uv.new_timer())
+    self.timer:start(
+      PAUSE,
+      0,
+      vim.schedule_wrap(function()
+        self:check()
+      end)
+    )
+  elseif not self.due then
+    self.due = true
+    vim.schedule(function()
+      self:check()
+    end)
+  end
+end
+
+--- Reads again, though the text is the same: the project is not.
+function Document:again()
+  self.tick, self.pending = nil, nil
+  self:check()
+end
+
+--- Goes on once the engine has read the text as it is now; `fine` is false where it never will.
+---@param go_on fun(fine: boolean)
+function Document:ready(go_on)
+  if not self.closed and self.tick == vim.api.nvim_buf_get_changedtick(self.buf) then
+    return go_on(true)
+  end
+  table.insert(self.waiting, go_on)
+  self:check()
+end
+
+function Document:close()
+  self.closed = true
+  if self.timer then
+    self.timer:close()
+    self.timer = nil
+  end
+  self:resume(false)
+  require("superpower.engine").call("document-closed", { path = self.path })
+end
+
+return Document

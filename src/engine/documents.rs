@@ -1,0 +1,239 @@
+//! Declarations that are open in the editor: their text as it is typed, and what the checker says of it.
+//!
+//! The editor's main loop waits for a check no longer than part of a frame. A small text is checked at once; a larger
+//! one in a thread, and where that takes longer than the loop may wait, an event brings the answer. Of the texts of
+//! one document only the newest counts: an older one that nobody has begun to check is forgotten.
+
+use super::loaded::context_for;
+use super::{Engine, Refusal, locked, shapes};
+use crate::check::{self, Checked, Context};
+use crate::diagnostic::{Code, Diagnostic, Severity};
+use crate::source::Span;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Up to this many bytes even the worst text is checked in less than a frame.
+const AT_ONCE: usize = 8 * 1024;
+/// How long the main loop waits for a larger one.
+const PATIENCE: Duration = Duration::from_millis(8);
+/// How many faults the editor is given: each costs it time to show, and nobody reads more.
+pub const SHOWN: usize = 200;
+
+/// A document's newest text.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Document {
+    root: Option<PathBuf>,
+    path: PathBuf,
+    text: String,
+    tick: i64,
+    /// How large a text is that is too large to be sent.
+    bytes: Option<usize>,
+    /// How many lines the editor has: a line break inside of a line would move all that follows.
+    lines: Option<usize>,
+    /// The encoding in which the editor keeps the file, where that is not UTF-8.
+    encoding: Option<String>,
+}
+
+/// A document that the editor has closed.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Closed {
+    path: PathBuf,
+}
+
+/// A text and what the checker says of it.
+pub struct Reading {
+    /// The project, where there is one.
+    pub root: Option<PathBuf>,
+    /// The file.
+    pub path: PathBuf,
+    /// The editor's number of this text.
+    pub tick: i64,
+    /// What the checker says.
+    pub checked: Checked,
+}
+
+/// The open documents.
+#[derive(Default)]
+pub struct Documents {
+    open: Mutex<HashMap<PathBuf, Slot>>,
+    done: Condvar,
+}
+
+#[derive(Default)]
+struct Slot {
+    newest: i64,
+    reading: Option<Arc<Reading>>,
+    job: Option<Job>,
+    /// A thread is at work for this document.
+    busy: bool,
+    /// The editor waits for an event.
+    announce: bool,
+}
+
+struct Job {
+    document: Document,
+    context: Context,
+}
+
+impl Documents {
+    /// The newest reading of a document, if it is the one that the editor means.
+    pub fn reading(&self, path: &Path, tick: i64) -> Option<Arc<Reading>> {
+        let open = locked(&self.open);
+        open.get(path)?.reading.clone().filter(|reading| reading.tick == tick)
+    }
+}
+
+/// Takes a text, and answers with what is wrong in it; `pending` where an event will.
+pub fn document(engine: &Engine, request: Document) -> Result<Value, Refusal> {
+    if let Some(lines) = request.lines
+        && !request.text.is_empty()
+        && request.text.matches('\n').count() != lines
+    {
+        return Err(Refusal::new("bad-lines", "a line of the text has a line break in it"));
+    }
+    let stem = request.path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    let context = match &request.root {
+        Some(root) => {
+            let index = engine.projects.known(engine, root).index(engine);
+            context_for(engine, &index, &request.path, stem)
+        }
+        None => Context { stem, facts: engine.config().conditions, ..Context::default() },
+    };
+    let (path, tick) = (request.path.clone(), request.tick);
+    let job = Job { document: request, context };
+    let documents = &engine.documents;
+    if job.document.text.len() <= AT_ONCE {
+        let reading = Arc::new(job.perform());
+        let mut open = locked(&documents.open);
+        let slot = open.entry(path).or_default();
+        (slot.newest, slot.job, slot.announce) = (tick, None, false);
+        slot.reading = Some(reading.clone());
+        drop(open);
+        return Ok(view(&reading));
+    }
+    hand_over(engine, job);
+    let until = Instant::now() + PATIENCE;
+    let mut open = locked(&documents.open);
+    while let Some(slot) = open.get_mut(&path) {
+        if let Some(reading) = slot.reading.clone().filter(|reading| reading.tick == tick) {
+            drop(open);
+            return Ok(view(&reading));
+        }
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            slot.announce = true;
+            break;
+        }
+        (open, _) = documents.done.wait_timeout(open, left).unwrap_or_else(PoisonError::into_inner);
+    }
+    Ok(json!({ "tick": tick, "pending": true }))
+}
+
+/// Forgets a document.
+pub fn closed(engine: &Engine, request: &Closed) -> Result<Value, Refusal> {
+    locked(&engine.documents.open).remove(&request.path);
+    Ok(json!({}))
+}
+
+/// Gives the job to the document's thread, and starts that where it is not at work.
+fn hand_over(engine: &Engine, job: Job) {
+    let path = job.document.path.clone();
+    let mut open = locked(&engine.documents.open);
+    let slot = open.entry(path.clone()).or_default();
+    (slot.newest, slot.job, slot.announce) = (job.document.tick, Some(job), false);
+    if std::mem::replace(&mut slot.busy, true) {
+        return;
+    }
+    drop(open);
+    let (documents, queue, of) = (engine.documents.clone(), engine.queue.clone(), path.clone());
+    let thread = std::thread::Builder::new().name("superpower-check".to_owned());
+    let started = thread.spawn(move || {
+        while let Some(job) = documents.take(&of) {
+            let tick = job.document.tick;
+            let read = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| job.perform()));
+            if let Some(event) = documents.put(&of, tick, read.ok()) {
+                queue.push_latest(&format!("diagnostics {}", of.display()), event);
+            }
+        }
+    });
+    if started.is_err() {
+        locked(&engine.documents.open).entry(path).or_default().busy = false;
+    }
+}
+
+impl Documents {
+    /// The next text of a document to check; none ends its thread.
+    fn take(&self, path: &Path) -> Option<Job> {
+        let mut open = locked(&self.open);
+        let slot = open.get_mut(path)?;
+        let job = slot.job.take();
+        slot.busy = job.is_some();
+        job
+    }
+
+    /// Keeps what was read, where it is still wanted, and makes the event for an editor that waits no more.
+    fn put(&self, path: &Path, tick: i64, reading: Option<Reading>) -> Option<Value> {
+        let mut open = locked(&self.open);
+        let slot = open.get_mut(path).filter(|slot| slot.newest == tick)?;
+        let reading = reading.map(Arc::new);
+        slot.reading.clone_from(&reading);
+        self.done.notify_all();
+        let announce = std::mem::take(&mut slot.announce);
+        drop(open);
+        if !announce {
+            return None;
+        }
+        let mut event = reading.map_or_else(|| json!({ "tick": tick, "diagnostics": [] }), |it| view(&it));
+        event["type"] = json!("diagnostics");
+        event["path"] = json!(path);
+        Some(event)
+    }
+}
+
+impl Job {
+    fn perform(self) -> Reading {
+        let Document { root, path, text, tick, bytes, encoding, .. } = self.document;
+        let mut checked = check::check(&text, &self.context);
+        if let Some(bytes) = bytes {
+            let message = format!("the file has {bytes} bytes, and {} is the most", check::MAX_BYTES);
+            checked.diagnostics = vec![Diagnostic::new(Code::Limit, Span::default(), "", message)];
+            checked.declaration = None;
+        }
+        if let Some(encoding) = encoding {
+            // The editor has made it a text; who reads the file finds none.
+            let end = checked.source.offset(0, usize::MAX);
+            let message = format!("the file is written as \"{encoding}\": save it as UTF-8");
+            checked.diagnostics.insert(0, Diagnostic::new(Code::YamlSyntax, Span::new(0, end), "", message));
+            checked.declaration = None;
+        }
+        Reading { root, path, tick, checked }
+    }
+}
+
+/// The faults for the editor, the worst ones where there are too many.
+fn view(reading: &Reading) -> Value {
+    let Checked { source, diagnostics, .. } = &reading.checked;
+    let uri = shapes::uri(&reading.path);
+    let mut shown: Vec<&Diagnostic> = diagnostics.iter().collect();
+    if shown.len() > SHOWN {
+        shown.sort_by_key(|fault| fault.severity);
+        shown.truncate(SHOWN);
+        shown.sort_by_key(|fault| fault.span);
+    }
+    let mut all: Vec<Value> = shown.iter().map(|fault| shapes::diagnostic(source, &uri, fault)).collect();
+    if diagnostics.len() > SHOWN {
+        let message = format!("{} faults; only {SHOWN} of them are shown", diagnostics.len());
+        let more = Diagnostic {
+            severity: Severity::Hint,
+            ..Diagnostic::new(Code::Limit, Span::default(), "", message)
+        };
+        all.push(shapes::diagnostic(source, &uri, &more));
+    }
+    json!({ "tick": reading.tick, "diagnostics": all })
+}

@@ -1,0 +1,106 @@
+//! What the editor is told, in the shapes of the Language Server Protocol: UTF-16 columns, numbers for kinds.
+
+use crate::assist::{Completion, Kind, Symbol};
+use crate::check::Checked;
+use crate::diagnostic::{Diagnostic, Edit};
+use crate::source::{Source, Span};
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// A file as an address.
+pub fn uri(path: &Path) -> String {
+    let mut uri = String::from("file://");
+    for &byte in path.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' | b'/' => {
+                uri.push(char::from(byte))
+            }
+            _ => uri.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    uri
+}
+
+/// A place.
+pub fn range(source: &Source, span: Span) -> Value {
+    let point = |offset| {
+        let at = source.position(offset);
+        json!({ "line": at.line, "character": at.col_utf16 })
+    };
+    json!({ "start": point(span.start), "end": point(span.end) })
+}
+
+/// A fault.
+pub fn diagnostic(source: &Source, uri: &str, fault: &Diagnostic) -> Value {
+    let mut value = json!({
+        "range": range(source, fault.span), "severity": fault.severity.number(), "code": fault.code,
+        "source": "superpower", "message": fault.message,
+    });
+    if !fault.related.is_empty() {
+        let related = fault.related.iter().map(|related| {
+            json!({ "location": { "uri": uri, "range": range(source, related.span) }, "message": related.message })
+        });
+        value["relatedInformation"] = related.collect();
+    }
+    value
+}
+
+/// A change of the text.
+pub fn edit(source: &Source, edit: &Edit) -> Value {
+    json!({ "range": range(source, edit.span), "newText": edit.text })
+}
+
+/// Changes of one version of the document: an editor refuses them for a newer one.
+pub fn workspace_edit(source: &Source, uri: &str, version: i64, edits: &[Edit]) -> Value {
+    let edits: Vec<Value> = edits.iter().map(|it| edit(source, it)).collect();
+    json!({ "documentChanges": [{ "textDocument": { "uri": uri, "version": version }, "edits": edits }] })
+}
+
+/// Something to insert; `rank` is its place in the list.
+pub fn completion(source: &Source, rank: usize, offer: &Completion) -> Value {
+    let mut value = json!({
+        "label": offer.label, "kind": completion_kind(offer.kind), "sortText": format!("{rank:04}"),
+        "filterText": offer.filter, "insertTextFormat": 1, "insertTextMode": 1,
+        "textEdit": edit(source, &offer.edit),
+    });
+    if !offer.detail.is_empty() {
+        value["detail"] = json!(offer.detail);
+    }
+    if !offer.documentation.is_empty() {
+        value["documentation"] = json!({ "kind": "markdown", "value": offer.documentation });
+    }
+    value
+}
+
+const fn completion_kind(kind: Kind) -> u8 {
+    match kind {
+        Kind::Key => 10,   // Property
+        Kind::Word => 20,  // EnumMember
+        Kind::Agent => 7,  // Class
+        Kind::Skill => 3,  // Function
+        Kind::Input => 6,  // Variable
+        Kind::Stage => 18, // Reference
+        Kind::Fact => 21,  // Constant
+        Kind::Value => 12, // Value
+    }
+}
+
+/// An entry of the outline.
+pub fn symbol(checked: &Checked, symbol: &Symbol) -> Value {
+    let kind = if symbol.gate { 24 } else { 12 }; // Event, Function
+    json!({
+        "name": symbol.name, "detail": symbol.detail, "kind": kind,
+        "range": range(&checked.source, symbol.span),
+        "selectionRange": range(&checked.source, symbol.selection),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_an_address_cannot_hold_is_escaped() {
+        assert_eq!(uri(Path::new("/a b/ä%.yaml")), "file:///a%20b/%C3%A4%25.yaml");
+    }
+}
