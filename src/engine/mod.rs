@@ -138,7 +138,7 @@ impl Engine {
     /// The harnesses that a declaration may name.
     fn harness_names(&self) -> Vec<String> {
         let own = locked(&self.harnesses);
-        let known = own.clone().unwrap_or_else(|| harnesses(&locked(&self.config).harnesses));
+        let known = own.clone().unwrap_or_else(|| harnesses(&locked(&self.config)));
         known.named.into_keys().chain(["auto".to_owned()]).collect()
     }
 
