@@ -65,6 +65,7 @@
 ---@field tool? string
 ---@field text? string
 ---@field waiting? string
+---@field checkpoint? string
 
 ---@class superpower.GateRef
 ---@field id string
@@ -96,6 +97,7 @@
 ---@field usage? { tokens?: integer, cost?: number }
 ---@field received? integer when it came here
 ---@field facts? { name: string, value: boolean, reason: string, stage: integer }[]
+---@field checkpoint_waiting? string why the newest checkpoint is not written yet
 
 ---@class superpower.ReviewFile
 ---@field path string

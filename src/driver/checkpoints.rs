@@ -2,7 +2,7 @@
 //!
 //! Nothing here holds up a run: the writing has a thread of its own. Only a fix too many keeps a stage from starting.
 
-use super::{Drive, Host, gate_review};
+use super::{Drive, Host, Message, gate_review};
 use crate::checkpoint::update::Past;
 use crate::checkpoint::{self, Checkpoints, End, Place, Report, Row, Start, State};
 use crate::harness::Progress;
@@ -16,6 +16,7 @@ use serde_json::json;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::Sender;
 use std::time::Duration;
 
 /// Attempts shorter than this are not worth a look at the whole tree.
@@ -53,7 +54,7 @@ pub fn keys(plan: &Plan) -> Vec<Option<String>> {
 
 impl Keeper {
     /// Opens the book of a run.
-    pub fn open(host: &Arc<Host>, root: &Path, dir: &RunDir, run: &Run) -> Self {
+    pub fn open(host: &Arc<Host>, root: &Path, dir: &RunDir, run: &Run, drive: Sender<Message>) -> Self {
         let (place, refused) = place(root, dir, run);
         let changed = Arc::new(AtomicBool::new(true));
         let (flag, host, root) = (changed.clone(), host.clone(), root.to_owned());
@@ -70,7 +71,10 @@ impl Keeper {
             Report::Waiting(why) => say("warn", &why),
             Report::Mended(what) => say("warn", &what),
             Report::Recovered => say("info", "checkpoints are written again"),
-            Report::Changed => flag.store(true, Ordering::Relaxed),
+            Report::Changed => {
+                flag.store(true, Ordering::Relaxed);
+                let _ = drive.send(Message::Checkpoints);
+            }
         });
         let keys = keys(&run.plan);
         let past = past(run, &keys);
@@ -187,6 +191,15 @@ impl Drive {
     pub(super) fn checkpoint_interrupted(&self) {
         self.keeper.book.interrupted();
         self.keeper.touched();
+    }
+
+    /// The running stage's checkpoint in one line, where it says how far the stage is.
+    pub(super) fn checkpoint_line(&mut self) -> Option<String> {
+        let key = self.keeper.key(self.run.current()?)?.to_owned();
+        let row = self.keeper.rows().iter().find(|row| row.key == key)?;
+        let (done, total) = (row.done?, row.total?);
+        let task = row.task.as_ref().map(|task| format!(" · {task}")).unwrap_or_default();
+        Some(format!("{key} {done}/{total}{task}"))
     }
 
     /// The parameters of a skill of the protocol, to stand before its prompt.

@@ -71,6 +71,8 @@ pub enum Message {
     Answer(String, Result<Value, String>),
     /// The result of a `manual` launch.
     Submit(u32, String),
+    /// The checkpoints' document has changed.
+    Checkpoints,
     /// The editor leaves: end everything within this time.
     Leave(Duration),
 }
@@ -193,6 +195,7 @@ impl Drive {
                     agent.running.submit(text);
                 }
             }
+            Message::Checkpoints => self.dirty = true,
             Message::Leave(grace) => self.leave(grace),
         }
     }
@@ -301,8 +304,8 @@ impl Drive {
         self.pending.clear();
         self.wait = None;
         self.asked = None;
-        self.forget_questions();
         if let Some(agent) = self.agent.take() {
+            self.forget_questions(agent.launch);
             agent.running.stop();
             self.stopping.push(agent);
             self.checkpoint_interrupted();

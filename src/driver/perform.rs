@@ -22,12 +22,12 @@ impl Drive {
                 self.start_agent(stage, launch, resume, session);
             }
             Effect::StopAgent { launch } => {
+                self.forget_questions(launch);
                 if let Some(agent) = self.agent.take_if(|agent| agent.launch == launch) {
                     agent.running.stop();
                     self.stopping.push(agent);
                     self.checkpoint_interrupted();
                 }
-                self.forget_questions();
                 self.live = super::live::Live::default();
             }
             Effect::Wait { stage, until } => self.wait = Some((stage, until)),

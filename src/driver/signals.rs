@@ -80,7 +80,7 @@ impl Drive {
     fn ended(&mut self, launch: u32, ending: Ending) {
         self.stopping.retain(|agent| agent.launch != launch);
         self.agent.take_if(|agent| agent.launch == launch);
-        self.forget_questions();
+        self.forget_questions(launch);
         let Some(stage) = self.working(launch) else { return };
         let mut outcome = judge(&ending, &self.expected(stage));
         if let Step::Working { since, .. } = self.run.stages[stage].step {
@@ -158,13 +158,12 @@ impl Drive {
         }
     }
 
-    pub(super) fn forget_questions(&mut self) {
+    /// What a launch asked, and the buffer that a `manual` one works in, are no longer wanted.
+    pub(super) fn forget_questions(&mut self, launch: u32) {
         for pending in std::mem::take(&mut self.questions) {
             self.tell(json!({ "type": "permission-gone", "id": pending.id }));
         }
-        if let Some(agent) = &self.agent {
-            self.tell(json!({ "type": "manual-gone", "launch": agent.launch }));
-        }
+        self.tell(json!({ "type": "manual-gone", "launch": launch }));
     }
 }
 

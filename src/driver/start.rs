@@ -189,7 +189,8 @@ struct Assembled(Drive);
 impl Parts<'_> {
     fn assemble(self) -> Assembled {
         let (outbox, inbox) = channel();
-        let keeper = super::checkpoints::Keeper::open(&self.host, self.root, &self.dir, &self.run);
+        let keeper =
+            super::checkpoints::Keeper::open(&self.host, self.root, &self.dir, &self.run, outbox.clone());
         let mut drive = Drive {
             keeper,
             host: self.host,

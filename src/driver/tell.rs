@@ -20,6 +20,9 @@ impl Drive {
         picture["driver"] = json!({ "pid": std::process::id() });
         picture["live"] = self.live.view();
         picture["checkpoints"] = json!(self.keeper.rows());
+        if !picture["live"].is_null() {
+            picture["live"]["checkpoint"] = json!(self.checkpoint_line());
+        }
         picture["checkpoint_waiting"] = json!(self.keeper.waiting());
         self.host.secrets.mask_value(&mut picture);
         picture["usage"] = self.usage(&picture["usage"]);

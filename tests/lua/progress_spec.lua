@@ -44,6 +44,16 @@ describe("the progress window", function()
     Screens.check(still(nvim), "progress-running")
   end)
 
+  it("shows how far the running stage's checkpoint is, and one that cannot be written", function()
+    local more = vim.tbl_extend("force", live, { checkpoint = "EXECUTE 3/7 · wire the tokens" })
+    local run = S.run({ live = more })
+    run.checkpoint_waiting = "held by process 7 for 1m"
+    local nvim = show(run)
+    local shown = still(nvim):text()
+    assert(shown:find("EXECUTE 3/7 · wire the tokens", 1, true), shown)
+    assert(shown:find("metadata.json is not written yet: held by process 7", 1, true), shown)
+  end)
+
   local states = {
     ["progress-gate"] = S.at_gate({ summary = "waits at gate 5/8: :Superpower gate" }),
     ["progress-failed"] = S.run({

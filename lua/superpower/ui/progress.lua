@@ -3,6 +3,7 @@ local float = require("superpower.ui.float")
 local render = require("superpower.ui.render")
 local runs = require("superpower.runs")
 local text = require("superpower.ui.text")
+local words = require("superpower.ui.words")
 
 local M = {}
 
@@ -43,8 +44,8 @@ local function frame(run, at, width)
   local state = ("%d/%d · %s · %s"):format(
     run.current_stage,
     run.total,
-    render.state(run),
-    text.clock(render.elapsed(run, at))
+    words.state(run),
+    text.clock(words.elapsed(run, at))
   )
   local name = text.cut(text.line(run.superpower), math.max(4, width - text.width(state) - 6))
   local title = float.edge(
@@ -52,7 +53,7 @@ local function frame(run, at, width)
     { { " " .. state .. " ", "SuperpowerTitle" } },
     width
   )
-  local usage = render.usage(run)
+  local usage = words.usage(run)
   local keys = {
     { " <CR>", "SuperpowerKey" },
     { " output  ", "SuperpowerFooter" },

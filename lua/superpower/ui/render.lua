@@ -116,6 +116,9 @@ local function live_lines(run, opts, digits)
   if live.todo and #live.todo > 0 then
     table.insert(out, todo_line(live.todo, indent, opts))
   end
+  if live.checkpoint then
+    table.insert(out, { { indent }, { text.cut(text.line(live.checkpoint), room), "SuperpowerDim" } })
+  end
   if live.tool and live.tool ~= "" then
     table.insert(out, { { indent }, { text.cut(text.line(live.tool), room), "SuperpowerTool" } })
   end
@@ -189,6 +192,10 @@ end
 ---@return superpower.Line[]
 local function last_lines(run, opts)
   if run.state == "running" then
+    if run.checkpoint_waiting then
+      local words = "metadata.json is not written yet: " .. text.line(run.checkpoint_waiting)
+      return { { { " " .. text.cut(words, opts.width - 2), "SuperpowerGate" } } }
+    end
     if run.pausing then
       return { { { " pauses when this stage has ended", "SuperpowerGate" } } }
     end
@@ -252,48 +259,6 @@ function M.progress(run, opts)
   end
   vim.list_extend(out.lines, foot)
   return out
-end
-
---- `41.2k tokens · $0.38`; what is not known is not shown as zero.
----@param run superpower.Snapshot
----@return string
-function M.usage(run)
-  local usage, parts = run.usage or {}, {}
-  if usage.tokens then
-    local count = usage.tokens
-    local shown = count < 1000 and tostring(count)
-      or (count < 1000000 and ("%.1fk"):format(count / 1000) or ("%.1fM"):format(count / 1000000))
-    table.insert(parts, shown .. " tokens")
-  end
-  if usage.cost then
-    table.insert(parts, ("$%.2f"):format(usage.cost))
-  end
-  return table.concat(parts, " · ")
-end
-
---- The state in one or two words.
----@param run superpower.Snapshot
----@return string
-function M.state(run)
-  if run.state == "paused" then
-    return run.reason == "gate" and "gate" or (run.reason and "paused: " .. run.reason or "paused")
-  elseif run.state == "running" and run.waiting_until then
-    return "limited until " .. os.date("%H:%M", math.floor(run.waiting_until / 1000))
-  elseif run.state == "running" and run.pausing then
-    return "pausing"
-  end
-  return run.state
-end
-
---- How long the run has taken so far.
----@param run superpower.Snapshot
----@param now integer
----@return integer
-function M.elapsed(run, now)
-  if not run.active_ms then
-    return (run.ended_at or now) - run.started_at
-  end
-  return run.active_ms + (run.state == "running" and math.max(0, now - (run.received or now)) or 0)
 end
 
 return M

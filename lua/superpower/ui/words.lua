@@ -1,0 +1,46 @@
+--- What stands in the frame of the progress window: state, time, tokens and cost, in a few words.
+local M = {}
+
+--- `41.2k tokens · $0.38`; what is not known is not shown as zero.
+---@param run superpower.Snapshot
+---@return string
+function M.usage(run)
+  local usage, parts = run.usage or {}, {}
+  if usage.tokens then
+    local count = usage.tokens
+    local shown = count < 1000 and tostring(count)
+      or (count < 1000000 and ("%.1fk"):format(count / 1000) or ("%.1fM"):format(count / 1000000))
+    table.insert(parts, shown .. " tokens")
+  end
+  if usage.cost then
+    table.insert(parts, ("$%.2f"):format(usage.cost))
+  end
+  return table.concat(parts, " · ")
+end
+
+--- The state in one or two words.
+---@param run superpower.Snapshot
+---@return string
+function M.state(run)
+  if run.state == "paused" then
+    return run.reason == "gate" and "gate" or (run.reason and "paused: " .. run.reason or "paused")
+  elseif run.state == "running" and run.waiting_until then
+    return "limited until " .. os.date("%H:%M", math.floor(run.waiting_until / 1000))
+  elseif run.state == "running" and run.pausing then
+    return "pausing"
+  end
+  return run.state
+end
+
+--- How long the run has taken so far.
+---@param run superpower.Snapshot
+---@param now integer
+---@return integer
+function M.elapsed(run, now)
+  if not run.active_ms then
+    return (run.ended_at or now) - run.started_at
+  end
+  return run.active_ms + (run.state == "running" and math.max(0, now - (run.received or now)) or 0)
+end
+
+return M
