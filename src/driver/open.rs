@@ -44,6 +44,16 @@ pub struct Opened {
     pub declaration: String,
 }
 
+impl Opened {
+    /// Calls a run that nobody drives any more what it is, interrupted; gives the record of that, where it was running
+    /// still. It happened when the run was last heard of: nobody has worked since.
+    pub fn interrupt(&mut self) -> Option<Record> {
+        let why = "the editor that drove it ended without leaving".to_owned();
+        let record = Record { at: self.run.updated_at, event: Event::Interrupted { why } };
+        machine::step(&mut self.run, &record).ok().map(|_| record)
+    }
+}
+
 /// Reads a run.
 pub fn open(root: &Path, run_id: &str) -> Result<Opened, OpenError> {
     let dir = RunDir::of(root, run_id);

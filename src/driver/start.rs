@@ -7,7 +7,7 @@ use crate::run::effect::Effect;
 use crate::run::event::{Event, Record};
 use crate::run::machine::{self, Refusal};
 use crate::run::replace;
-use crate::run::state::{Phase, Run};
+use crate::run::state::Run;
 use crate::store::journal::{Journal, JournalError};
 use crate::store::lease::{self, Holder, Lease, Taken};
 use crate::store::rundir::{self, RunDir};
@@ -135,15 +135,9 @@ pub fn take_up<E: From<StartError>>(
     let lease = lock(root)?;
     let mut opened = open(root, run_id).map_err(StartError::from)?;
     let mut journal = Journal::open(&opened.dir.journal(), &opened.contents).map_err(StartError::from)?;
-    let at = (host.clock)();
-    let crashed = opened.run.phase == Phase::Running;
-    if crashed {
-        let why = "the editor that drove it ended without leaving".to_owned();
-        let record = Record { at, event: Event::Interrupted { why } };
-        if machine::step(&mut opened.run, &record).is_ok() {
-            journal.append(&record);
-            journal.flush().map_err(StartError::from)?;
-        }
+    if let Some(record) = opened.interrupt() {
+        journal.append(&record);
+        journal.flush().map_err(StartError::from)?;
     }
     if !opened.run.phase.ended() || is_current(root, run_id) {
         projection::write(root, &opened.dir, &opened.run, &host.secrets).map_err(StartError::from)?;

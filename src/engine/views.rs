@@ -8,7 +8,7 @@ use crate::harness::resolve;
 use crate::plan::Plan;
 use crate::run::event::Decision;
 use crate::run::snapshot::snapshot;
-use crate::run::state::{Done, Phase, Step, gate_id};
+use crate::run::state::{Done, Step, gate_id};
 use crate::store::{lease, squad};
 use chrono::Utc;
 use serde::Deserialize;
@@ -67,28 +67,23 @@ pub fn status(engine: &Engine, request: &OfRun) -> Answer {
         return Ok(drive.shared.snapshot());
     }
     match opened(engine, root, request.run_id.as_deref()) {
-        Ok(opened) => Ok(view(root, &opened)),
+        Ok(opened) => Ok(view(root, opened)),
         Err(refusal) if refusal.code == "nothing-to-resume" => Ok(Value::Null),
         Err(refusal) => Err(refusal),
     }
 }
 
-fn view(root: &Path, opened: &Opened) -> Value {
+fn view(root: &Path, mut opened: Opened) -> Value {
+    let driver = lease::holder(root);
+    if !lease::drives(driver.as_ref(), &opened.run.run_id) {
+        // Whoever resumes it will write so.
+        opened.interrupt();
+    }
     let mut picture = snapshot(&opened.run, Utc::now());
     picture["root"] = json!(root);
     picture["ours"] = json!(false);
     picture["live"] = Value::Null;
-    let holder = lease::holder(root);
-    picture["driver"] =
-        json!(holder.as_ref().map(|holder| json!({ "pid": holder.as_ref().map(|it| it.pid) })));
-    let driven = holder.flatten().is_some_and(|holder| holder.run_id == opened.run.run_id);
-    if opened.run.phase == Phase::Running && !driven {
-        // Nobody drives it: its editor is gone, and whoever resumes will write so.
-        picture["state"] = json!("paused");
-        picture["reason"] = json!("interrupted");
-        let place = format!("{}/{}", opened.run.current_position(), opened.run.plan.total());
-        picture["summary"] = json!(format!("interrupted at stage {place}: :Superpower resume"));
-    }
+    picture["driver"] = json!(driver.map(|holder| json!({ "pid": holder.map(|it| it.pid) })));
     picture
 }
 

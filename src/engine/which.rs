@@ -70,11 +70,17 @@ pub fn named(engine: &Engine, root: &Path, which: Option<&str>) -> Result<(Strin
     }
 }
 
-/// Every run's summary, newest first. One that is missing is made from the journal.
+/// Every run's summary, newest first. One that is missing, or that a crash has left untrue, is made from the journal.
 pub fn summaries(root: &Path) -> Vec<Summary> {
+    let driver = lease::holder(root);
     let summary = |id: String| {
-        RunDir::of(root, &id).summary().or_else(|| {
-            let opened = crate::driver::open::open(root, &id).ok()?;
+        let driven = lease::drives(driver.as_ref(), &id);
+        let kept = RunDir::of(root, &id).summary().filter(|kept| kept.state != "running" || driven);
+        kept.or_else(|| {
+            let mut opened = crate::driver::open::open(root, &id).ok()?;
+            if !driven {
+                opened.interrupt();
+            }
             Some(crate::driver::projection::summary(&opened.run))
         })
     };

@@ -7,6 +7,7 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Who drives, as written in the lock file for other editors to show.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,23 +37,31 @@ pub enum Taken {
     Elsewhere(Option<Holder>),
 }
 
+/// How often the lock is tried for.
+const TRIES: u32 = 5;
+/// How long somebody who only looks may hold it.
+const GLANCE: Duration = Duration::from_millis(2);
+
 /// Where a project's drive lock is.
 pub fn path(root: &Path) -> PathBuf {
     root.join(".claude/state/drive.lock")
 }
 
-/// Takes the lock without waiting.
+/// Takes the lock. It is not waited for, but for those who only look whether it is taken: they hold it for an instant.
 pub fn take(root: &Path) -> io::Result<Taken> {
     let path = path(root);
     pass(Op::Write, &path)?;
     rundir::inside(root, &root.join(".claude/state"))?;
     let mut file =
         rundir::open(OpenOptions::new().create(true).truncate(false).read(true).write(true), &path)?;
-    match file.try_lock() {
-        Ok(()) => Ok(Taken::Ours(Lease { file })),
-        Err(TryLockError::WouldBlock) => Ok(Taken::Elsewhere(read_holder(&mut file))),
-        Err(TryLockError::Error(error)) => Err(error),
+    for _ in 0..TRIES {
+        match file.try_lock() {
+            Ok(()) => return Ok(Taken::Ours(Lease { file })),
+            Err(TryLockError::WouldBlock) => std::thread::sleep(GLANCE),
+            Err(TryLockError::Error(error)) => return Err(error),
+        }
     }
+    Ok(Taken::Elsewhere(read_holder(&mut file)))
 }
 
 /// Who drives this project: nobody, somebody, or somebody who says who it is. Asks the lock, which alone can tell.
@@ -62,6 +71,12 @@ pub fn holder(root: &Path) -> Option<Option<Holder>> {
         Err(TryLockError::WouldBlock) => Some(read_holder(&mut file)),
         _ => None,
     }
+}
+
+/// Whether this is the run that is driven, by what [`holder`] says. A driver that does not say what it drives may well
+/// drive it.
+pub fn drives(driver: Option<&Option<Holder>>, run_id: &str) -> bool {
+    driver.is_some_and(|holder| holder.as_ref().is_none_or(|holder| holder.run_id == run_id))
 }
 
 impl Lease {

@@ -22,6 +22,7 @@ mod facts_from_lua;
 mod harness;
 mod invariants;
 mod json_schema;
+mod left;
 mod limits;
 mod links;
 mod machine;

@@ -1,0 +1,70 @@
+//! Runs whose editor has died: what is shown of them before anybody takes them up.
+
+use crate::world::World;
+use serde_json::{Value, json};
+use std::time::Duration;
+use superpower::store::lease::{self, Taken};
+
+const HOUR: i64 = 3_600_000;
+
+/// A run whose editor died while its agent worked, years ago.
+fn left() -> (World, String) {
+    let mut world = World::new();
+    world.declare("one", "stages:\n  - {agent: a}\n  - {agent: b}\n");
+    let run_id = world.run("one", json!({}));
+    world.settled();
+    world.restart();
+    let dir = format!(".claude/state/runs/{run_id}");
+    let text = world.read(&format!("{dir}/journal.jsonl"));
+    let working: Vec<&str> = text.lines().take_while(|line| !line.contains("\"attempt-ended\"")).collect();
+    let year = &working[1][working[1].find("\"at\":\"").unwrap()..][..10];
+    let text = working.join("\n").replace(year, "\"at\":\"2020");
+    world.write(&format!("{dir}/journal.jsonl"), &format!("{text}\n"));
+    let mut summary: Value = serde_json::from_str(&world.read(&format!("{dir}/summary.json"))).unwrap();
+    summary["state"] = json!("running");
+    world.write(&format!("{dir}/summary.json"), &summary.to_string());
+    (world, run_id)
+}
+
+#[test]
+fn it_is_shown_as_interrupted_wherever_it_is_shown() {
+    let (world, run_id) = left();
+    let picture = world.status();
+    assert_eq!((&picture["state"], &picture["reason"]), (&json!("paused"), &json!("interrupted")));
+    assert_eq!(picture["summary"], "interrupted at stage 1/2: :Superpower resume");
+    assert_eq!(picture["stages"][0]["note"], "interrupted", "{picture:#}");
+    let runs = world.ok("runs", json!({}));
+    assert_eq!((&runs[0]["run_id"], &runs[0]["state"]), (&json!(run_id), &json!("paused")), "{runs:#}");
+    assert_eq!(runs[0]["reason"], "interrupted");
+}
+
+#[test]
+fn the_time_that_nobody_drove_it_is_not_its_own() {
+    let (world, _) = left();
+    assert!(world.status()["active_ms"].as_i64().unwrap() < HOUR);
+    world.ok("resume", json!({}));
+    let picture = world.settled();
+    assert_eq!(picture["state"], "complete");
+    assert!(picture["active_ms"].as_i64().unwrap() < HOUR, "{picture:#}");
+    assert!(picture["stages"][0]["elapsed_ms"].as_i64().unwrap() < HOUR, "{picture:#}");
+}
+
+#[test]
+fn who_only_looks_at_the_lock_keeps_nobody_from_taking_it() {
+    let world = World::new();
+    let Taken::Ours(taken) = lease::take(&world.root()).unwrap() else { panic!("it is free") };
+    drop(taken);
+    let taken_meanwhile = || {
+        let looks = std::fs::File::open(lease::path(&world.root())).unwrap();
+        looks.try_lock_shared().unwrap();
+        let looking = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(3));
+            drop(looks);
+        });
+        let taken = matches!(lease::take(&world.root()).unwrap(), Taken::Ours(_));
+        looking.join().unwrap();
+        taken
+    };
+    // A busy machine may let any one look be a long one.
+    assert!((0..20).any(|_| taken_meanwhile()));
+}
