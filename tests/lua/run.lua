@@ -5,6 +5,7 @@
 --
 --   T=text              only tests whose full name holds the text (plain)
 --   V=1                 a line for every test, with its time
+--   J=2                 how many files run at a time, each in a process of its own; 1: all in this one
 --   SUPERPOWER_NATIVE   the library under test; default: the newest of lib/, target/release/, target/debug/
 --   SUPERPOWER_TEST_TIMEOUT   seconds that a test may take before its children are killed (default 60)
 --
@@ -73,12 +74,9 @@ local function say(text)
 end
 
 local total = { passed = 0, failed = 0, skipped = 0 }
-local files = spec_files(vim.list_slice(_G.arg or {}, 1))
-if #files == 0 then
-  say("no spec file matches")
-  total.failed = 1
-end
-for _, path in ipairs(files) do
+
+--- Runs one file in this process.
+local function run_here(path)
   local started = vim.uv.hrtime()
   local result = T.run_file(path, { only = vim.env.T, verbose = vim.env.V == "1", say = say })
   local seconds = (vim.uv.hrtime() - started) / 1e9
@@ -87,20 +85,56 @@ for _, path in ipairs(files) do
   end
   local skipped = result.skipped > 0 and (", %d skipped"):format(result.skipped) or ""
   local word = result.failed > 0 and "FAILED" or "ok"
-  say(
-    ("%-6s %-32s %d passed, %d failed%s (%.1f s)"):format(
-      word,
-      path:sub(#here + 2),
-      result.passed,
-      result.failed,
-      skipped,
-      seconds
-    )
-  )
+  local line = "%-6s %-32s %d passed, %d failed%s (%.1f s)"
+  say(line:format(word, path:sub(#here + 2), result.passed, result.failed, skipped, seconds))
   for _, failure in ipairs(result.failures) do
     say("  x " .. failure.name)
     say("    " .. failure.message:gsub("\n", "\n    "))
   end
+end
+
+--- Runs the files in processes of their own, some at a time: specs wait more than they work.
+local function run_apart(paths, jobs)
+  -- The longest first, as far as a size tells, so that none is left alone at the end.
+  table.sort(paths, function(a, b)
+    return vim.uv.fs_stat(a).size > vim.uv.fs_stat(b).size
+  end)
+  local active, next_one = 0, 1
+  local function start()
+    local path = paths[next_one]
+    next_one, active = next_one + 1, active + 1
+    local cmd =
+      { vim.v.progpath, "-u", "NONE", "-i", "NONE", "-n", "--headless", "-l", arg[0], "=" .. path:sub(#here + 2) }
+    vim.system(cmd, { text = true, env = { J = "1" } }, function(done)
+      active = active - 1
+      local output, passed, failed, skipped = done.stdout:match("^(.-)(%d+) passed, (%d+) failed,? ?(%d*)[ %l]*\n*$")
+      if not output then
+        output, passed, failed = ("FAILED %s ended with status %d\n%s"):format(path, done.code, done.stdout), 0, 1
+      end
+      io.stdout:write(output, done.stderr)
+      io.stdout:flush()
+      total.passed = total.passed + passed
+      total.failed = total.failed + failed
+      total.skipped = total.skipped + (tonumber(skipped) or 0)
+    end)
+  end
+  while next_one <= #paths or active > 0 do
+    while next_one <= #paths and active < jobs do
+      start()
+    end
+    vim.wait(20)
+  end
+end
+
+local files = spec_files(vim.list_slice(_G.arg or {}, 1))
+local jobs = tonumber(vim.env.J) or 2
+if #files == 0 then
+  say("no spec file matches")
+  total.failed = 1
+elseif #files == 1 or jobs == 1 then
+  vim.iter(files):each(run_here)
+else
+  run_apart(files, jobs)
 end
 local skipped = total.skipped > 0 and (", %d skipped"):format(total.skipped) or ""
 say(("%d passed, %d failed%s"):format(total.passed, total.failed, skipped))
