@@ -9,6 +9,7 @@ use superpower::driver::Message;
 use superpower::driver::start::Handle;
 use superpower::harness::{Progress, Question, Signal, Step};
 use superpower::outcome::Outcome;
+use superpower::plan::Inputs;
 use superpower::run::event::{Decision, Event};
 
 const TWO: &str = "  - {agent: a, description: A}\n  - {agent: b, description: B}\n";
@@ -145,7 +146,7 @@ fn s13_a_pause_while_a_condition_is_decided_starts_nothing() {
     let stage = Stage::ending(vec![]);
     let facts = Context { facts: vec!["story.has_api".into()], ..Default::default() };
     let text = "name: play\ndescription: d\nversion: '1'\nstages:\n  - {agent: a, when: story.has_api}\n";
-    let handle = stage.start_text(text, &facts);
+    let handle = stage.start_text(text, &facts, &Inputs::new());
     until(&handle, "the question", |_| {
         stage.told.lock().unwrap().iter().any(|event| event["type"] == "ask-fact")
     });

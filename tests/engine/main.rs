@@ -2,6 +2,7 @@
 
 mod architecture;
 mod assist;
+mod branches;
 mod check;
 mod check_fixtures;
 mod check_random;

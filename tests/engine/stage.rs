@@ -88,24 +88,25 @@ impl Stage {
         self.begin(
             &format!("name: play\ndescription: d\nversion: '1'\nstages:\n{stages}"),
             &Context::default(),
+            &Inputs::new(),
         )
     }
 
     /// Starts a run of a whole declaration, with facts of the user's own.
-    pub fn start_text(&self, text: &str, context: &Context) -> Handle {
-        self.begin(text, context).unwrap()
+    pub fn start_text(&self, text: &str, context: &Context, inputs: &Inputs) -> Handle {
+        self.begin(text, context, inputs).unwrap()
     }
 
-    fn begin(&self, text: &str, context: &Context) -> Result<Handle, StartError> {
+    fn begin(&self, text: &str, context: &Context, inputs: &Inputs) -> Result<Handle, StartError> {
         let checked = check::check(text, context);
-        let plan = Plan::new(checked.declaration.unwrap(), &Inputs::new()).unwrap();
+        let plan = Plan::new(checked.declaration.unwrap(), inputs).unwrap();
         let run_id = uuid::Uuid::now_v7().to_string();
         let event = Event::RunStarted {
             run_id: run_id.clone(),
-            superpower: "play".into(),
+            superpower: plan.name().into(),
             version: "1".into(),
             declaration: String::new(),
-            inputs: Inputs::new(),
+            inputs: inputs.clone(),
             harness: None,
             by: "ann".into(),
             adopted: None,
