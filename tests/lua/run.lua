@@ -63,7 +63,7 @@ local function spec_files(words)
   return vim.tbl_filter(function(path)
     local short = path:sub(#here + 2)
     return #words == 0 or vim.iter(words):any(function(word)
-      return short:find(word, 1, true) ~= nil
+      return word == "=" .. short or short:find(word, 1, true) ~= nil
     end)
   end, found)
 end
