@@ -31,13 +31,19 @@ local function below(path, dir)
   return dir ~= "" and vim.startswith(path, dir .. "/")
 end
 
+--- Whether a file can be a declaration, by its name.
+---@param path string
+local function named_so(path)
+  local stem = vim.fs.basename(path):match("^(.+)%.ya?ml$")
+  return stem ~= nil and stem ~= "schema"
+end
+
 --- Whether a file is a declaration, by where it is.
 ---@param path string absolute
 ---@param root? string
 ---@return boolean
 function M.is_declaration(path, root)
-  local stem = vim.fs.basename(path):match("^(.+)%.ya?ml$")
-  if not stem or stem == "schema" then
+  if not named_so(path) then
     return false
   end
   if path:find("/%.claude/superpowers/.") or path:find("/%.opencode/superpowers/.") then
@@ -191,7 +197,8 @@ end
 --- Serves a buffer if it holds a declaration. Called for every YAML file in a place of superpowers.
 ---@param buf integer
 function M.attach(buf)
-  if vim.bo[buf].buftype ~= "" or not vim.api.nvim_buf_is_loaded(buf) then
+  local unfit = vim.bo[buf].buftype ~= "" or not named_so(vim.api.nvim_buf_get_name(buf))
+  if unfit or not vim.api.nvim_buf_is_loaded(buf) then
     return
   end
   known[buf] = true

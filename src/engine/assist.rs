@@ -3,9 +3,8 @@
 
 use super::documents::Reading;
 use super::known::Known;
-use super::preview::{self, Step};
-use super::{Engine, Refusal, shapes};
-use crate::assist::{self, Action, FactNow, Kind, Location, Project, Verdict, Worker};
+use super::{Engine, Refusal, hints, shapes};
+use crate::assist::{self, Action, FactNow, Kind, Location, Project, Worker};
 use crate::check::Checked;
 use crate::condition::FACTS;
 use crate::diagnostic::Edit;
@@ -213,42 +212,10 @@ impl Desk<'_> {
         all.iter().map(view).collect()
     }
 
-    /// What the stages with a condition would do; the others always run.
     fn hints(&self) -> Value {
-        let checked = self.checked();
-        let (Some(known), Some(declaration)) = (&self.known, &checked.declaration) else {
-            return json!([]);
-        };
-        let Ok(mut run) = preview::imagined(declaration.clone(), Inputs::new()) else { return json!([]) };
-        let steps = preview::steps(&mut run, &mut |name, inputs| known.fact(name, inputs));
-        let conditional = |step: &Step| run.plan.when(step.stage).is_some();
-        let verdicts: Vec<Verdict> = steps.into_iter().filter(conditional).map(verdict).collect();
-        let hints = assist::hints(checked, &verdicts).into_iter().map(|hint| {
-            let position = self.range(Span::new(hint.offset, hint.offset))["start"].take();
-            json!({
-                "position": position, "label": hint.label, "tooltip": hint.tooltip, "paddingLeft": true,
-            })
-        });
-        hints.collect()
+        let known = self.known.as_ref();
+        known.map_or_else(|| json!([]), |known| hints::hints(self.engine, self.reading, known))
     }
-}
-
-fn verdict(step: Step) -> Verdict {
-    let word = match step.now {
-        "skip" => "would skip",
-        "ask" => "would ask",
-        "run" => "would run",
-        _ => "decided in the run",
-    };
-    let (label, why) = if step.what == step.now {
-        (word.to_owned(), step.why)
-    } else {
-        let later = "an earlier stage may change that: it is decided when the run gets here";
-        (format!("{word} as of now"), format!("{}\n\n{later}", step.why))
-    };
-    let reason = why.lines().next().unwrap_or_default();
-    let label = if reason.is_empty() { label } else { format!("{label} · {reason}") };
-    Verdict { stage: step.stage, label, why }
 }
 
 /// The first of each name, and a skill's other name beside its directory's.

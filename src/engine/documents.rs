@@ -6,6 +6,7 @@
 
 use super::loaded::context_for;
 use super::{Engine, Refusal, locked, shapes};
+use crate::assist::Verdict;
 use crate::check::{self, Checked, Context};
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::source::Span;
@@ -33,8 +34,6 @@ pub struct Document {
     tick: i64,
     /// How large a text is that is too large to be sent.
     bytes: Option<usize>,
-    /// How many lines the editor has: a line break inside of a line would move all that follows.
-    lines: Option<usize>,
     /// The encoding in which the editor keeps the file, where that is not UTF-8.
     encoding: Option<String>,
 }
@@ -74,6 +73,8 @@ struct Slot {
     busy: bool,
     /// The editor waits for an event.
     announce: bool,
+    /// What the stages would do, and how many there were, when there last was no error.
+    verdicts: (usize, Vec<Verdict>),
 }
 
 struct Job {
@@ -87,16 +88,20 @@ impl Documents {
         let open = locked(&self.open);
         open.get(path)?.reading.clone().filter(|reading| reading.tick == tick)
     }
+
+    /// Keeps what so many stages would do; where that cannot be decided, gives what is kept of as many.
+    pub fn verdicts(&self, path: &Path, stages: usize, decided: Option<Vec<Verdict>>) -> Vec<Verdict> {
+        let mut open = locked(&self.open);
+        let Some(slot) = open.get_mut(path) else { return decided.unwrap_or_default() };
+        if let Some(decided) = decided {
+            slot.verdicts = (stages, decided);
+        }
+        if slot.verdicts.0 == stages { slot.verdicts.1.clone() } else { Vec::new() }
+    }
 }
 
 /// Takes a text, and answers with what is wrong in it; `pending` where an event will.
 pub fn document(engine: &Engine, request: Document) -> Result<Value, Refusal> {
-    if let Some(lines) = request.lines
-        && !request.text.is_empty()
-        && request.text.matches('\n').count() != lines
-    {
-        return Err(Refusal::new("bad-lines", "a line of the text has a line break in it"));
-    }
     let stem = request.path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     let context = match &request.root {
         Some(root) => {

@@ -7,6 +7,7 @@ mod assist;
 mod declarations;
 mod documents;
 pub mod drill;
+mod hints;
 mod known;
 mod loaded;
 mod ops;

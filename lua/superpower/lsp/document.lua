@@ -92,24 +92,15 @@ function Document:fields()
     return fields
   end
   local lines = vim.api.nvim_buf_get_lines(self.buf, 0, -1, false)
-  fields.lines = #lines
   fields.text = (#lines == 1 and lines[1] == "") and "" or (table.concat(lines, "\n") .. "\n")
   return fields
 end
 
 ---@param fields table
 ---@return table? answer, superpower.Fault? err
-local function send(fields, buf)
+local function send(fields)
   local call = require("superpower.session").call
   local answer, err = call("document", fields)
-  if err and err.code == "bad-lines" then -- a NUL, which Neovim shows as a line break inside of the line
-    local lines = {}
-    for _, line in ipairs(vim.api.nvim_buf_get_lines(buf, 0, -1, false)) do
-      lines[#lines + 1] = (line:gsub("\n", "\0"))
-    end
-    fields.text = table.concat(lines, "\n") .. "\n"
-    answer, err = call("document", fields)
-  end
   if err and err.code == "bad-request" then
     fields.text, fields.encoding = readable(fields.text), fields.encoding or "bytes that are no characters"
     answer, err = call("document", fields)
@@ -137,7 +128,7 @@ function Document:check()
     return
   end
   self.tick, self.pending = nil, nil
-  local answer, err = send(self:fields(), self.buf)
+  local answer, err = send(self:fields())
   if not answer then
     require("superpower.notify").fault(assert(err))
     return self:resume(false)
