@@ -2,7 +2,7 @@
 # `make` alone says what there is.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build fmt lint docs bench test test-lua test-rust test-versions nvim-path demo demo-headless clean
+.PHONY: help setup build fmt lint docs bench test test-lua test-rust test-versions test-agents nvim-path demo demo-headless clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
@@ -30,6 +30,9 @@ test: ## everything: lints, Rust, the library, Lua specs in Neovim 0.11 (or NVIM
 
 test-versions: ## the same, with the Lua specs in Neovim 0.10, 0.11 and 0.12
 	@scripts/test.sh --versions
+
+test-agents: build ## the plugin with the real Claude Code and OpenCode from npm, offline
+	@scripts/test-agents
 
 test-rust: ## only the tests in Rust
 	@cargo test --no-default-features

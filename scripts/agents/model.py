@@ -78,27 +78,28 @@ def begins(message):
 
 
 def conversation(body):
-    """(system's text, last words of the user, how many answers they have had)"""
+    """(system's text, last words of the user, the script in them or else in the system's, how many answers they had)"""
     messages = body.get("messages", [])
     system = text_of(body.get("system") or "")
     system += "\n".join(text_of(m.get("content")) for m in messages if m["role"] in ("system", "developer"))
     said = [m for m in messages if m["role"] not in ("system", "developer")]
     starts = [i for i, m in enumerate(said) if begins(m)]
     if not starts:
-        return system, "", 0
+        return system, "", system, 0
     last = first = starts[-1]
     while first - 1 in starts:
         first -= 1
-    words = "\n".join(text_of(m.get("content")) for m in said[first:last + 1])
-    return system, words, sum(m["role"] == "assistant" for m in said[last + 1:])
+    # Messages without an answer between them: an attempt that failed may stand before this one.
+    texts = [text_of(m.get("content")) for m in said[first:last + 1]]
+    wanted = next((text for text in reversed(texts) if DIRECTIVE.search(text)), system)
+    return system, "\n".join(texts), wanted, sum(m["role"] == "assistant" for m in said[last + 1:])
 
 
 def answer_to(body):
     """The steps of this request's answer."""
     if not body.get("tools"):
         return [("say", "ok")]
-    system, words, had = conversation(body)
-    text = words if DIRECTIVE.search(words) else system
+    _, _, text, had = conversation(body)
     answers = script(text)
     steps = answers[had] if had < len(answers) else [("say", "Done.")]
     left = []
@@ -143,7 +144,7 @@ class Handler(BaseHTTPRequestHandler):
         if path not in ("/v1/messages", "/v1/chat/completions"):
             return self.reply(404, {"error": {"message": "not here", "type": "not_found_error"}})
         steps = answer_to(body)
-        system, words, had = conversation(body)
+        system, words, _, had = conversation(body)
         if self.log:
             tools = [t.get("name") or t.get("function", {}).get("name") for t in body.get("tools", [])]
             entry = {"path": path, "model": body.get("model"), "system": system, "words": words, "had": had,
@@ -253,6 +254,7 @@ def main():
     Handler.log = options.log
     server = ThreadingHTTPServer(("127.0.0.1", options.port), Handler)
     server.daemon_threads = True
+    server.handle_error = lambda *_: None  # agents that are killed drop their connections
     print(f"http://127.0.0.1:{server.server_address[1]}", flush=True)
     server.serve_forever()
 

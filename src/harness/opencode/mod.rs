@@ -7,11 +7,12 @@ mod read;
 
 use super::known::{self, File};
 use super::words::{cut_line, exit_words, first_line, note, plain};
-use super::{Actions, End, Ending, Harness, Invocation, Launch, Stopped, Task};
+use super::{Actions, End, Ending, Harness, Invocation, Launch, Progress, Signal, Stopped, Task};
 use crate::outcome::Outcome;
 use crate::process::Environment;
 use read::{Last, Reader};
 use serde_json::{Value, json};
+use std::time::Duration;
 
 /// The name of this harness.
 pub const NAME: &str = "opencode";
@@ -19,6 +20,8 @@ pub const NAME: &str = "opencode";
 const CONFIG: &str = "OPENCODE_CONFIG_CONTENT";
 /// Steps without a reason in a row, after which a cut stream will not mend: it repeats the step without end.
 const CUTS: u32 = 4;
+/// After so much silence outside of a step, that is shown: it retries without a word.
+const SILENCE: Duration = Duration::from_secs(15);
 /// What turns asking into allowing.
 const HINT: &str =
     r#"to allow it: harnesses.opencode.args = { "--auto" }, or a rule in its own configuration"#;
@@ -33,6 +36,7 @@ pub struct Opencode {
     reader: Reader,
     cut: Option<Outcome>,
     again: bool,
+    silence: Duration,
 }
 
 /// How the task's name is given.
@@ -59,6 +63,7 @@ impl Opencode {
             reader: Reader::new(launch.root.clone()),
             cut: None,
             again: false,
+            silence: Duration::ZERO,
         }
     }
 
@@ -146,6 +151,7 @@ impl Harness for Opencode {
             env: primary.map(|config| (CONFIG.to_owned(), config)).into_iter().collect(),
             stdin: prompt.into_bytes(),
             streams: true,
+            wake: Some(SILENCE),
             ..Invocation::default()
         }
     }
@@ -155,6 +161,7 @@ impl Harness for Opencode {
             to.signals.push(cut_line(lost));
         }
         self.reader.line(text, &mut to.signals);
+        (self.silence, to.wake) = (Duration::ZERO, Some(SILENCE));
         if self.reader.cuts >= CUTS {
             let why = "its stream is cut again and again".to_owned();
             self.cut.get_or_insert(Outcome::Transient { why });
@@ -183,6 +190,16 @@ impl Harness for Opencode {
             );
             self.cut = Some(Outcome::Failed { why });
         }
+    }
+
+    fn woken(&mut self, to: &mut Actions) {
+        if !self.busy() {
+            self.silence += SILENCE;
+            let text =
+                format!("no word from its model for {}s; it retries in silence", self.silence.as_secs());
+            to.signals.push(Signal::Progress(Progress::Waiting { text }));
+        }
+        to.wake = Some(SILENCE);
     }
 
     fn busy(&self) -> bool {
