@@ -4,6 +4,8 @@ use crate::check_fixtures::fixtures;
 use crate::invariants::{bytes_are_checked, condition_is_parsed, place_is_assisted, template_is_rendered};
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
+use serde_json::{Value, json};
+use superpower::diagnostic::Severity;
 
 /// Pieces that YAML, conditions and templates are sensitive to.
 fn piece() -> impl Strategy<Value = Vec<u8>> {
@@ -94,8 +96,77 @@ fn words() -> impl Strategy<Value = String> {
         .prop_map(|pieces| String::from_utf8_lossy(&pieces.concat()).into_owned())
 }
 
+/// A declaration that is right, as data: inputs of every type, stages that refer to them and to each other.
+fn right() -> impl Strategy<Value = Value> {
+    let word = "[a-z][a-z0-9]{0,6}";
+    let prose = "[ -~äé𝄞]{0,30}".prop_map(|text| text.replace("{{", "{ "));
+    let input = (0..3u8, any::<bool>(), prose.clone()).prop_map(|(kind, required, description)| {
+        let mut input = json!({ "description": description, "required": required });
+        match kind {
+            0 => input["type"] = json!("string"),
+            1 => {
+                input["type"] = json!("bool");
+                if !required {
+                    input["default"] = json!(true);
+                }
+            }
+            _ => {
+                input["type"] = json!("enum");
+                input["enum"] = json!(["full", "tokens only", "1.0", "no", "true", ""]);
+                if !required {
+                    input["default"] = json!("1.0");
+                }
+            }
+        }
+        input
+    });
+    let stage = (0..5u8, any::<[bool; 6]>(), any::<[Index; 3]>(), prose);
+    (word, prop::collection::vec(input, 0..4), prop::collection::vec(stage, 1..6)).prop_map(|(name, mut inputs, stages)| {
+        for (at, input) in inputs.iter_mut().enumerate() {
+            input["name"] = json!(format!("in_{at}"));
+        }
+        let stages: Vec<Value> = stages.into_iter().enumerate().map(|(at, (kind, with, index, prose))| {
+            let mut stage = json!({ "name": format!("stage-{at}"), "description": prose });
+            match kind {
+                0 => stage["agent"] = json!("qa"),
+                1 => stage["skill"] = json!("gherkin-authoring"),
+                2 => stage["pipeline"] = json!("standard"),
+                _ => stage["gate"] = json!("human-approval"),
+            }
+            let before = (at > 0).then(|| format!("stage-{}", index[0].index(at.max(1))));
+            let variable = (!inputs.is_empty()).then(|| format!("{{{{in_{}}}}}", index[1].index(inputs.len().max(1))));
+            if let Some(before) = before {
+                if with[0] {
+                    stage["depends_on"] = json!([before]);
+                }
+                if with[1] && kind < 4 {
+                    stage["gate"] = json!("human-approval");
+                    stage["rework"] = json!(before);
+                }
+                if with[2] {
+                    stage["inputs"] = json!({ "after": format!("{{{{stages.{before}.result}}}}"), "n": 3, "b": false });
+                }
+            }
+            if let Some(variable) = variable {
+                if with[3] {
+                    stage["when"] = json!(format!("{variable} == '' || !story.ui_true && {variable}"));
+                }
+                if with[4] {
+                    stage["expects"] = json!({ "files": [format!("docs/{variable}/*.md")], "verdict": "PASS" });
+                }
+            }
+            if with[5] {
+                stage["timeout"] = json!("1h30m");
+                stage["max_attempts"] = json!(2);
+            }
+            stage
+        }).collect();
+        json!({ "name": name, "description": "d", "version": "1.10", "inputs": inputs, "stages": stages })
+    })
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn changed_fixtures_are_checked_soundly(bytes in mutated(), part: u16) {
@@ -110,5 +181,32 @@ proptest! {
         bytes_are_checked(text.as_bytes());
         condition_is_parsed(&text);
         template_is_rendered(&text);
+    }
+
+    #[test]
+    fn right_declarations_are_passed_whoever_wrote_the_yaml(document in right(), as_json: bool) {
+        // JSON is YAML, and other tools write it.
+        let json = document.to_string();
+        let yaml: serde_yaml::Value = serde_yaml::from_str(&json).unwrap();
+        let text = if as_json { json } else { serde_yaml::to_string(&yaml).unwrap() };
+        let checked = bytes_are_checked(text.as_bytes());
+        let wrong: Vec<String> = checked.lines("").into_iter().zip(&checked.diagnostics)
+            .filter(|(_, fault)| fault.severity == Severity::Error).map(|(line, _)| line).collect();
+        prop_assert!(wrong.is_empty(), "{:?}\n{}", wrong, text);
+        let declaration = checked.declaration.unwrap();
+        // The same values that another reader of YAML sees.
+        let other: serde_yaml::Value = serde_yaml::from_str(&text).unwrap();
+        prop_assert_eq!(&other, &yaml);
+        for (stage, expected) in declaration.stages.iter().zip(document["stages"].as_array().unwrap()) {
+            prop_assert_eq!(&stage.description.as_ref().unwrap().value, expected["description"].as_str().unwrap());
+            prop_assert_eq!(stage.gate.is_some(), expected.get("gate").is_some());
+            prop_assert_eq!(stage.when.is_some(), expected.get("when").is_some());
+            prop_assert_eq!(stage.inputs.len(), expected.get("inputs").map_or(0, |inputs| inputs.as_object().unwrap().len()));
+        }
+        for (input, expected) in declaration.inputs.iter().zip(document["inputs"].as_array().unwrap()) {
+            prop_assert_eq!(&input.name.value, expected["name"].as_str().unwrap());
+            let default = expected.get("default").map(|default| default.as_str().map_or_else(|| default.to_string(), str::to_owned));
+            prop_assert_eq!(input.default.as_ref().map(|default| default.value.clone()), default);
+        }
     }
 }

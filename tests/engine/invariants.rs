@@ -3,9 +3,11 @@
 use superpower::assist::{self, FactNow, Project, Worker};
 use superpower::check::{Checked, Context, check, check_bytes};
 use superpower::condition;
+use superpower::declaration::model::{Declaration, InputKind, Stage};
 use superpower::diagnostic::Severity;
+use superpower::plan::Plan;
 use superpower::source::{Source, Span};
-use superpower::template;
+use superpower::template::{self, Variable};
 
 /// What a fuzzed declaration is checked against.
 pub fn context() -> Context {
@@ -60,8 +62,57 @@ pub fn bytes_are_checked(bytes: &[u8]) -> Checked {
         assert!(order.into_iter().eq(0..declaration.stages.len()), "every stage runs, once");
         let again = check(checked.source.text(), &context());
         assert_eq!(again.declaration.as_ref(), Some(declaration), "the same text is the same declaration");
+        it_runs(declaration);
     }
     checked
+}
+
+/// What the checker passes, a run can walk through: every value, fact and result that it asks for is there.
+fn it_runs(declaration: &Declaration) {
+    let given =
+        declaration.inputs.iter().filter(|input| input.required && input.default.is_none()).map(|input| {
+            let value = match &input.kind {
+                InputKind::String => "x".to_owned(),
+                InputKind::Bool => "true".to_owned(),
+                InputKind::Enum(values) => values.first().expect("an enum has a value").value.clone(),
+            };
+            (input.name.value.clone(), value)
+        });
+    let plan = Plan::new(declaration.clone(), &given.collect()).expect("a plan");
+    let input = |name: &str| {
+        assert!(declaration.inputs.iter().any(|input| input.name.value == name), "no input {name}");
+        plan.inputs.get(name).cloned().unwrap_or_default()
+    };
+    for &stage in &plan.order {
+        let declared = plan.stage(stage);
+        assert!(declared.action.is_some() || declared.gate.is_some(), "a stage does something");
+        if let Some(when) = plan.when(stage) {
+            let evaluation = condition::eval(when, &input, &|_| Some(true));
+            assert!(matches!(evaluation, condition::Evaluation::Known(_)));
+        }
+        let earlier = |name: &str| {
+            let named = |stage: &Stage| stage.name.as_ref().is_some_and(|own| own.value == name);
+            let number = name.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+            let at = declaration.stages.iter().position(named).or(number).expect("a stage of this name");
+            assert!(plan.rank(at) < plan.rank(stage), "{name} runs before stage {}", stage + 1);
+        };
+        declared.rework.iter().for_each(|rework| earlier(&rework.value));
+        for name in &declared.depends_on {
+            earlier(&name.value);
+        }
+        let expects =
+            declared.expects.iter().flat_map(|expects| expects.files.iter().chain(&expects.verdict));
+        let values = declared.inputs.iter().map(|(_, value)| value);
+        for text in declared.description.iter().chain(values).chain(expects) {
+            template::render(&text.value, &|variable| {
+                match variable {
+                    Variable::Input(name) => drop(input(name)),
+                    Variable::StageResult(name) => earlier(name),
+                }
+                Some(String::new())
+            });
+        }
+    }
 }
 
 /// Any text as a condition.

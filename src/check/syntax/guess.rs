@@ -31,7 +31,7 @@ const LOOK_BACK: usize = 64;
 pub fn guesses(text: &str, stop: &Stop) -> Vec<Guess> {
     let here = Line::at(text, stop.offset);
     let mut found = Vec::new();
-    if *stop.error.kind() == ErrorKind::BomInsideDocument {
+    if *stop.error.kind() == ErrorKind::BomInsideDocument && text[stop.offset..].starts_with('\u{feff}') {
         found.push(Guess {
             span: (stop.offset, stop.offset + '\u{feff}'.len_utf8()),
             message: "a byte order mark may only stand at the start of a file".to_owned(),
