@@ -50,15 +50,12 @@ pub(super) fn ended(
                 advance(run, at, out);
             }
         }
-        Outcome::Failed { why } => failed(run, stage, why, it.tail, None, at, out),
+        Outcome::Failed { why } => failed(run, stage, why, it.tail, Next::AtOnce, at, out),
         Outcome::Transient { why } => {
             let pause = TRANSIENT_PAUSES[(state.spent as usize).min(TRANSIENT_PAUSES.len() - 1)];
-            failed(run, stage, why, it.tail, Some(at + Duration::seconds(pause)), at, out);
+            failed(run, stage, why, it.tail, Next::At(at + Duration::seconds(pause)), at, out);
         }
-        Outcome::VerdictFail { why } => {
-            state.spent = run.plan.max_attempts(stage).saturating_sub(1).max(state.spent);
-            failed(run, stage, why, it.tail, None, at, out);
-        }
+        Outcome::VerdictFail { why } => failed(run, stage, why, it.tail, Next::Never, at, out),
         Outcome::Limited { why, until } => {
             let until = until.filter(|until| *until > at).unwrap_or(at + Duration::minutes(UNKNOWN_LIMIT));
             state.step = Step::Resting { until, limited: true, why: why.clone() };
@@ -77,13 +74,20 @@ pub(super) fn ended(
     Ok(())
 }
 
-/// An attempt that counts failed: the next one, after `rest` if given, or the end of the stage's attempts.
+/// When a stage is tried again, if attempts are left.
+enum Next {
+    AtOnce,
+    At(DateTime<Utc>),
+    Never,
+}
+
+/// An attempt that counts failed: the next one, or the end of the stage's attempts.
 fn failed(
     run: &mut Run,
     stage: usize,
     why: &str,
     tail: &str,
-    rest: Option<DateTime<Utc>>,
+    next: Next,
     at: DateTime<Utc>,
     out: &mut Vec<Effect>,
 ) {
@@ -93,7 +97,7 @@ fn failed(
     state.failures.push(Failure { why: why.to_owned(), tail: tail.to_owned() });
     let spent = state.spent;
     let line = crate::plan::one_line(why);
-    if spent >= max {
+    if spent >= max || matches!(next, Next::Never) {
         let label = run.label(stage);
         let place = place(run, stage);
         run.stages[stage].step = Step::Held { why: why.to_owned() };
@@ -103,13 +107,13 @@ fn failed(
         return pause(run, Reason::Failed, why.to_owned(), at, out);
     }
     out.push(Effect::Log(format!("RETRY  stage {}: attempt {}/{max}: {line}", place(run, stage), spent + 1)));
-    match rest {
-        Some(until) if !run.pausing => {
+    match next {
+        Next::At(until) if !run.pausing => {
             run.stages[stage].step = Step::Resting { until, limited: false, why: why.to_owned() };
             out.push(Effect::Wait { stage, until });
         }
         _ if run.pausing => {
-            run.stages[stage].step = Step::Ready { resume: rest.is_some() };
+            run.stages[stage].step = Step::Ready { resume: matches!(next, Next::At(_)) };
             pause(run, Reason::User, String::new(), at, out);
         }
         _ => launch(run, stage, false, at, out),

@@ -20,6 +20,7 @@ mod disk_faults;
 mod drift;
 mod examples;
 mod facts_from_lua;
+mod golden;
 mod harness;
 mod invariants;
 mod json_schema;
