@@ -26,6 +26,8 @@ pub struct Config {
     pub permission_timeout: Duration,
     /// Names of facts that Lua provides.
     pub conditions: Vec<String>,
+    /// Whether Lua replaces prompts.
+    pub prompt: bool,
     /// More places of superpowers, relative to the project.
     pub places: Vec<PathBuf>,
     /// The plugin's own store, outside of projects; trust is kept there.
@@ -71,6 +73,7 @@ impl Default for Config {
             idle: Duration::from_secs(15 * 60),
             permission_timeout: Duration::from_secs(5 * 60),
             conditions: Vec::new(),
+            prompt: false,
             places: Vec::new(),
             state_dir: None,
             keep_runs: 50,

@@ -7,6 +7,7 @@ local M = {}
 ---@field harnesses table<string, { cmd?: string[], args?: string[] }>
 ---@field trust "ask"|"always"
 ---@field conditions table<string, fun(ctx: superpower.FactContext): boolean, string?>
+---@field prompt false|fun(prompt: string, ctx: superpower.PromptContext): string
 ---@field timeout string
 ---@field idle string
 ---@field permission_timeout string
@@ -62,7 +63,7 @@ end
 local function check(option, value, faults)
   local kind = option.type
   local wanted ---@type string?
-  if kind == "string" or kind == "boolean" or kind == "function" then
+  if kind == "string" or kind == "boolean" or (kind == "function" and value ~= option.default) then
     wanted = type(value) ~= kind and "a " .. kind or nil
   elseif kind == "integer" then
     if type(value) ~= "number" or value % 1 ~= 0 or value < (option.min or -math.huge) then
@@ -220,6 +221,7 @@ function M.for_engine(config)
   local names = vim.tbl_keys(config.conditions)
   table.sort(names)
   out.conditions = full(names)
+  out.prompt = config.prompt and true or false
   for _, option in ipairs(require("superpower.options")) do
     if option.engine then
       out[option.path] = full(config[option.path])

@@ -47,6 +47,24 @@ local function answer_fact(event)
   require("superpower.session").call("answer", reply)
 end
 
+--- A stage's prompt, which the user's own function replaces.
+---@param event { id: string, prompt: string, ctx: superpower.PromptContext }
+local function answer_prompt(event)
+  local fn = require("superpower.config").get().prompt
+  local reply = { id = event.id } ---@type table<string, any>
+  if not fn then
+    reply.value = { prompt = event.prompt }
+  else
+    local ok, text = pcall(fn, event.prompt, event.ctx)
+    if ok and type(text) == "string" then
+      reply.value = { prompt = text }
+    else
+      reply.error = ok and ("it returned a %s, not a text"):format(type(text)) or tostring(text)
+    end
+  end
+  require("superpower.session").call("answer", reply)
+end
+
 --- Events that wait for the user.
 local calls = { ["gate-opened"] = true, permission = true, manual = true }
 
@@ -84,6 +102,7 @@ local handlers = {
     require("superpower.news").finished(event)
   end,
   ["ask-fact"] = answer_fact,
+  ["ask-prompt"] = answer_prompt,
   permission = function(event)
     require("superpower.permission").asked(event)
   end,

@@ -48,6 +48,14 @@ that it names has changed. "always" never asks.]],
 `{ root, inputs, stage }` and returns true or false, and optionally a reason.]],
   },
   {
+    path = "prompt",
+    type = "function",
+    default = false,
+    help = [[A function that replaces what an agent is told. It is given the prompt and
+`{ root, run_id, superpower, stage, total, label, kind, actor, attempt, inputs }`, and returns the text. If it fails, the
+run pauses and says so.]],
+  },
+  {
     path = "timeout",
     type = "duration",
     default = "60m",

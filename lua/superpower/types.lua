@@ -6,6 +6,7 @@
 ---@field harnesses? table<string, { cmd?: string[], args?: string[] }>
 ---@field trust? "ask"|"always"
 ---@field conditions? table<string, fun(ctx: superpower.FactContext): boolean, string?>
+---@field prompt? fun(prompt: string, ctx: superpower.PromptContext): string
 ---@field timeout? string
 ---@field idle? string
 ---@field permission_timeout? string
@@ -34,6 +35,18 @@
 ---@field root string
 ---@field inputs table<string, string|boolean>
 ---@field stage integer
+
+---@class superpower.PromptContext what the function `prompt` is given besides the prompt
+---@field root string
+---@field run_id string
+---@field superpower string
+---@field stage integer
+---@field total integer
+---@field label string
+---@field kind "agent"|"skill"|"pipeline"
+---@field actor string
+---@field attempt integer
+---@field inputs table<string, string>
 
 ---@class superpower.Input
 ---@field name string

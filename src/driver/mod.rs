@@ -8,6 +8,7 @@ mod facts;
 pub mod gate_review;
 pub mod judge;
 pub mod live;
+mod lua;
 pub mod open;
 pub mod perform;
 pub mod projection;
@@ -104,7 +105,7 @@ pub struct Drive {
     pending: Vec<Effect>,
     agent: Option<Agent>,
     stopping: Vec<Agent>,
-    asked: Option<facts::AskedFact>,
+    asked: Option<lua::AskedLua>,
     questions: Vec<signals::Pending>,
     wait: Option<(usize, DateTime<Utc>)>,
     live: Live,
@@ -277,7 +278,7 @@ impl Drive {
         if let Some((stage, _)) = self.wait.take_if(|(_, until)| *until <= (self.host.clock)()) {
             let _ = self.apply(Event::WaitEnded { stage });
         }
-        self.forget_late_fact();
+        self.forget_late_answer();
         self.deny_late_questions();
     }
 

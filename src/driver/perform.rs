@@ -1,10 +1,9 @@
 //! Effects, performed.
 
+use super::lua::Wanted;
 use super::{Agent, Drive, Message, gate_review};
 use crate::declaration::model::Action;
-use crate::harness::launch;
-use crate::harness::resolve;
-use crate::harness::{Launch, Task};
+use crate::harness::{Launch, Missing, Resolved, Task, launch, resolve};
 use crate::outcome::{Outcome, Session, Usage};
 use crate::plan::ORCHESTRATOR;
 use crate::run::effect::{Effect, Notice};
@@ -23,6 +22,7 @@ impl Drive {
             }
             Effect::StopAgent { launch } => {
                 self.forget_questions(launch);
+                self.asked = None;
                 if let Some(agent) = self.agent.take_if(|agent| agent.launch == launch) {
                     agent.running.stop();
                     self.stopping.push(agent);
@@ -72,8 +72,7 @@ impl Drive {
 
     fn start_agent(&mut self, stage: usize, number: u32, resume: bool, session: Option<Session>) {
         self.live = super::live::Live::begin(stage);
-        let name = self.harness_name(stage).to_owned();
-        let resolved = match resolve(&name, &self.host.harnesses) {
+        let resolved = match self.resolved(stage) {
             Ok(resolved) => resolved,
             Err(missing) => {
                 return self.not_started(number, Outcome::NeedsHuman { question: missing.to_string() });
@@ -88,6 +87,30 @@ impl Drive {
         if let Some(parameters) = self.checkpoint_parameters(stage, session.is_some()) {
             prompt.insert_str(0, &format!("{parameters}\n\n"));
         }
+        if self.host.config.prompt {
+            let run = &self.run;
+            let (kind, actor) = run.plan.actor(stage);
+            let inputs: std::collections::BTreeMap<String, String> =
+                run.plan.stage_inputs(stage, &|other| run.result(other)).into_iter().collect();
+            let ctx = json!({
+                "root": self.root, "run_id": run.run_id, "superpower": run.plan.name(), "stage": stage + 1,
+                "total": run.plan.total(), "label": run.label(stage), "kind": kind, "actor": actor,
+                "attempt": run.stages[stage].spent + 1, "inputs": inputs,
+            });
+            let event = json!({ "type": "ask-prompt", "prompt": prompt, "ctx": ctx });
+            return self.ask_lua(Wanted::Prompt { stage, launch: number, session }, event);
+        }
+        self.dispatch(stage, number, session, prompt);
+    }
+
+    /// Launches the stage's agent with this prompt.
+    pub(super) fn dispatch(&mut self, stage: usize, number: u32, session: Option<Session>, prompt: String) {
+        let resolved = match self.resolved(stage) {
+            Ok(resolved) => resolved,
+            Err(missing) => {
+                return self.not_started(number, Outcome::NeedsHuman { question: missing.to_string() });
+            }
+        };
         let dir = self.dir.attempt(number, stage);
         let kept = fs::create_dir_all(&dir).and_then(|()| {
             atomic::replace(&dir.join("prompt.md"), self.host.secrets.mask(&prompt).as_bytes())
@@ -135,9 +158,10 @@ impl Drive {
     }
 
     /// The harness for a stage: its own, else the run's, else the configuration's.
-    fn harness_name(&self, stage: usize) -> &str {
+    fn resolved(&self, stage: usize) -> Result<Resolved, Missing> {
         let own = self.run.plan.stage(stage).harness.as_ref().map(|harness| harness.value.as_str());
-        own.or(self.run.harness.as_deref()).unwrap_or(&self.host.config.harness)
+        let name = own.or(self.run.harness.as_deref()).unwrap_or(&self.host.config.harness);
+        resolve(name, &self.host.harnesses)
     }
 
     /// Remembers which harness a launch is for, before its process is known.

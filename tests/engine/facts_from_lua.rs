@@ -1,4 +1,4 @@
-//! Facts that Lua provides: asked once, remembered, and never waited for without an end.
+//! What Lua provides: facts, asked once and remembered; prompts; and neither is waited for without an end.
 
 use crate::world::World;
 use serde_json::{Value, json};
@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 const ASKING: &str =
     "stages:\n  - {agent: a, when: 'story.has_api'}\n  - {agent: b, when: '!story.has_api'}\n";
 
-fn asked(world: &World) -> Value {
+fn asked(world: &World, kind: &str) -> Value {
     let end = Instant::now() + Duration::from_secs(10);
     loop {
-        if let Some(event) = world.events().into_iter().find(|event| event["type"] == "ask-fact") {
+        if let Some(event) = world.events().into_iter().find(|event| event["type"] == kind) {
             return event;
         }
         assert!(Instant::now() < end, "it was not asked");
@@ -26,7 +26,7 @@ fn a_registered_fact_is_asked_once_and_remembered() {
     world.refused("run", json!({ "name": "asking" }), "invalid-declaration");
     world.configure(json!({ "conditions": ["story.has_api"] }));
     world.run("asking", json!({}));
-    let event = asked(&world);
+    let event = asked(&world, "ask-fact");
     assert_eq!(event["name"], "story.has_api");
     assert_eq!(event["ctx"]["stage"], 1);
     world.ok("answer", json!({ "id": event["id"], "value": { "value": true, "reason": "api.md is there" } }));
@@ -48,14 +48,42 @@ fn a_fact_that_fails_pauses_the_run_and_resume_asks_again() {
     world.declare("asking", ASKING);
     world.configure(json!({ "conditions": ["story.has_api"] }));
     world.run("asking", json!({}));
-    let event = asked(&world);
+    let event = asked(&world, "ask-fact");
     world.ok("answer", json!({ "id": event["id"], "error": "attempt to index a nil value" }));
     let picture = world.settled();
     assert_eq!(picture["reason"], "interrupted");
     assert!(picture["detail"].as_str().unwrap().contains("attempt to index a nil value"), "{picture:#}");
     world.ok("resume", json!({}));
-    let event = asked(&world);
+    let event = asked(&world, "ask-fact");
     world.ok("answer", json!({ "id": event["id"], "value": { "value": false } }));
     assert_eq!(world.settled()["state"], "complete");
     assert_eq!(world.calls(), ["b"]);
+}
+
+#[test]
+fn a_prompt_function_replaces_what_the_agent_is_told() {
+    let world = World::new();
+    world.declare("one", "stages:\n  - {agent: a, description: Do it}\n");
+    world.configure(json!({ "prompt": true }));
+    world.run("one", json!({}));
+    let event = asked(&world, "ask-prompt");
+    assert!(event["prompt"].as_str().unwrap().contains("Do it"), "{event}");
+    assert_eq!((&event["ctx"]["actor"], &event["ctx"]["attempt"]), (&json!("a"), &json!(1)));
+    assert!(world.calls().is_empty(), "nothing starts before the answer");
+    world.ok("answer", json!({ "id": event["id"], "error": "no such table" }));
+    let picture = world.settled();
+    assert_eq!(picture["reason"], "interrupted");
+    assert!(picture["detail"].as_str().unwrap().contains("no such table"), "{picture:#}");
+    world.ok("resume", json!({}));
+    let event = asked(&world, "ask-prompt");
+    world.ok("answer", json!({ "id": event["id"], "value": { "prompt": "Dance." } }));
+    assert_eq!(world.settled()["state"], "complete");
+    assert_eq!(world.read(".prompt"), "Dance.");
+    // Cancelled while Lua thinks: its answer comes too late.
+    world.run("one", json!({}));
+    let event = asked(&world, "ask-prompt");
+    world.ok("cancel", json!({}));
+    world.ok("answer", json!({ "id": event["id"], "value": { "prompt": "Sing." } }));
+    assert_eq!(world.settled()["state"], "cancelled");
+    assert_eq!(world.calls(), ["a"]);
 }

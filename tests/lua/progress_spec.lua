@@ -329,6 +329,24 @@ describe("the world", function()
     contains(answers[2].error, "boom")
     contains(answers[3].error, "no condition")
   end)
+
+  it("lets the user's own function replace a prompt, and hears its failures", function()
+    local nvim = S.child()
+    nvim:lua([[vim.g.superpower = { prompt = function(prompt, ctx)
+      if ctx.stage == 2 then error("boom") end
+      return ctx.stage == 1 and prompt .. "! " .. ctx.actor or nil
+    end }]])
+    for stage = 1, 3 do
+      local ctx = { root = nvim.project, stage = stage, actor = "qa" }
+      S.send(nvim, { type = "ask-prompt", id = tostring(stage), prompt = "Test", ctx = ctx })
+    end
+    nvim:lua("vim.wait(30)")
+    local answers = S.calls(nvim, "answer")
+    eq({ id = "1", value = { prompt = "Test! qa" } }, answers[1])
+    contains(answers[2].error, "boom")
+    contains(answers[3].error, "returned a nil")
+    eq(true, nvim:lua("return require('superpower.config').for_engine(require('superpower.config').get()).prompt"))
+  end)
 end)
 
 describe("files that an agent changed", function()
