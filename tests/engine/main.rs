@@ -2,6 +2,7 @@
 
 mod architecture;
 mod assist;
+mod bounds;
 mod branches;
 mod check;
 mod check_fixtures;
@@ -44,6 +45,7 @@ mod recorded_cases;
 mod reports_g;
 mod reports_h;
 mod reports_s;
+mod secrets_kept;
 mod stage;
 mod survivors;
 mod template;

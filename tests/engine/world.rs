@@ -10,7 +10,9 @@ use superpower::engine::Engine;
 
 /// A project and its engine.
 pub struct World {
-    dir: tempfile::TempDir,
+    /// Gone with the world; none where the project is somebody else's.
+    _dir: Option<tempfile::TempDir>,
+    root: PathBuf,
     /// The engine.
     pub engine: Arc<Engine>,
 }
@@ -27,8 +29,15 @@ impl World {
     /// An empty project whose agents succeed.
     pub fn new() -> Self {
         let dir = tempfile::Builder::new().prefix("superpower-").tempdir().unwrap();
-        fs::create_dir_all(dir.path().join(".claude/superpowers")).unwrap();
-        let world = Self { engine: Engine::new(), dir };
+        let mut world = Self::at(dir.path());
+        world._dir = Some(dir);
+        world
+    }
+
+    /// The same in a directory that is there.
+    pub fn at(dir: &Path) -> Self {
+        fs::create_dir_all(dir.join(".claude/superpowers")).unwrap();
+        let world = Self { engine: Engine::new(), root: dir.canonicalize().unwrap(), _dir: None };
         world.write(
             "bin/agent",
             &AGENT.replace("$SUPERPOWER_CALLS", &world.path("calls").display().to_string()),
@@ -60,7 +69,7 @@ impl World {
 
     /// The project's root, a real path.
     pub fn root(&self) -> PathBuf {
-        self.dir.path().canonicalize().unwrap()
+        self.root.clone()
     }
 
     /// A path in the project.

@@ -1,0 +1,91 @@
+//! SPEC section 11: what the environment holds in secret is in no file and no window of ours, whoever says it.
+//!
+//! The test binary starts itself with real variables: `child` below.
+
+use crate::world::World;
+use serde_json::{Value, json};
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+const PROJECT: &str = "SUPERPOWER_SECRETS_PROJECT";
+const TOKEN: &str = "tok-\"with\\quotes\"-4711";
+const KEY: &str = "sk-live-0123456789";
+
+const STAGES: &str = "inputs: [{name: note}]
+stages:
+  - {agent: leaky, description: 'Leak {{note}}', max_attempts: 1}
+  - {gate: human-approval}
+  - {agent: leaky, max_attempts: 1}
+";
+
+/// Not a test: the editor that has the secrets, where the environment says so.
+#[test]
+fn child() {
+    let Some(root) = std::env::var_os(PROJECT) else { return };
+    let world = World::at(Path::new(&root));
+    world.declare("leak", STAGES);
+    world.hook(
+        "printf '%s\\n' \"$MY_SERVICE_KEY\" \"$MY_SERVICE_TOKEN\"; echo \"oops $MY_SERVICE_KEY\" >&2
+printf '%s' sk-live-; sleep 0.05; printf '%s\\n' 0123456789
+[ -e asked ] || { : > asked; echo \"is $MY_SERVICE_TOKEN right?\"; exit 2; }",
+    );
+    let mut shown = Vec::new();
+    world.run("leak", json!({ "note": KEY }));
+    assert_eq!(world.settled()["reason"], "needs-human");
+    shown.push(world.status());
+    world.ok("retry", json!({ "comment": format!("use {KEY} and {TOKEN}") }));
+    assert_eq!(world.settled()["reason"], "gate");
+    shown.push(world.ok("review", json!({})));
+    shown.push(world.ok("why", json!({ "stage": 1 })));
+    world.ok("decide", json!({ "decision": "approve", "comment": TOKEN, "by": KEY }));
+    assert_eq!(world.settled()["state"], "complete");
+    shown.push(world.status());
+    shown.push(world.ok("runs", json!({})));
+    shown.extend(world.events());
+    fs::write(Path::new(&root).join("shown"), Value::Array(shown).to_string()).unwrap();
+}
+
+fn files(dir: &Path, found: &mut Vec<(String, Vec<u8>)>) {
+    for entry in fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files(&path, found);
+        } else {
+            found.push((path.display().to_string(), fs::read(&path).unwrap()));
+        }
+    }
+}
+
+#[test]
+fn no_secret_reaches_a_file_or_a_window() {
+    let world = World::new();
+    let status = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "secrets_kept::child", "--nocapture", "--test-threads=1"])
+        .env(PROJECT, world.root())
+        .env("MY_SERVICE_KEY", KEY)
+        .env("MY_SERVICE_TOKEN", TOKEN)
+        .env("SHORT_KEY", "abc")
+        .env_remove("SUPERPOWER_RUN_ID")
+        .stdout(Stdio::null())
+        .status();
+    assert!(status.unwrap().success());
+    let mut all = vec![("windows".to_owned(), world.read("shown").into_bytes())];
+    files(&world.path(".claude/state"), &mut all);
+    files(&world.path(".claude/logs"), &mut all);
+    assert!(all.len() > 10);
+    let json = serde_json::to_string(TOKEN).unwrap();
+    let mut masked = 0;
+    for (path, bytes) in &all {
+        let text = String::from_utf8_lossy(bytes);
+        for secret in [KEY, TOKEN, json.trim_matches('"')] {
+            assert!(!text.contains(secret), "{path} holds \"{secret}\":\n{text}");
+        }
+        masked += usize::from(text.contains("***"));
+    }
+    assert!(masked >= 5, "they were there to be masked: {masked}");
+    let journal = all.iter().find(|(path, _)| path.ends_with("journal.jsonl")).unwrap();
+    assert!(String::from_utf8_lossy(&journal.1).contains("use *** and ***"));
+    // The agent itself was told what it was to be told.
+    assert!(world.read(".prompt").contains("What the reviewer said"), "{}", world.read(".prompt"));
+}
