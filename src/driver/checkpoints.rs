@@ -222,8 +222,7 @@ impl Drive {
         if worked < WORTH_A_LOOK {
             return Vec::new();
         }
-        let changes =
-            gate_review::compare(&self.root, &self.dir).map(|(_, _, files)| files).unwrap_or_default();
+        let changes = gate_review::compare(&self.root, &self.dir).map(|(_, files)| files).unwrap_or_default();
         let fresh = |change: &Change| {
             let modified = std::fs::metadata(self.root.join(&change.path)).and_then(|file| file.modified());
             modified.is_ok_and(|modified| DateTime::<Utc>::from(modified) >= since)

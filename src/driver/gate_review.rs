@@ -1,26 +1,37 @@
 //! What is under review at a gate: the files that were created or changed since the last approval.
+//!
+//! Comparing trees takes `git` and its time, which the drive's thread has. What a decision needs, and what is asked
+//! before a run goes on, is asked for by the editor's main loop: it reads no more than the files that are listed.
 
+use crate::project::digest::Digest;
 use crate::project::review::{Change, Review, TreeId};
 use crate::run::event::Decision;
 use crate::run::state::{Run, gate_id};
 use crate::store::atomic;
 use crate::store::rundir::RunDir;
 use serde::{Deserialize, Serialize};
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+
+/// Larger files are told apart by size and time.
+const LARGE: u64 = 1024 * 1024;
+/// So are those beyond this many.
+const MANY: usize = 1000;
 
 /// The review of one visit of one gate, as kept in the run's directory.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct GateReview {
-    /// `STAGE.VISIT`.
-    pub gate: String,
-    /// The files as of the last approval.
-    pub before: Option<String>,
-    /// The files when the gate opened.
-    pub after: Option<String>,
-    /// What differs.
+    /// The files when the gate opened: what a human then edits can be had back.
+    pub after: Option<TreeId>,
+    /// What differs from the last approval.
     pub files: Vec<Change>,
     /// Why there is no list, where there is none.
     pub note: Option<String>,
+    /// What each of the files was when the gate was decided.
+    #[serde(default)]
+    seals: Vec<String>,
 }
 
 /// Opens the project's review store.
@@ -33,15 +44,10 @@ fn store(root: &Path) -> Result<Review, String> {
     Review::open(root, &state.join("review.git")).map_err(|error| error.to_string())
 }
 
-/// The files as they are now.
-pub fn snapshot(root: &Path) -> Result<String, String> {
-    Ok(store(root)?.snapshot().map_err(|error| error.to_string())?.as_str().to_owned())
-}
-
-/// Remembers `tree` (or the files as they are now) as what the next gate compares with.
-pub fn take_baseline(root: &Path, dir: &RunDir, tree: Option<String>) {
-    if let Some(tree) = tree.or_else(|| snapshot(root).ok()) {
-        let _ = atomic::replace(&dir.path().join("baseline"), tree.as_bytes());
+/// Remembers the files as they are now as what the next gate compares with.
+pub fn take_baseline(root: &Path, dir: &RunDir) {
+    if let Ok(tree) = store(root).and_then(|store| store.snapshot().map_err(|error| error.to_string())) {
+        let _ = atomic::replace(&dir.path().join("baseline"), tree.as_str().as_bytes());
     }
 }
 
@@ -53,20 +59,18 @@ pub fn baseline(dir: &RunDir) -> Option<TreeId> {
 /// Makes the review of a gate that opens, and keeps it.
 pub fn make(root: &Path, dir: &RunDir, run: &Run, stage: usize) -> GateReview {
     let gate = gate_id(stage, run.stages[stage].visit);
-    let review = compare(root, dir).map_or_else(
-        |note| GateReview { gate: gate.clone(), note: Some(note), ..GateReview::default() },
-        |(before, after, files)| GateReview {
-            gate: gate.clone(),
-            before: Some(before.as_str().to_owned()),
-            after: Some(after.as_str().to_owned()),
-            files,
-            note: None,
-        },
-    );
-    if let Ok(bytes) = serde_json::to_vec(&review) {
-        let _ = atomic::replace(&path(dir, &gate), &bytes);
-    }
+    let review = match compare(root, dir) {
+        Ok((after, files)) => GateReview { after: Some(after), files, ..GateReview::default() },
+        Err(note) => GateReview { note: Some(note), ..GateReview::default() },
+    };
+    keep(dir, &gate, &review);
     review
+}
+
+fn keep(dir: &RunDir, gate: &str, review: &GateReview) {
+    if let Ok(bytes) = serde_json::to_vec(&review) {
+        let _ = atomic::replace(&path(dir, gate), &bytes);
+    }
 }
 
 /// The kept review of a gate.
@@ -74,27 +78,54 @@ pub fn load(dir: &RunDir, gate: &str) -> Option<GateReview> {
     serde_json::from_str(&atomic::read(&path(dir, gate)).ok()?).ok()
 }
 
+/// A digest of the files under review as they are now, for the decision; none where there is no list of them. What
+/// each of them is, is kept beside it.
+pub fn seal(root: &Path, dir: &RunDir, gate: &str) -> Option<String> {
+    let mut review = load(dir, gate).filter(|review| review.note.is_none())?;
+    review.seals = seals(root, &review.files);
+    keep(dir, gate, &review);
+    Some(digest(&review))
+}
+
 /// Files under review at the newest approval that have changed since it, where no agent has started since.
 pub fn changed_since_approval(root: &Path, dir: &RunDir, run: &Run) -> Vec<String> {
-    let Some(decision) = run.decisions.last().filter(|decision| decision.decision == Decision::Approve)
+    let newest = run.decisions.last();
+    let Some(decision) = newest.filter(|it| it.decision == Decision::Approve && it.launches == run.launches)
     else {
         return Vec::new();
     };
-    if decision.launches != run.launches {
-        return Vec::new();
-    }
-    let (Some(approved), Some(review)) = (
-        decision.digest.as_deref().and_then(TreeId::parse),
-        load(dir, &gate_id(decision.stage, decision.visit)),
-    ) else {
-        return Vec::new();
+    let sealed = load(dir, &gate_id(decision.stage, decision.visit))
+        .filter(|review| decision.digest.as_ref() == Some(&digest(review)));
+    let Some(review) = sealed else { return Vec::new() };
+    let now = seals(root, &review.files);
+    let pairs = review.files.into_iter().zip(review.seals.into_iter().zip(now));
+    pairs.filter(|(_, (then, now))| then != now).map(|(file, _)| file.path).collect()
+}
+
+fn seals(root: &Path, files: &[Change]) -> Vec<String> {
+    files.iter().enumerate().map(|(at, file)| seal_of(&root.join(&file.path), at < MANY)).collect()
+}
+
+/// What a file is: its contents' digest, where that is soon made.
+fn seal_of(path: &Path, read: bool) -> String {
+    let Ok(meta) = path.symlink_metadata() else { return "gone".into() };
+    let bytes = match fs::read_link(path) {
+        Ok(target) => Some(target.as_os_str().as_bytes().to_vec()),
+        Err(_) if read && meta.is_file() && meta.len() <= LARGE => fs::read(path).ok(),
+        Err(_) => None,
     };
-    let changes = store(root).ok().and_then(|store| {
-        let now = store.snapshot().ok()?;
-        store.changes(&approved, &now).ok()
-    });
-    let under_review = |path: &String| review.files.iter().any(|file| file.path == *path);
-    changes.unwrap_or_default().into_iter().map(|change| change.path).filter(under_review).collect()
+    let Some(bytes) = bytes else { return format!("{} {} {}", meta.len(), meta.mtime(), meta.mtime_nsec()) };
+    let mut digest = Digest::default();
+    digest.put(if meta.is_symlink() { b"link" } else { b"file" }, &bytes);
+    digest.hex()
+}
+
+fn digest(review: &GateReview) -> String {
+    let mut digest = Digest::default();
+    for (file, seal) in review.files.iter().zip(&review.seals) {
+        digest.put(file.path.as_bytes(), seal.as_bytes());
+    }
+    digest.hex()
 }
 
 /// A file's text as of the last approval; none where it did not exist.
@@ -103,14 +134,14 @@ pub fn before(root: &Path, dir: &RunDir, path: &str) -> Result<Option<String>, S
     store(root)?.before(&tree, path).map_err(|error| error.to_string())
 }
 
-/// The files at the last approval, the files now, and what differs.
-pub fn compare(root: &Path, dir: &RunDir) -> Result<(TreeId, TreeId, Vec<Change>), String> {
+/// The files as they are now, and what differs from the last approval.
+pub fn compare(root: &Path, dir: &RunDir) -> Result<(TreeId, Vec<Change>), String> {
     let store = store(root)?;
     let before = baseline(dir).ok_or("it is not known what the files were at the last approval")?;
     let after = store.snapshot().map_err(|error| error.to_string())?;
     let mut files = store.changes(&before, &after).map_err(|error| error.to_string())?;
     files.retain(|file| !is_bookkeeping(&file.path));
-    Ok((before, after, files))
+    Ok((after, files))
 }
 
 fn path(dir: &RunDir, gate: &str) -> std::path::PathBuf {

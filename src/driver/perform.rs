@@ -7,7 +7,7 @@ use crate::harness::{Launch, Missing, Resolved, Task, launch, resolve};
 use crate::outcome::{Outcome, Session, Usage};
 use crate::plan::ORCHESTRATOR;
 use crate::run::effect::{Effect, Notice};
-use crate::run::event::{Decision, Event};
+use crate::run::event::Event;
 use crate::run::state::{Phase, Step};
 use crate::store::atomic;
 use serde_json::json;
@@ -32,9 +32,7 @@ impl Drive {
             }
             Effect::Wait { stage, until } => self.wait = Some((stage, until)),
             Effect::TakeBaseline => {
-                let approved = self.run.decisions.last().filter(|it| it.decision == Decision::Approve);
-                let tree = approved.and_then(|decision| decision.digest.clone());
-                gate_review::take_baseline(&self.root, &self.dir, tree);
+                gate_review::take_baseline(&self.root, &self.dir);
             }
             Effect::OpenGate { stage, .. } => {
                 gate_review::make(&self.root, &self.dir, &self.run, stage);

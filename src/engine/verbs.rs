@@ -170,7 +170,7 @@ pub fn decide(engine: &Engine, request: Decide) -> Answer {
             events = drift(engine, root, opened, &request.answer)?;
             require(engine, root, opened)?;
         }
-        let digest = gate_review::snapshot(root).ok();
+        let digest = gate_review::seal(root, &opened.dir, &open);
         let (decision, comment) = (request.decision, request.comment.clone());
         events.push(Event::GateDecided { stage, visit, decision, comment, by, digest });
         Ok(events)

@@ -4,6 +4,7 @@
 //! program started is `git`, by [`review`], with a git directory of our own.
 
 pub mod branch;
+pub mod digest;
 pub mod expects;
 pub mod facts;
 pub mod frontmatter;

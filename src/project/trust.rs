@@ -4,10 +4,10 @@
 //! shown once. The answer is for exact bytes: any change of the declaration, or of an agent's or a skill's file that
 //! it names, asks again. It is kept with the editor's own state, where no repository can reach.
 
+use super::digest::Digest;
 use super::places::Index;
 use crate::declaration::model::{Action, Declaration};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Write};
@@ -70,12 +70,12 @@ impl Subject {
     pub fn read(root: &Path, index: &Index, path: &Path, text: &str, declaration: &Declaration) -> Self {
         let stages: Vec<SheetStage> = sheet_stages(index, declaration);
         let named: BTreeSet<PathBuf> = stages.iter().filter_map(|stage| stage.file.clone()).collect();
-        let mut hash = Sha256::new();
-        put(&mut hash, b"declaration", text.as_bytes());
+        let mut digest = Digest::default();
+        digest.put(b"declaration", text.as_bytes());
         for file in &named {
             match fs::read(file) {
-                Ok(bytes) => put(&mut hash, file.as_os_str().as_encoded_bytes(), &bytes),
-                Err(_) => put(&mut hash, file.as_os_str().as_encoded_bytes(), b"unreadable"),
+                Ok(bytes) => digest.put(file.as_os_str().as_encoded_bytes(), &bytes),
+                Err(_) => digest.put(file.as_os_str().as_encoded_bytes(), b"unreadable"),
             }
         }
         let sheet = Sheet {
@@ -85,7 +85,7 @@ impl Subject {
             stages,
             files: std::iter::once(path.to_path_buf()).chain(named).collect(),
         };
-        Self { sheet, digest: hex(&hash.finalize()), root: root.to_path_buf() }
+        Self { sheet, digest: digest.hex(), root: root.to_path_buf() }
     }
 
     /// Whether the user agreed to it, by the records below `state_dir`.
@@ -113,10 +113,10 @@ impl Subject {
     }
 
     fn record_path(&self, state_dir: &Path) -> PathBuf {
-        let mut hash = Sha256::new();
-        put(&mut hash, b"root", self.root.as_os_str().as_encoded_bytes());
-        put(&mut hash, b"declaration", self.sheet.path.as_os_str().as_encoded_bytes());
-        state_dir.join("trust").join(format!("{}.json", &hex(&hash.finalize())[..32]))
+        let mut digest = Digest::default();
+        digest.put(b"root", self.root.as_os_str().as_encoded_bytes());
+        digest.put(b"declaration", self.sheet.path.as_os_str().as_encoded_bytes());
+        state_dir.join("trust").join(format!("{}.json", &digest.hex()[..32]))
     }
 }
 
@@ -173,18 +173,6 @@ fn sheet_stages(index: &Index, declaration: &Declaration) -> Vec<SheetStage> {
             SheetStage { position: at + 1, label, actor: actor.to_owned(), kind, file }
         })
         .collect()
-}
-
-/// Feeds a name and a text, each with its length, so that no two lists of files have the same bytes.
-fn put(hash: &mut Sha256, name: &[u8], bytes: &[u8]) {
-    for part in [name, bytes] {
-        hash.update((part.len() as u64).to_le_bytes());
-        hash.update(part);
-    }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Writes a file whole: beside, flushed, then renamed over.

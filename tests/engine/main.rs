@@ -45,6 +45,7 @@ mod recorded_cases;
 mod reports_g;
 mod reports_h;
 mod reports_s;
+mod sealed;
 mod secrets_kept;
 mod stage;
 mod survivors;
