@@ -106,7 +106,7 @@ def answer_to(body):
     for place, step in enumerate(steps):
         if step[0] == "fail":
             status, _, times = step[1].partition(" ")
-            key = (text, had, place)
+            key = (json.dumps(answers), had, place)
             with lock:
                 failures[key] = failures.get(key, 0) + 1
                 if not times or failures[key] <= int(times):

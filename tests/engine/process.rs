@@ -53,6 +53,11 @@ fn run_with(spec: Spec, secrets: &Secrets, mut each: impl FnMut(&mut Process<()>
     }
 }
 
+/// How long a test's processes sleep, which tells them from all others.
+fn nap(n: u32) -> String {
+    format!("777{n}.{}", std::process::id())
+}
+
 /// Whether a process with this argument lives, zombies aside.
 fn lives(argument: &str) -> bool {
     std::fs::read_dir("/proc").unwrap().flatten().any(|entry| {
@@ -99,13 +104,16 @@ fn it_works_in_the_root_with_the_mark_and_without_the_editors_marks() {
 #[test]
 fn the_wall_clock_ends_a_tree_that_ignores_term() {
     let dir = tempfile::tempdir().unwrap();
-    let mut spec = spec(dir.path(), "trap '' TERM; (trap '' TERM; sleep 7771) & sleep 7771; sleep 7771");
+    let mut spec = spec(
+        dir.path(),
+        &"trap '' TERM; (trap '' TERM; sleep NAP) & sleep NAP; sleep NAP".replace("NAP", &nap(1)),
+    );
     spec.timeout = Some(Duration::from_millis(300));
     let seen = run(spec);
     assert_eq!(seen.limits, [Limit::Wall(Duration::from_millis(300))]);
     assert_eq!(seen.exit, Exit::Signal(libc::SIGKILL));
     assert!(seen.took < Duration::from_secs(2), "{:?}", seen.took);
-    assert!(!lives("7771"));
+    assert!(!lives(&nap(1)));
 }
 
 #[test]
@@ -140,33 +148,32 @@ fn silence_while_busy_is_no_limit() {
 fn reading_ends_soon_after_the_exit_and_what_escaped_is_ended() {
     let dir = tempfile::tempdir().unwrap();
     // The child leaves the group and the session, loses its parent, and keeps the pipe open.
-    let seen = run(spec(
-        dir.path(),
-        "(setsid sh -c 'trap \"\" TERM; sleep 7772; sleep 7772' &) ; echo said; exit 5",
-    ));
+    let script =
+        "(setsid sh -c 'trap \"\" TERM; sleep NAP; sleep NAP' &) ; echo said; exit 5".replace("NAP", &nap(2));
+    let seen = run(spec(dir.path(), &script));
     assert_eq!((seen.exit, seen.out), (Exit::Code(5), b"said\n".to_vec()));
     assert!(seen.took < Duration::from_secs(3), "{:?}", seen.took);
-    assert!(!lives("7772"));
+    assert!(!lives(&nap(2)));
 }
 
 #[test]
 fn what_cleared_its_environment_is_found_by_its_parents() {
     let dir = tempfile::tempdir().unwrap();
-    let mut spec = spec(dir.path(), "env -i setsid sleep 7773 & sleep 7774");
+    let mut spec = spec(dir.path(), &format!("env -i setsid sleep {} & sleep {}", nap(3), nap(4)));
     spec.timeout = Some(Duration::from_millis(300));
     run(spec);
-    assert!(!lives("7773") && !lives("7774"));
+    assert!(!lives(&nap(3)) && !lives(&nap(4)));
 }
 
 #[test]
 fn a_dropped_process_leaves_nothing() {
     let dir = tempfile::tempdir().unwrap();
-    let spec = spec(dir.path(), "setsid sleep 7775 & sleep 7775");
+    let spec = spec(dir.path(), &format!("setsid sleep {0} & sleep {0}", nap(5)));
     let process = spawn::<()>(spec, &Environment::current(), &Secrets::default(), Arc::default()).unwrap();
     std::thread::sleep(Duration::from_millis(200));
-    assert!(lives("7775"));
+    assert!(lives(&nap(5)));
     drop(process);
-    assert!(!lives("7775"));
+    assert!(!lives(&nap(5)));
 }
 
 #[test]
@@ -179,7 +186,11 @@ fn a_sweep_ends_what_an_earlier_drive_left() {
         command.args(["-c", script]).env("SUPERPOWER_RUN_ID", &mark.run_id).current_dir(dir.path());
         command.spawn().unwrap()
     };
-    let mut child = start("(setsid sh -c 'trap \"\" TERM; sleep 7776; sleep 7776' &); sleep 7777");
+    let mut child = start(
+        &"(setsid sh -c 'trap \"\" TERM; sleep ONE; sleep ONE' &); sleep TWO"
+            .replace("ONE", &nap(6))
+            .replace("TWO", &nap(7)),
+    );
     std::thread::sleep(Duration::from_millis(200));
     let known = record(child.id()).unwrap();
     assert!(alive(&known));
@@ -187,7 +198,7 @@ fn a_sweep_ends_what_an_earlier_drive_left() {
     let said = sweep(std::slice::from_ref(&known), &mark.run_id);
     assert!(said.len() >= 3, "{said:?}");
     reaper.join().unwrap().unwrap();
-    assert!(!alive(&known) && !lives("7776") && !lives("7777"));
+    assert!(!alive(&known) && !lives(&nap(6)) && !lives(&nap(7)));
     assert!(sweep(&[known], &mark.run_id).is_empty());
 }
 

@@ -92,6 +92,54 @@ fn every_recording_is_judged_as_the_table_says() {
     assert!(strange.is_empty(), "recordings without a case: {strange:?}");
 }
 
+#[test]
+fn no_line_however_spoilt_is_a_fault() {
+    let spoilers =
+        [json!(null), json!(true), json!(-7.5), json!("x"), json!([1, "a", {"b": []}]), json!({"type": 3})];
+    for tool in ["claude", "opencode"] {
+        let case = CASES.iter().find(|case| case.tool == tool).unwrap();
+        let mut harnesses = Harnesses::default();
+        harnesses.named.get_mut(tool).unwrap().cmd = vec!["/bin/true".to_owned()];
+        let launch = launch_of(case, Path::new("/project"), Path::new("/project"));
+        let mut harness = of(&resolve(tool, &harnesses).unwrap(), &launch);
+        harness.invocation();
+        let mut read = |line: &str| {
+            let mut to = Actions::default();
+            harness.line(line, 0, &mut to);
+            harness.error_line(line, &mut to);
+        };
+        for file in std::fs::read_dir(fixtures()).unwrap().flatten() {
+            let text = std::fs::read_to_string(file.path()).unwrap();
+            for line in text.lines().filter(|line| line.starts_with('{') && line.len() < 2000).step_by(5) {
+                (0..line.len())
+                    .step_by(397)
+                    .filter(|at| line.is_char_boundary(*at))
+                    .for_each(|at| read(&line[..at]));
+                let whole: Value = serde_json::from_str(line).unwrap();
+                for spoiler in &spoilers {
+                    each_spoilt(&whole, spoiler, &mut |value| read(&value.to_string()));
+                }
+            }
+        }
+        harness.end(&End { exit: Exit::Code(0), stopped: None }, &mut Actions::default());
+    }
+}
+
+/// The value with each of its fields, at two levels, replaced.
+fn each_spoilt(value: &Value, spoiler: &Value, each: &mut impl FnMut(&Value)) {
+    let Value::Object(map) = value else { return };
+    for (name, inner) in map {
+        let mut spoilt = value.clone();
+        spoilt[name] = spoiler.clone();
+        each(&spoilt);
+        for key in inner.as_object().into_iter().flat_map(|inner| inner.keys()) {
+            let mut spoilt = value.clone();
+            spoilt[name][key] = spoiler.clone();
+            each(&spoilt);
+        }
+    }
+}
+
 /// Reads a recording as if it came now.
 fn replay(case: &Case) -> Read {
     let dir = tempfile::tempdir().unwrap();
