@@ -70,29 +70,35 @@ function M.call()
   end
 end
 
---- Runs `now` as soon as the keyboard is quiet, or `never` where the editor is busy.
+--- Runs `now` as soon as the keyboard is quiet and the editor waits for a key, or `never` where it is busy.
 ---@param now fun()
 ---@param never fun()
 function M.when_quiet(now, never)
+  local idle = require("superpower.idle")
   waiting = waiting + 1
   update()
+  local watch ---@type superpower.Idle?
   local function done(act)
     waiting = waiting - 1
     update()
-    act()
-  end
-  local function try()
-    if vim.v.exiting ~= vim.NIL then
-      return
-    elseif M.busy() then
-      done(never)
-    elseif M.recent() then
-      vim.defer_fn(try, 100)
-    else
-      done(now)
+    if watch then
+      idle.forget(watch)
+    end
+    if vim.v.exiting == vim.NIL then
+      act()
     end
   end
-  try()
+  if M.busy() then
+    return done(never)
+  end
+  -- Not from here: this may run inside a command that waits, and what is typed meanwhile is not for the window.
+  watch = idle.watch(function(this)
+    if M.busy() then
+      done(never)
+    elseif this.idle >= 50 and not M.recent() then
+      done(now)
+    end
+  end)
 end
 
 return M

@@ -155,7 +155,7 @@ a line says so, and `:Superpower gate` opens it.]],
     type = "integer",
     default = 300,
     min = 300,
-    help = "Milliseconds after its opening before a window's decision keys count.",
+    help = "Milliseconds without any key, with the window shown and the editor idle, before its decision keys count.",
   },
   {
     path = "notify",

@@ -93,7 +93,7 @@ local keys = {
       answer({ answer = "deny", reason = "" })
     end,
   },
-  { lhs = "D", label = "deny, saying why", desc = "deny with a reason", fn = deny_with_reason },
+  { lhs = "D", label = "deny, saying why", desc = "deny with a reason", harmless = true, fn = deny_with_reason },
   {
     lhs = "q",
     label = "later",

@@ -130,6 +130,7 @@ function M.ask(root, name, data, go)
         lhs = "o",
         label = "open",
         desc = "read the file under the cursor, in a tab",
+        harmless = true,
         fn = function()
           local file = files[vim.api.nvim_win_get_cursor(0)[1]]
           if file then

@@ -415,6 +415,66 @@ describe("the keys of a macro", function()
   end)
 end)
 
+describe("a key that was typed before the window was shown", function()
+  local waits = {
+    ["a sleep"] = ":sleep 1<CR>",
+    ["vim.wait()"] = ":lua vim.wait(1000)<CR>",
+    ["getchar()"] = ":call getchar()<CR>",
+    ["a mapping that waits"] = "gw",
+  }
+  for name, keys in pairs(waits) do
+    it("decides nothing: in " .. name, function()
+      local nvim = child()
+      nvim:lua([[vim.keymap.set("n", "gw", function() vim.wait(1000) end)]])
+      S.send(nvim, { type = "snapshot", run = S.run() })
+      nvim:lua(
+        [[local run, event = ...
+          run.root, event.root = vim.env.SP_ROOT or vim.uv.cwd(), vim.env.SP_ROOT or vim.uv.cwd()
+          vim.defer_fn(function()
+            local script = require('superpower.engine').script
+            script.send({ type = "snapshot", root = run.root, run = run })
+            script.send(event)
+          end, 100)]],
+        S.at_gate(),
+        vim.deepcopy(opened)
+      )
+      nvim:feed(keys)
+      vim.uv.sleep(700)
+      nvim:feed("a")
+      vim.uv.sleep(900)
+      eq({}, decisions(nvim))
+      nvim:feed("<Esc>:Superpower gate<CR>")
+      nvim:wait("require('superpower.gate').is_open()")
+      vim.uv.sleep(600)
+      nvim:feed("a")
+      nvim:wait("not require('superpower.gate').is_open()")
+      eq(1, #decisions(nvim))
+    end)
+  end
+
+  it("decides nothing by a second key at once after another", function()
+    local nvim = armed()
+    nvim:feed("ja")
+    vim.uv.sleep(50)
+    eq({}, decisions(nvim))
+    vim.uv.sleep(500)
+    nvim:feed("a")
+    nvim:wait("not require('superpower.gate').is_open()")
+  end)
+
+  it("decides nothing where the user opened the gate inside a wait", function()
+    local nvim = child()
+    S.send(nvim, { type = "snapshot", run = S.at_gate() })
+    nvim:wait("require('superpower.runs').get() ~= nil")
+    nvim:feed(":exe 'Superpower gate' | sleep 1<CR>")
+    vim.uv.sleep(600)
+    nvim:feed("a")
+    vim.uv.sleep(700)
+    eq({}, decisions(nvim))
+    ok(is_open(nvim))
+  end)
+end)
+
 -- Law 10: whoever types across the moment decides nothing. SUPERPOWER_KEYSTREAMS=100000 for the whole of it.
 describe("random keys across the moment that a gate opens", function()
   local keys = {}

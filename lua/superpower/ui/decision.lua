@@ -1,7 +1,9 @@
 --- A window that decides something, and never by accident. Its keys count only with the cursor inside, only after a
---- quiet moment since it opened, and never from a macro. A key that comes too early starts the moment anew. Closing it by
---- whatever means decides nothing.
+--- quiet moment in which it was shown and the editor waited for a key, and never from a macro; those that decide only if
+--- no other key came in the moment before. A key that comes too early starts the moment anew. Closing it by whatever
+--- means decides nothing.
 local float = require("superpower.ui.float")
+local idle = require("superpower.idle")
 
 local M = {}
 M.__index = M
@@ -9,6 +11,7 @@ M.__index = M
 ---@class superpower.DecisionKey : superpower.Key
 ---@field label? string in the foot
 ---@field always? boolean counts at once, and also when the window is dead
+---@field harmless? boolean decides nothing yet: once keys count at all it may follow another key at once
 
 ---@class superpower.DecisionOpts
 ---@field filetype string
@@ -25,11 +28,11 @@ M.__index = M
 ---@class superpower.Decision
 ---@field float superpower.Float
 ---@field opts superpower.DecisionOpts
----@field quiet integer ms still to wait
+---@field watch superpower.Idle
+---@field armed boolean the quiet moment has passed
 ---@field dead boolean
 ---@field closed boolean
 ---@field title? superpower.Chunk[] the first question
-local step = 50
 
 ---@return integer
 local function delay()
@@ -40,7 +43,7 @@ end
 ---@return superpower.Decision
 function M.open(opts)
   local place = float.centre(opts.width, opts.height)
-  local self = setmetatable({ opts = opts, quiet = delay(), dead = false, closed = false }, M)
+  local self = setmetatable({ opts = opts, armed = false, dead = false, closed = false }, M)
   self.float = float.open({
     filetype = opts.filetype,
     width = place.width,
@@ -54,7 +57,9 @@ function M.open(opts)
   self:bind(opts.keys)
   self:frame()
   self:follow()
-  self:arm()
+  self.watch = idle.watch(function()
+    self:beat()
+  end)
   return self
 end
 
@@ -66,7 +71,7 @@ function M:bind(keys)
       lhs = key.lhs,
       desc = key.desc,
       fn = function()
-        if key.always or (self:counts() and not self.dead) then
+        if key.always or (not self.dead and self:counts(key.harmless)) then
           key.fn()
         end
       end,
@@ -76,42 +81,39 @@ function M:bind(keys)
 end
 
 --- Whether a key counts now. One that does not makes the window wait for quiet again.
+---@param harmless boolean?
 ---@return boolean
-function M:counts()
-  local inside = vim.api.nvim_get_current_win() == self.float.win
+function M:counts(harmless)
   local machine = vim.fn.reg_executing() ~= "" or vim.fn.reg_recording() ~= ""
-  if not inside or machine or self.closed then
+  if not self:inside() or machine or self.closed then
     return false
   end
-  if self.quiet > 0 then
-    self.quiet = delay()
-    return false
+  if self.armed and (harmless or self.watch.before >= delay()) then
+    return true
   end
-  return true
+  self:rearm()
+  return false
 end
 
---- Waits in short steps, so that keys which piled up while the editor was held up come before the end of the wait.
-function M:arm()
-  vim.defer_fn(function()
-    if self.closed or self.dead or vim.v.exiting ~= vim.NIL then
-      return
-    end
-    self.quiet = self.quiet - step
-    if self.quiet > 0 then
-      self:arm()
-    else
-      self:frame()
-    end
-  end, step)
+---@return boolean
+function M:inside()
+  return vim.api.nvim_get_current_win() == self.float.win
+end
+
+--- The editor waits for a key.
+function M:beat()
+  if not self:inside() then
+    idle.reset(self.watch)
+  elseif not self.armed and not self.dead and self.watch.idle >= delay() then
+    self.armed = true
+    self:frame()
+  end
 end
 
 --- Makes it wait again, as after its opening: for a second question in the same window.
 function M:rearm()
-  local waiting = self.quiet > 0
-  self.quiet = delay()
-  if not waiting then
-    self:arm()
-  end
+  idle.reset(self.watch)
+  self.armed = false
   self:frame()
 end
 
@@ -135,7 +137,7 @@ function M:frame()
     return
   end
   local width = vim.api.nvim_win_get_width(self.float.win)
-  local dim = self.quiet > 0
+  local dim = not self.armed and not self.dead
   local shown = {}
   for _, key in ipairs(self.opts.keys) do
     if key.label and (not self.dead or key.always) then
@@ -167,7 +169,6 @@ function M:die(lines)
   end
   vim.api.nvim_buf_clear_namespace(self.float.buf, -1, 0, -1)
   float.paint(self.float.buf, all)
-  self.quiet = 0
   self:frame()
 end
 
@@ -178,6 +179,7 @@ function M:follow()
     pattern = tostring(self.float.win),
     callback = function()
       vim.api.nvim_del_augroup_by_id(group)
+      idle.forget(self.watch)
       if not self.closed then
         self.closed = true
         self.opts.closed()

@@ -87,7 +87,7 @@ end
 ---@return superpower.DecisionKey[]
 function M:keys()
   local function key(lhs, label, desc, fn)
-    return { lhs = lhs, label = label, desc = desc, fn = fn }
+    return { lhs = lhs, label = label, desc = desc, fn = fn, harmless = lhs ~= "a" }
   end
   return {
     key("a", "approve", "approve: the run goes on", function()
@@ -127,6 +127,7 @@ function M:reject_keys()
       lhs = "c",
       label = "reject with a comment",
       desc = "reject with a comment",
+      harmless = true,
       fn = function()
         self:comment("reject")
       end,
