@@ -8,18 +8,20 @@ use chrono::{DateTime, Utc};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Puts a new plan under a paused run. The stages up to the cursor keep their state by their place in the order of
-/// execution, which [`super::drift`] has found unchanged or the user has accepted. Those ahead may have been visited
-/// before a rework: they keep theirs where they are the same stage still.
+/// Puts a new plan under a paused run. A stage that is in both keeps its state, wherever it stands now; the run goes on
+/// at the first one that is not done. What the run stood at is only gone on with where that is the same stage still.
 pub fn replace(run: &mut Run, plan: Arc<Plan>, at: DateTime<Utc>) {
     let origins = origins(run, &plan);
+    let current = run.current();
     let mut stages = Vec::with_capacity(plan.total());
     for (index, origin) in origins.iter().enumerate() {
         // A gate is named by its place and its visit, and is decided once: no place begins its count again.
         let counted = run.stages.get(index).map_or(0, |there| there.visit);
         let mut state = origin.map_or_else(StageState::default, |old| run.stages[old].clone());
-        if plan.rank(index) > run.cursor {
+        if *origin != Some(index) {
             state.visit = state.visit.max(counted);
+        }
+        if *origin != current {
             state.pinned &= origin.is_some_and(|old| when(run.plan.stage(old)) == when(plan.stage(index)));
         }
         stages.push(state);
@@ -32,42 +34,46 @@ pub fn replace(run: &mut Run, plan: Arc<Plan>, at: DateTime<Utc>) {
     for decision in &mut run.decisions {
         decision.stage = *moves.entry(decision.stage).or_insert(decision.stage.min(plan.total() - 1));
     }
-    run.cursor = run.cursor.min(plan.total());
+    let done = |index: &usize| matches!(stages[*index].step, Step::Done(_));
+    run.cursor = plan.order.iter().position(|index| !done(index)).unwrap_or(plan.total());
     run.stages = stages;
     run.plan = plan;
     run.updated_at = at;
-    // A stage of another kind may stand at the cursor now: what cannot be there begins anew.
-    if let Some(stage) = run.current() {
-        let fits = match run.stages[stage].step {
-            Step::AtGate => run.plan.asks(stage),
-            Step::Ready { .. } | Step::Working { .. } | Step::Resting { .. } | Step::Held { .. } => {
-                run.plan.acts(stage)
+    let stands = run.current().filter(|&stage| current.is_some() && origins[stage] == current);
+    if stands.is_none() {
+        // The run stood somewhere else: that stage begins anew when its turn comes, and a gate asks again.
+        for state in &mut run.stages {
+            if !matches!(state.step, Step::Done(_) | Step::Waiting) {
+                state.step = Step::Waiting;
             }
-            _ => true,
-        };
-        if !fits {
-            run.stages[stage] = StageState { visit: run.stages[stage].visit, ..StageState::default() };
-            run.phase = Phase::Paused { reason: Reason::User, detail: "the declaration was changed".into() };
         }
+        run.phase = Phase::Paused { reason: Reason::User, detail: "the declaration was changed".into() };
     }
 }
 
-/// For each stage of the new plan, the stage of the old one that it was.
+/// For each stage of the new plan, the stage of the old one that it was: of the same name; else the same in all that a
+/// run can see; else the one in the same place, of the same kind, that is no other's.
 fn origins(run: &Run, plan: &Plan) -> Vec<Option<usize>> {
-    let ahead = |all: &Plan| all.order.get(run.cursor + 1..).unwrap_or_default().to_vec();
     let mut left: HashMap<String, Vec<usize>> = HashMap::new();
-    for old in ahead(&run.plan).into_iter().rev() {
+    for &old in run.plan.order.iter().rev() {
         left.entry(key(run.plan.stage(old))).or_default().push(old);
     }
-    let mut origins = vec![None; plan.total()];
-    for (rank, &index) in plan.order.iter().enumerate().take(run.cursor + 1) {
-        origins[index] = run.plan.order.get(rank).copied();
-    }
-    for index in ahead(plan) {
+    // What was an action and is a gate now, or the reverse, is another stage under the old name.
+    let alike = |old: usize, index: usize| {
+        run.plan.acts(old) == plan.acts(index) && run.plan.asks(old) == plan.asks(index)
+    };
+    let mut origins: Vec<Option<usize>> = vec![None; plan.total()];
+    for &index in &plan.order {
         let old = left.get_mut(&key(plan.stage(index))).and_then(Vec::pop);
-        // What was an action and is a gate now, or the reverse, is another stage under the old name.
-        origins[index] = old
-            .filter(|&old| run.plan.acts(old) == plan.acts(index) && run.plan.asks(old) == plan.asks(index));
+        origins[index] = old.filter(|&old| alike(old, index));
+    }
+    for (rank, &index) in plan.order.iter().enumerate() {
+        let Some(&old) = run.plan.order.get(rank).filter(|_| origins[index].is_none()) else { continue };
+        let unnamed = run.plan.stage(old).name.is_none() && plan.stage(index).name.is_none();
+        let free = !origins.contains(&Some(old));
+        if unnamed && free && alike(old, index) {
+            origins[index] = Some(old);
+        }
     }
     origins
 }

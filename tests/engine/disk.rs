@@ -217,3 +217,47 @@ fn an_expected_file_is_named_by_a_value_and_not_by_a_pattern_in_it() {
     world.run("expects", json!({ "slug": "x-[1]" }));
     assert_eq!(world.settled()["state"], "complete");
 }
+
+const NAMED: &str = "stages:
+  - {name: first, agent: a}
+  - {name: look, gate: human-approval}
+  - {name: second, agent: b, gate: human-approval}
+  - {name: third, agent: c}
+";
+
+#[test]
+fn an_approval_is_never_moved_to_another_gate() {
+    let world = World::new();
+    world.declare("named", NAMED);
+    world.run("named", json!({}));
+    world.settled();
+    world.declare("named", &NAMED.replace("  - {name: look, gate: human-approval}\n", ""));
+    let message = world.refused("decide", json!({ "decision": "approve", "answer": "new" }), "no-gate");
+    assert!(!message.is_empty());
+    assert_eq!(world.calls(), ["a"], "nothing is gone on with");
+    assert_eq!(world.status()["gate"]["id"], "2.1", "and the old gate waits as before");
+    world.ok("resume", json!({ "answer": "new" }));
+    let picture = world.settled();
+    assert_eq!(
+        (&picture["gate"]["id"], world.calls()),
+        (&json!("2.1"), vec!["a".into(), "b".into()]),
+        "{picture:#}"
+    );
+}
+
+#[test]
+fn a_stage_that_was_put_before_is_run_and_no_other_again() {
+    let world = World::new();
+    world.declare("named", NAMED);
+    world.run("named", json!({}));
+    world.settled();
+    world.declare("named", &NAMED.replace("stages:\n", "stages:\n  - {name: zero, agent: z}\n"));
+    world.refused("resume", json!({}), "declaration-changed");
+    world.ok("resume", json!({ "answer": "new" }));
+    let picture = world.settled();
+    assert_eq!(world.calls(), ["a", "z"]);
+    assert_eq!(picture["gate"]["stage"], 3, "{picture:#}");
+    world.ok("decide", json!({ "decision": "approve" }));
+    assert_eq!(world.settled()["gate"]["stage"], 4);
+    assert_eq!(world.calls(), ["a", "z", "b"]);
+}
