@@ -43,6 +43,9 @@ function M.decide(fields, callback)
     elseif open and open:key() == key then
       open.window:close()
     end
+    if not err then
+      require("superpower.ui.comment").drop(key)
+    end
     callback(err, value)
   end)
 end

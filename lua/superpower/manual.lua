@@ -4,7 +4,7 @@ local M = {}
 
 local rule = "--- write the result below this line; :w hands it in ---"
 
----@type { launch: any, root: string, run_id: string, stage: integer, label: string, prompt_path: string, buf?: integer, draft?: string[] }?
+---@type { launch: any, root: string, run_id: string, stage: integer, label: string, prompt_path: string, buf?: integer }?
 local waiting
 
 ---@param lines string[]
@@ -20,7 +20,6 @@ end
 
 ---@param buf integer
 local function hand_in(buf)
-  vim.bo[buf].modified = false
   if not waiting or waiting.buf ~= buf then
     require("superpower.notify").warn("this stage no longer waits for a result; the text stays in its buffer")
     return
@@ -37,62 +36,48 @@ local function hand_in(buf)
     return
   end
   waiting = nil
+  vim.bo[buf].modified = false
   vim.schedule(function()
-    if vim.api.nvim_buf_is_valid(buf) then
-      vim.api.nvim_buf_delete(buf, { force = true })
-    end
+    require("superpower.written").wipe(buf)
   end)
 end
 
 ---@param enter boolean
 local function show(enter)
   local this = assert(waiting)
-  if this.buf and vim.api.nvim_buf_is_valid(this.buf) then
+  if this.buf and vim.api.nvim_buf_is_loaded(this.buf) then
     local win = vim.fn.bufwinid(this.buf)
-    if win ~= -1 and enter then
-      vim.api.nvim_set_current_win(win)
-    end
     if win ~= -1 then
+      if enter then
+        vim.api.nvim_set_current_win(win)
+      end
       return
     end
-  end
-  local lines = this.draft
-  if not lines then
+  else
     local ok, prompt = pcall(vim.fn.readfile, this.prompt_path)
-    lines = vim.tbl_map(require("superpower.ui.text").visible, ok and prompt or { "(no prompt)" })
-    vim.list_extend(lines, { "", rule, "" })
+    local lines = vim.tbl_map(require("superpower.ui.text").visible, ok and prompt or { "(no prompt)" })
+    this.buf = require("superpower.written").buffer({
+      name = "manual/stage-" .. this.stage,
+      lines = vim.list_extend(lines, { "", rule, "" }),
+      listed = true,
+      modified = false,
+      write = hand_in,
+    })
   end
-  local buf = vim.api.nvim_create_buf(true, false)
-  this.buf = buf
-  vim.bo[buf].buftype = "acwrite"
-  vim.bo[buf].bufhidden = "wipe"
-  vim.bo[buf].swapfile = false
-  vim.bo[buf].modeline = false
-  vim.api.nvim_buf_set_name(buf, ("superpower://manual/stage-%d/%s"):format(this.stage, tostring(this.launch)))
-  vim.api.nvim_buf_set_lines(buf, 0, -1, false, lines)
-  vim.bo[buf].modified = false
-  vim.bo[buf].filetype = "markdown"
+  local buf = this.buf ---@cast buf integer
   local win = vim.api.nvim_open_win(buf, enter, { split = "below", win = -1, height = math.floor(vim.o.lines / 2) })
-  vim.api.nvim_win_set_cursor(win, { #lines, 0 })
-  vim.api.nvim_create_autocmd("BufWriteCmd", {
-    buffer = buf,
+  vim.api.nvim_win_set_cursor(win, { vim.api.nvim_buf_line_count(buf), 0 })
+  vim.api.nvim_create_autocmd("WinClosed", {
+    pattern = tostring(win),
+    once = true,
     callback = function()
-      hand_in(buf)
-    end,
-  })
-  vim.api.nvim_buf_attach(buf, false, {
-    on_lines = function()
-      vim.bo[buf].modified = false -- so that nothing but a written `:w` hands it in
-    end,
-  })
-  vim.api.nvim_create_autocmd("BufWipeout", {
-    buffer = buf,
-    callback = function()
-      if waiting == this and vim.v.exiting == vim.NIL then
-        this.draft = vim.api.nvim_buf_get_lines(buf, 0, -1, false)
-        this.buf = nil
-        require("superpower.notify").info(("stage %d still waits for its result: :Superpower gate"):format(this.stage))
-      end
+      vim.schedule(function()
+        if waiting == this and vim.v.exiting == vim.NIL then
+          require("superpower.notify").info(
+            ("stage %d still waits for its result: :Superpower gate"):format(this.stage)
+          )
+        end
+      end)
     end,
   })
 end

@@ -49,6 +49,7 @@ local function deny_with_reason()
   local request = current
   require("superpower.ui.comment").open({
     title = "Deny",
+    key = "permission/" .. tostring(request and request.id),
     hints = { "Why, and what to do instead? :w denies, :q goes back." },
     height = 6,
     send = function(said, done)

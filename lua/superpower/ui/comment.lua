@@ -1,56 +1,55 @@
---- A small Markdown buffer for a comment: `:w` sends, `:q` goes back and keeps the draft.
---- The buffer is never "modified", so that plugins that save by themselves leave it alone.
+--- A small Markdown buffer for a comment: `:w` sends, `:q` goes back and keeps the draft, in the hidden buffer.
 local float = require("superpower.ui.float")
+local written = require("superpower.written")
 
 local M = {}
 
 ---@class superpower.CommentOpts
 ---@field title string
----@field draft? string
+---@field key string what it is about: a draft is found again by it
 ---@field hints string[] shown as a comment, not sent
 ---@field send fun(comment: string, done: fun(err: string?)) `done()` closes, `done(text)` says why not
----@field back fun(draft: string) closed without sending
+---@field back fun() closed without sending
 ---@field height? integer
 
----@param lines string[]
+local drafts = {} ---@type table<string, integer> buffers
+
+---@param buf integer
 ---@return string
-local function comment_of(lines)
-  local all = table.concat(lines, "\n"):gsub("<!%-%-.-%-%->", "")
+local function comment_of(buf)
+  local all = table.concat(vim.api.nvim_buf_get_lines(buf, 0, -1, false), "\n"):gsub("<!%-%-.-%-%->", "")
   return vim.trim(all)
 end
 
----@param buf integer
----@param leave fun()
-local function never_modified(buf, leave)
-  local group = vim.api.nvim_create_augroup("superpower-comment-" .. buf, { clear = true })
-  local function on(events, callback)
-    vim.api.nvim_create_autocmd(events, { group = group, buffer = buf, callback = callback })
+--- What was written before, and not sent.
+---@param key string
+---@return string
+local function draft_of(key)
+  local buf = drafts[key]
+  drafts[key] = nil
+  if not buf or not vim.api.nvim_buf_is_loaded(buf) then
+    return ""
   end
-  vim.api.nvim_buf_attach(buf, false, {
-    on_lines = function()
-      vim.bo[buf].modified = false
-    end,
-  })
-  on("QuitPre", function()
-    vim.bo[buf].modified = false
-  end)
-  -- `:x` writes only what is modified.
-  on("CmdlineLeave", function()
-    if vim.fn.getcmdtype() == ":" and vim.fn.getcmdline():match("^%s*[xe]x?i?t?!?%s*$") then
-      vim.bo[buf].modified = true
-    end
-  end)
-  on("BufWipeout", function()
-    vim.api.nvim_del_augroup_by_id(group)
-    leave()
-  end)
-  vim.keymap.set("n", "ZZ", "<Cmd>wq<CR>", { buffer = buf, desc = "Send" })
+  local draft = comment_of(buf)
+  written.wipe(buf)
+  return draft
+end
+
+--- What it was about is decided: a draft of it is no longer needed.
+---@param key string
+function M.drop(key)
+  local buf = drafts[key]
+  if buf and vim.fn.bufwinid(buf) == -1 then
+    drafts[key] = nil
+    written.wipe(buf)
+  end
 end
 
 ---@param opts superpower.CommentOpts
 ---@return superpower.Float
 function M.open(opts)
-  local lines = vim.split(opts.draft or "", "\n", { plain = true })
+  local draft = draft_of(opts.key)
+  local lines = vim.split(draft, "\n", { plain = true })
   local first = #lines
   table.insert(lines, "")
   table.insert(lines, "<!-- " .. (opts.hints[1] or ":w sends, :q goes back."))
@@ -60,15 +59,35 @@ function M.open(opts)
   local screen = float.screen()
   local width = math.min(76, screen.width - 4)
   local height = math.min(opts.height or 10, screen.height - 2)
-  local buf = vim.api.nvim_create_buf(false, false)
-  vim.bo[buf].buftype = "acwrite"
-  vim.bo[buf].bufhidden = "wipe"
-  vim.bo[buf].swapfile = false
-  vim.api.nvim_buf_set_name(buf, "superpower://comment/" .. buf)
-  vim.api.nvim_buf_set_lines(buf, 0, -1, false, lines)
-  vim.bo[buf].modified = false
-  vim.bo[buf].filetype = "markdown"
-  local window = float.open({
+  local sent = false
+  local window ---@type superpower.Float
+  local buf = written.buffer({
+    name = "comment",
+    lines = lines,
+    listed = false,
+    modified = draft ~= "",
+    write = function(buf)
+      vim.bo[buf].modified = false
+      if sent then
+        return
+      end
+      opts.send(comment_of(buf), function(err)
+        if err then
+          vim.bo[buf].modified = comment_of(buf) ~= ""
+          require("superpower.notify").warn(err)
+          return
+        end
+        sent = true
+        vim.schedule(function()
+          vim.cmd.stopinsert()
+          float.close(window)
+          written.wipe(buf)
+        end)
+      end)
+    end,
+  })
+  drafts[opts.key] = buf
+  window = float.open({
     filetype = "markdown",
     width = width,
     height = height,
@@ -85,35 +104,22 @@ function M.open(opts)
     { ":q", "SuperpowerKey" },
     { " back ", "SuperpowerFooter" },
   })
-  local sent = false
-  never_modified(buf, function()
-    if not sent and vim.v.exiting == vim.NIL then
-      opts.back(comment_of(vim.api.nvim_buf_get_lines(buf, 0, -1, false)))
-    end
-  end)
-  vim.api.nvim_create_autocmd("BufWriteCmd", {
-    buffer = buf,
+  vim.api.nvim_create_autocmd("WinClosed", {
+    pattern = tostring(window.win),
+    once = true,
     callback = function()
-      vim.bo[buf].modified = false
-      if sent then
-        return
-      end
-      local comment = comment_of(vim.api.nvim_buf_get_lines(buf, 0, -1, false))
-      opts.send(comment, function(err)
-        if err then
-          require("superpower.notify").warn(err)
+      vim.schedule(function()
+        if sent or vim.v.exiting ~= vim.NIL then
           return
+        elseif not vim.api.nvim_buf_is_loaded(buf) or comment_of(buf) == "" then
+          written.wipe(buf)
         end
-        sent = true
-        vim.schedule(function()
-          vim.cmd.stopinsert()
-          float.close(window)
-        end)
+        opts.back()
       end)
     end,
   })
   vim.api.nvim_win_set_cursor(window.win, { first, #lines[first] })
-  if not opts.draft or opts.draft == "" then
+  if draft == "" then
     vim.cmd.startinsert()
   end
   return window

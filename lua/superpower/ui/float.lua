@@ -137,6 +137,8 @@ function M.dress(win, wrap)
   )
 end
 
+local painted = {} ---@type table<integer, superpower.Line[]>
+
 --- A scratch buffer of ours, gone with its window.
 ---@param filetype string
 ---@param name? string
@@ -152,6 +154,19 @@ function M.buffer(filetype, name)
     pcall(vim.api.nvim_buf_set_name, buf, ("%s/%d"):format(name, buf))
   end
   vim.bo[buf].filetype = filetype
+  vim.api.nvim_create_autocmd("BufReadCmd", { -- `:e!`
+    buffer = buf,
+    callback = function()
+      M.paint(buf, painted[buf] or {})
+      vim.bo[buf].filetype = filetype
+    end,
+  })
+  vim.api.nvim_create_autocmd("BufWipeout", {
+    buffer = buf,
+    callback = function()
+      painted[buf] = nil
+    end,
+  })
   return buf
 end
 
@@ -200,6 +215,7 @@ end
 ---@param buf integer
 ---@param lines superpower.Line[]
 function M.paint(buf, lines)
+  painted[buf] = lines
   local plain = {}
   for row, line in ipairs(lines) do
     local parts = {}

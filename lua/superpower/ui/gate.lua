@@ -14,8 +14,6 @@ M.__index = M
 ---@field deciding boolean
 ---@field decide fun(decision: string, comment: string?, done?: fun(err: string?))
 
-local drafts = {} ---@type table<string, string> comments that were not sent, by run and gate
-
 ---@return superpower.ReviewFile?
 function M:file_here()
   return self.page.files[vim.api.nvim_win_get_cursor(self.window.float.win)[1]]
@@ -43,30 +41,21 @@ function M:comment(decision)
   end
   require("superpower.ui.comment").open({
     title = changes and "Request changes" or "Reject",
-    draft = drafts[self:key()],
+    key = self:key(),
     hints = hints,
     send = function(said, done)
       if not self:alive() then
-        drafts[self:key()] = said
         done("too late: this gate no longer waits. The comment stays in its buffer.")
       elseif changes and said == "" then
         done("write what should change, then :w")
       else
-        self.decide(decision, said ~= "" and said or nil, function(err)
-          if not err then
-            drafts[self:key()] = nil
-          end
-          done(err)
-        end)
+        self.decide(decision, said ~= "" and said or nil, done)
       end
     end,
-    back = function(draft)
-      drafts[self:key()] = draft
-      vim.schedule(function()
-        if self.window:is_open() then
-          vim.api.nvim_set_current_win(self.window.float.win)
-        end
-      end)
+    back = function()
+      if self.window:is_open() then
+        vim.api.nvim_set_current_win(self.window.float.win)
+      end
     end,
   })
 end
