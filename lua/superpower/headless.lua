@@ -6,7 +6,7 @@ local M = {}
 local answers = {
   ["declaration-changed"] = "answer=old or answer=new",
   ["files-changed"] = "answer=go-on or answer=look-again",
-  untrusted = 'run it once in the editor and answer there, or set trust = "always" in vim.g.superpower',
+  untrusted = 'answer once in the editor (%s), or set trust = "always" in vim.g.superpower',
 }
 
 --- Faults that are not a refusal of what was asked.
@@ -60,6 +60,17 @@ function M.refusal(err, state)
   return broken[err.code] and 1 or 2
 end
 
+--- CTRL-C: the run is stopped as on leaving the editor, so that its record says that it is paused.
+local function interrupt()
+  require("superpower.session").call("stop", { grace_ms = 1000 })
+  -- The lines that it still has to say.
+  for _ = 1, 5 do
+    vim.wait(30, function()
+      return false
+    end, 10)
+  end
+end
+
 ---@param verb string
 ---@param root string
 ---@param run_id string
@@ -74,11 +85,22 @@ local function wait(verb, root, run_id)
       ended = { state = event.state }
     end
   end)
+  local stopped = false
+  local signal = vim.uv.new_signal() -- without one CTRL-C would end the editor before it could stop the run
+  if signal then
+    signal:start("sigint", function()
+      stopped = true
+    end)
+  end
   local asked = vim.uv.now()
   while not ended do
-    vim.wait(250, function()
-      return ended ~= nil
+    local _, why = vim.wait(250, function()
+      return ended ~= nil or stopped
     end, 10)
+    if (stopped or why == -2) and not ended then
+      interrupt()
+      return 1
+    end
     if not ended and vim.uv.now() - asked > 500 then
       asked = vim.uv.now()
       local run = session.status(root)
@@ -123,6 +145,9 @@ function M.drive(verb, op, fields)
   end
   if err then
     local how = answers[err.code]
+    if how and err.code == "untrusted" then
+      how = how:format(verb == "run" and ":Superpower run " .. (fields.name or "NAME") or ":Superpower resume")
+    end
     say(require("superpower.faults").text(err) .. (how and "\n  " .. how or ""))
     local state = err.data and err.data.state
     if err.code == "finished" and not state then

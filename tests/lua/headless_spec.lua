@@ -170,6 +170,43 @@ describe("the bang", function()
     lacks(run.err, "stack traceback")
   end)
 
+  it("is paused by an interruption (1), and says so", function()
+    local dir = project()
+    T.write(dir .. "/agent", "#!/bin/sh\necho started >started\nsleep 30\n")
+    local home = T.dir()
+    local init = T.write(
+      home .. "/init.lua",
+      ([[
+        vim.opt.runtimepath = { %q, vim.env.VIMRUNTIME }
+        vim.g.superpower = { harness = "command", trust = "always", harnesses = { command = { cmd = { %q } } } }
+      ]]):format(T.root, dir .. "/agent")
+    )
+    local done
+    local job = vim.system(
+      { vim.v.progpath, "-n", "-i", "NONE", "-u", init, "--headless", "-c", "Superpower! run small epic=x" },
+      {
+        cwd = dir,
+        text = true,
+        env = { HOME = home, XDG_STATE_HOME = home .. "/s", SUPERPOWER_NATIVE = T.library() },
+      },
+      function(result)
+        done = result
+      end
+    )
+    T.wait(function()
+      return T.exists(dir .. "/started")
+    end, 10000)
+    job:kill("sigint")
+    T.wait(function()
+      return done
+    end, 10000, "the end")
+    eq(1, done.code)
+    contains(done.stdout, "PAUSED (interrupted)")
+    local squad = T.read(dir .. "/.claude/state/squad.json")
+    contains(squad, "paused")
+    lacks(squad, '"running"')
+  end)
+
   it("never asks about unsaved buffers, and stops at the first verb", function()
     local dir = project()
     T.write(dir .. "/notes.md", "x\n")
