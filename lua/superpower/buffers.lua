@@ -78,7 +78,54 @@ function M.say_unsaved(root)
   told = all
 end
 
---- Reloads unmodified buffers of files that an agent changed, and says so of modified ones.
+local said = {} ---@type table<integer, string> modified buffers, and the time of their file when it was said
+
+---@param path string
+---@return string?
+local function mtime_of(path)
+  local stat = vim.uv.fs_stat(path)
+  return stat and stat.type == "file" and ("%d.%d %d"):format(stat.mtime.sec, stat.mtime.nsec, stat.size) or nil
+end
+
+--- Reloads the unmodified ones, and says so of the modified ones, once for each time that their file changes.
+---@param bufs integer[]
+local function renew(bufs)
+  local kept = {}
+  for _, buf in ipairs(bufs) do
+    local name = vim.api.nvim_buf_get_name(buf)
+    if not vim.bo[buf].modified then
+      said[buf] = nil
+      M.reload(buf)
+    else
+      local mtime = mtime_of(name) or ""
+      if said[buf] ~= mtime then
+        said[buf] = mtime
+        table.insert(kept, vim.fn.fnamemodify(name, ":~:."))
+      end
+    end
+  end
+  if #kept > 0 then
+    require("superpower.notify").news(
+      ("changed on disk by an agent, with unsaved changes here: %s"):format(table.concat(kept, ", ")),
+      "warn",
+      true
+    )
+  end
+end
+
+---@return { buf: integer, name: string, real: string }[]
+local function files()
+  local out = {}
+  for _, buf in ipairs(vim.api.nvim_list_bufs()) do
+    local name = vim.api.nvim_buf_get_name(buf)
+    if vim.api.nvim_buf_is_loaded(buf) and vim.bo[buf].buftype == "" and name ~= "" then
+      table.insert(out, { buf = buf, name = name, real = vim.uv.fs_realpath(name) or name })
+    end
+  end
+  return out
+end
+
+--- An agent has said which files it changed.
 ---@param root string
 ---@param paths string[]
 function M.changed(root, paths)
@@ -86,27 +133,52 @@ function M.changed(root, paths)
   for _, path in ipairs(paths) do
     wanted[vim.startswith(path, "/") and path or vim.fs.joinpath(root, path)] = true
   end
-  local kept = {}
-  for _, buf in ipairs(vim.api.nvim_list_bufs()) do
-    if vim.api.nvim_buf_is_loaded(buf) and vim.bo[buf].buftype == "" then
-      local name = vim.api.nvim_buf_get_name(buf)
-      local real = name ~= "" and vim.uv.fs_realpath(name) or name
-      if wanted[real] or wanted[name] then
-        if vim.bo[buf].modified then
-          table.insert(kept, vim.fn.fnamemodify(name, ":~:."))
-        else
-          M.reload(buf)
-        end
-      end
+  local bufs = {}
+  for _, file in ipairs(files()) do
+    if wanted[file.real] or wanted[file.name] then
+      table.insert(bufs, file.buf)
     end
   end
-  if #kept > 0 then
-    require("superpower.notify").news(
-      ("an agent has changed a file that you have unsaved changes in: %s"):format(table.concat(kept, ", ")),
-      "warn",
-      true
-    )
+  renew(bufs)
+end
+
+local seen = {} ---@type table<integer, string> buffers, and the time of their file when a stage began
+
+--- A stage begins: how the files of the project's buffers are.
+---@param root string
+function M.before(root)
+  seen = {}
+  for _, file in ipairs(files()) do
+    if inside(file.real, root) then
+      seen[file.buf] = mtime_of(file.real)
+    end
   end
+  vim.api.nvim_create_autocmd({ "BufWritePost", "BufReadPost" }, { -- the user's own
+    group = vim.api.nvim_create_augroup("superpower-buffers", { clear = true }),
+    callback = function(args)
+      if seen[args.buf] then
+        seen[args.buf] = mtime_of(vim.api.nvim_buf_get_name(args.buf))
+      end
+    end,
+  })
+end
+
+--- A stage is over, or the run waits: not every agent says what it changed, so the files are looked at. One of a modified
+--- buffer that was not there to be seen when the stage began is left alone.
+---@param root string
+function M.look(root)
+  if require("superpower.notify").headless() then
+    return
+  end
+  local bufs = {}
+  for _, file in ipairs(files()) do
+    local mtime = inside(file.real, root) and mtime_of(file.real)
+    if mtime and (not vim.bo[file.buf].modified or (seen[file.buf] and seen[file.buf] ~= mtime)) then
+      table.insert(bufs, file.buf)
+    end
+    seen[file.buf] = mtime or nil
+  end
+  renew(bufs)
 end
 
 --- Reloads one buffer from its file; the cursor, the folds and the undo history stay.

@@ -86,18 +86,21 @@ local handlers = {
     require("superpower.notify").news(event.message, event.level or "info")
   end,
   ["gate-opened"] = function(event)
+    require("superpower.buffers").look(event.root)
     require("superpower.gate").opened(event)
   end,
   ["gate-decided"] = function(event)
     require("superpower.gate").decided(event)
   end,
   ["run-paused"] = function(event)
+    require("superpower.buffers").look(event.root)
     require("superpower.manual").stopped(event)
     if event.reason ~= "gate" then
       require("superpower.news").paused(event)
     end
   end,
   ["run-finished"] = function(event)
+    require("superpower.buffers").look(event.root)
     require("superpower.manual").stopped(event)
     require("superpower.news").finished(event)
   end,
@@ -117,6 +120,10 @@ local handlers = {
   end,
   ["stage-started"] = function(event)
     require("superpower.buffers").say_unsaved(event.root)
+    require("superpower.buffers").before(event.root)
+  end,
+  ["stage-finished"] = function(event)
+    require("superpower.buffers").look(event.root)
   end,
   ["files-changed"] = function(event)
     require("superpower.buffers").changed(event.root, event.paths or {})
