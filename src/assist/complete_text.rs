@@ -58,16 +58,20 @@ pub fn condition(offer: &mut Offer<'_>, value: &Value) {
                 .filter(|(known, _)| *known == name)
                 .flat_map(|(_, input)| values_of(input))
                 .collect();
-            for value in values {
-                let insert = if value.chars().all(word) { value.clone() } else { format!("'{value}'") };
-                offer.word(&value, Kind::Value, String::new(), String::new(), insert);
+            for named_value in values {
+                let insert = if named_value.chars().all(word) {
+                    named_value.clone()
+                } else {
+                    inner_quotes(&named_value, value.sign)
+                };
+                offer.word(&named_value, Kind::Value, String::new(), String::new(), insert);
             }
         }
         Next::Comparison => words(offer, &["==", "!=", "&&", "||"]),
         Next::Join => words(offer, &["&&", "||"]),
         Next::Operand => {
             facts(offer);
-            variables(offer, before.is_empty() && !value.quoted);
+            variables(offer, before.is_empty() && !value.quoted, value.sign);
         }
     }
 }
@@ -96,7 +100,7 @@ fn facts(offer: &mut Offer<'_>) {
 }
 
 /// Variables, and the comparisons that their few values allow. `whole` is at the start of a value without quotes.
-fn variables(offer: &mut Offer<'_>, whole: bool) {
+fn variables(offer: &mut Offer<'_>, whole: bool, sign: Option<char>) {
     for (name, input) in named(&offer.checked.draft.inputs) {
         let variable = format!("{{{{{name}}}}}");
         let kind = input.kind.as_ref().map(|kind| kind.value.as_str());
@@ -104,7 +108,7 @@ fn variables(offer: &mut Offer<'_>, whole: bool) {
         if kind == Some("enum") {
             all.extend(values_of(input).iter().map(|value| {
                 let simple = value.chars().all(|c| c.is_alphanumeric() || "_-.".contains(c));
-                let value = if simple { value.clone() } else { format!("'{value}'") };
+                let value = if simple { value.clone() } else { inner_quotes(value, sign) };
                 format!("{variable} == {value}")
             }));
         }
@@ -113,4 +117,9 @@ fn variables(offer: &mut Offer<'_>, whole: bool) {
             offer.word(&label, Kind::Input, String::new(), input_text(input), insert);
         }
     }
+}
+
+/// A text of a condition in quotes of its own, other ones than those that the whole stands in.
+fn inner_quotes(text: &str, outer: Option<char>) -> String {
+    if outer == Some('\'') && !text.contains('"') { format!("\"{text}\"") } else { format!("'{text}'") }
 }

@@ -25,6 +25,8 @@ pub struct Value {
     pub before: String,
     /// Whether it stands in quotes, or in a block, so that anything may be written.
     pub quoted: bool,
+    /// The quotes that it stands in.
+    pub sign: Option<char>,
     /// Whether it is an item of a list in brackets or lines.
     pub item: bool,
 }
@@ -59,7 +61,7 @@ pub fn at(text: &str, offset: usize) -> Option<Context> {
         let level = level(&path)?;
         let before = text[line.indented.min(offset)..offset].to_owned();
         return Some(Context {
-            place: Place::Value(Value { level, key, before, quoted: true, item: false }),
+            place: Place::Value(Value { level, key, before, quoted: true, sign: None, item: false }),
             path,
             column,
         });
@@ -166,7 +168,14 @@ fn place(path: &mut Vec<String>, behind_key: bool, rest: &str) -> Option<Place> 
     let before = written.trim_start_matches(['"', '\'']).to_owned();
     let value = |level, key: &str, item| {
         let quoted = quote.is_some();
-        Some(Place::Value(Value { level, key: key.to_owned(), before: before.clone(), quoted, item }))
+        Some(Place::Value(Value {
+            level,
+            key: key.to_owned(),
+            before: before.clone(),
+            quoted,
+            sign: quote,
+            item,
+        }))
     };
     let key_position = !awaits_value && (!brackets.is_empty() || !behind_key);
     let names: Vec<&str> = path.iter().map(String::as_str).collect();
@@ -197,12 +206,16 @@ mod tests {
     /// The place at the `¦` of a text.
     fn seen(text: &str) -> Option<Place> {
         let offset = text.find('¦').unwrap();
-        at(&text.replace('¦', ""), offset).map(|context| context.place)
+        let place = at(&text.replace('¦', ""), offset)?.place;
+        Some(match place {
+            Place::Value(value) => Place::Value(Value { sign: None, ..value }),
+            place => place,
+        })
     }
 
     fn value(level: Level, key: &str, before: &str, quoted: bool, item: bool) -> Option<Place> {
         let (key, before) = (key.to_owned(), before.to_owned());
-        Some(Place::Value(Value { level, key, before, quoted, item }))
+        Some(Place::Value(Value { level, key, before, quoted, sign: None, item }))
     }
 
     #[test]

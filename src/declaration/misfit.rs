@@ -62,12 +62,15 @@ pub fn report(sink: &mut Sink<'_>, text: Text, takes: Takes, name: &str) -> Opti
         // A number there is judged with the unit it lacks.
         Takes::Duration if text.core == Core::Int => Some(text),
         _ => {
-            sink.at(
+            let report = sink.at(
                 Code::WrongType,
                 &text.slot,
                 format!("\"{name}\" must be a text, and {value} is {called}: put it in quotes"),
-            )
-            .fix("put it in quotes", scalar::quoted(value));
+            );
+            let digits = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_digit());
+            if takes != Takes::Version || value.split('.').all(digits) {
+                report.fix("put it in quotes", scalar::quoted(value));
+            }
             Some(text)
         }
     }

@@ -2,7 +2,8 @@
 
 use super::draft::{Slot, Text};
 use super::inside::Places;
-use super::yaml::{NodeId, Tree};
+use super::scalar;
+use super::yaml::{Kind, NodeId, Style, Tree};
 use crate::diagnostic::{Code, Diagnostic, Edit, Fix, Related, Severity};
 use crate::source::{Source, Span};
 use crate::suggest;
@@ -76,7 +77,9 @@ impl<'a> Sink<'a> {
         }
         let own =
             self.places.as_ref().map_or(Span::default(), |(_, places)| self.tree.place(node, places, part));
-        self.push(code, &text.slot, own, message.into())
+        let mut report = self.push(code, &text.slot, own, message.into());
+        report.inside = Some((node, part));
+        report
     }
 
     /// Reports a fault of a key.
@@ -119,7 +122,13 @@ impl<'a> Sink<'a> {
     }
 
     fn add(&mut self, diagnostic: Diagnostic, fixable: bool) -> Report<'_> {
-        Report { found: &mut self.found, diagnostic: Some(diagnostic), fixable, tree: self.tree }
+        Report {
+            found: &mut self.found,
+            diagnostic: Some(diagnostic),
+            fixable,
+            inside: None,
+            tree: self.tree,
+        }
     }
 
     /// The name that was probably meant, as long as not too many have been compared.
@@ -181,6 +190,8 @@ pub struct Report<'a> {
     diagnostic: Option<Diagnostic>,
     /// Not where the fault came through an alias: others may use what it stands for.
     fixable: bool,
+    /// The scalar and the part of its value that the fault is about, where it is about no more.
+    inside: Option<(NodeId, Span)>,
     tree: &'a Tree,
 }
 
@@ -214,7 +225,11 @@ impl<'a> Report<'a> {
     /// Offers to replace the fault's own span.
     pub fn fix(self, title: impl Into<String>, text: impl Into<String>) -> Self {
         let span = self.diagnostic.as_ref().map_or(Span::default(), |diagnostic| diagnostic.span);
-        self.edits(title, vec![Edit { span, text: text.into() }])
+        let edit = match self.inside {
+            Some((node, part)) => scalar_edit(self.tree, node, part, span, &text.into()),
+            None => Edit { span, text: text.into() },
+        };
+        self.edits(title, vec![edit])
     }
 
     /// Offers these edits.
@@ -231,5 +246,24 @@ impl<'a> Report<'a> {
     /// Makes it less bad than its code usually is.
     pub fn severity(self, severity: Severity) -> Self {
         self.change(|diagnostic| diagnostic.severity = severity)
+    }
+}
+
+/// The replacement of a part of a scalar's value, written as the scalar is; where it cannot stand without quotes, the
+/// whole is put in quotes.
+fn scalar_edit(tree: &Tree, node: NodeId, part: Span, span: Span, text: &str) -> Edit {
+    let Kind::Scalar { text: value, style } = &tree.node(node).kind else {
+        return Edit { span, text: text.to_owned() };
+    };
+    let safe = |c: char| c.is_alphanumeric() || "_-./:".contains(c);
+    match style {
+        Style::DoubleQuoted => Edit { span, text: text.replace('\\', "\\\\").replace('"', "\\\"") },
+        Style::SingleQuoted => Edit { span, text: text.replace('\'', "''") },
+        // What was there before may stand there again.
+        Style::Plain if !text.chars().all(|c| safe(c) || value[part.start..part.end].contains(c)) => {
+            let whole = [&value[..part.start], text, &value[part.end..]].concat();
+            Edit { span: tree.node(node).span, text: scalar::quoted(&whole) }
+        }
+        Style::Plain | Style::Literal | Style::Folded => Edit { span, text: text.to_owned() },
     }
 }

@@ -170,6 +170,10 @@ fn conditions_complete_by_what_can_stand_next() {
         taken(edited(when, "when: \"{{scope}} == t¦\""), "tokens only"),
         "when: \"{{scope}} == 'tokens only'\""
     );
+    assert_eq!(
+        taken(edited(when, "when: '{{scope}} == ¦'"), "tokens only"),
+        "when: '{{scope}} == \"tokens only\"'"
+    );
     assert_eq!(labels(edited(when, "when: \"{{scope}} ¦\"")), ["==", "!=", "&&", "||"]);
     assert_eq!(labels(edited(when, "when: story.ui_true ¦")), ["&&", "||"]);
     let first = labels(edited(when, "when: ¦"));
