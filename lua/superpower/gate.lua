@@ -91,7 +91,7 @@ function M.open(root, quiet)
   end
   runs.show(root)
   if open and open.window:is_open() then
-    if open:alive() and open:key() == key_of(run.run_id, run.gate.id) then
+    if open:alive() and open.window:floats() and open:key() == key_of(run.run_id, run.gate.id) then
       vim.api.nvim_set_current_win(open.window.float.win)
       return
     end
@@ -128,14 +128,19 @@ local function offer(run)
   local function say()
     require("superpower.notify").news(M.words(run), "info", true)
   end
-  if not require("superpower.config").get().gate.open or M.is_open() then
+  local decision = require("superpower.ui.decision")
+  if not require("superpower.config").get().gate.open or decision.any() then
     return say()
   end
   local key = key_of(run.run_id, run.gate.id)
   require("superpower.attention").when_quiet(function()
     local now = runs.get(run.root)
-    if not M.is_open() and now and now.gate and key_of(now.run_id, now.gate.id) == key then
-      M.open(run.root, true)
+    if now and now.gate and key_of(now.run_id, now.gate.id) == key then
+      if decision.any() then
+        say()
+      else
+        M.open(run.root, true)
+      end
     end
   end, say)
 end

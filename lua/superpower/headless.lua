@@ -6,7 +6,6 @@ local M = {}
 local answers = {
   ["declaration-changed"] = "answer=old or answer=new",
   ["files-changed"] = "answer=go-on or answer=look-again",
-  untrusted = 'answer once in the editor (%s), or set trust = "always" in vim.g.superpower',
 }
 
 --- Faults that are not a refusal of what was asked.
@@ -145,10 +144,11 @@ function M.drive(verb, op, fields)
   end
   if err then
     local how = answers[err.code]
-    if how and err.code == "untrusted" then
-      how = how:format(verb == "run" and ":Superpower run " .. (fields.name or "NAME") or ":Superpower resume")
+    local words = require("superpower.faults").text(err)
+    if err.code == "untrusted" and verb ~= "run" then
+      words = words:gsub(":Superpower run %S+", ":Superpower resume")
     end
-    say(require("superpower.faults").text(err) .. (how and "\n  " .. how or ""))
+    say(words .. (how and "\n  " .. how or ""))
     local state = err.data and err.data.state
     if err.code == "finished" and not state then
       local run = session.status(fields.root)

@@ -1,6 +1,31 @@
 --- The Lua API. Every function that drives takes a callback `(err, value)`; without one, an error is said.
 local M = {}
 
+--- Whether what was given fits; where it does not, that is answered like any other fault.
+---@param callback any
+---@param wanted table<string, { [1]: any, [2]: string }> name to value and type; all but `name` may be nil
+---@return boolean
+local function fits(callback, wanted)
+  local words ---@type string?
+  for name, value in pairs(wanted) do
+    if type(value[1]) ~= value[2] and (value[1] ~= nil or name == "name") then
+      words = ("%s must be a %s, not %s"):format(name, value[2], type(value[1]))
+    end
+  end
+  if callback ~= nil and type(callback) ~= "function" then
+    words, callback = ("the callback must be a function, not %s"):format(type(callback)), nil
+  end
+  if words then
+    local err = require("superpower.faults").new("bad-argument", words)
+    if callback then
+      callback(err)
+    else
+      require("superpower.notify").fault(err)
+    end
+  end
+  return words == nil
+end
+
 --- Stores the configuration; optional. The same as setting `vim.g.superpower`.
 ---@param opts? superpower.Opts
 function M.setup(opts)
@@ -11,6 +36,15 @@ end
 ---@param opts? { inputs?: table<string, any>, harness?: string }
 ---@param callback? superpower.Callback value: `{ run_id }`
 function M.run(name, opts, callback)
+  if
+    not fits(callback, {
+      name = { name, "string" },
+      opts = { opts, "table" },
+      inputs = { type(opts) == "table" and opts.inputs or nil, "table" },
+    })
+  then
+    return
+  end
   require("superpower.verbs").run(name, opts, callback)
 end
 
@@ -20,16 +54,25 @@ function M.resume(name, callback)
   if type(name) == "function" then
     name, callback = nil, name
   end
+  if not fits(callback, { which = { name, "string" } }) then
+    return
+  end
   require("superpower.verbs").resume(name, {}, callback)
 end
 
 ---@param callback? superpower.Callback
 function M.pause(callback)
+  if not fits(callback, {}) then
+    return
+  end
   require("superpower.verbs").pause(callback)
 end
 
 ---@param callback? superpower.Callback
 function M.cancel(callback)
+  if not fits(callback, {}) then
+    return
+  end
   require("superpower.verbs").cancel(callback)
 end
 
@@ -37,6 +80,9 @@ end
 ---@param opts superpower.Decide
 ---@param callback? superpower.Callback
 function M.decide(opts, callback)
+  if not fits(callback, { opts = { opts or false, "table" } }) then
+    return
+  end
   local shown = require("superpower.gate").shown()
   local fields = vim.tbl_extend("force", {}, opts)
   if not fields.run_id and not fields.gate and shown then
@@ -56,11 +102,17 @@ end
 ---@param opts? { comment?: string }
 ---@param callback? superpower.Callback
 function M.retry(opts, callback)
+  if not fits(callback, { opts = { opts, "table" } }) then
+    return
+  end
   require("superpower.verbs").retry(opts, callback)
 end
 
 ---@param callback? superpower.Callback
 function M.skip(callback)
+  if not fits(callback, {}) then
+    return
+  end
   require("superpower.verbs").skip(callback)
 end
 
@@ -110,7 +162,10 @@ end
 ---@return table[]? faults, superpower.Fault? err
 function M.check(path_or_text)
   local fields = {}
-  if path_or_text:find("\n", 1, true) then
+  if type(path_or_text) ~= "string" then
+    local words = ("a path or a text is needed, not %s"):format(type(path_or_text))
+    return nil, require("superpower.faults").new("bad-argument", words)
+  elseif path_or_text:find("\n", 1, true) then
     fields.text = path_or_text
   else
     fields.path = vim.fn.fnamemodify(path_or_text, ":p")

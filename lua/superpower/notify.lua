@@ -25,6 +25,19 @@ function M.headless()
   return true
 end
 
+local plain = vim.notify
+
+--- One line that Neovim itself shows must not be longer than the screen, or it asks for a key. A user's own `vim.notify`
+--- gets the whole of it.
+---@param message string
+---@return string
+function M.fitting(message)
+  if vim.notify ~= plain or message:find("\n", 1, true) then
+    return message
+  end
+  return require("superpower.ui.text").cut(message, math.max(20, vim.v.echospace))
+end
+
 ---@param message string
 ---@param level integer
 local function say(message, level)
@@ -38,7 +51,7 @@ local function say(message, level)
   end
   vim.schedule(function()
     if vim.v.exiting == vim.NIL then
-      vim.notify(message, level, { title = "superpower" })
+      vim.notify(M.fitting(message), level, { title = "superpower" })
     end
   end)
 end

@@ -114,8 +114,8 @@ function M.ask(root, name, data, go)
     title = { { " " .. text.cut(text.line(title), 40) .. ": what it will do ", "SuperpowerTitle" } },
     right = { { " not yet trusted ", "SuperpowerGate" } },
     help = "Trust",
-    width = width,
-    height = math.min(#lines, math.max(8, math.floor(screen.height * 0.8))),
+    width = 90,
+    height = require("superpower.ui.page").rows(lines, width - 1),
     enter = true,
     keys = {
       {

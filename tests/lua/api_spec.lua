@@ -137,4 +137,26 @@ stages:
     ok(nvim:alive())
     contains(vim.inspect(nvim:lua("return require('superpower').status()")), "boom")
   end)
+
+  it("answers what does not fit, and raises nothing", function()
+    local nvim = T.child()
+    for _, call in ipairs({
+      "run('flow', { inputs = 'x' }, cb)",
+      "run(nil, {}, cb)",
+      "run('flow', 5, cb)",
+      "retry(5, cb)",
+      "decide(nil, cb)",
+      "resume(5, cb)",
+    }) do
+      local code = nvim:lua(
+        ("local got; local function cb(err) got = err end; " .. "require('superpower').%s; return got and got.code"):format(
+          call
+        )
+      )
+      eq("bad-argument", code, call)
+    end
+    eq("bad-argument", nvim:lua("local _, err = require('superpower').check(nil); return err.code"))
+    nvim:lua("require('superpower').retry(5)")
+    nvim:wait("vim.fn.execute('messages'):match('opts must be a table') ~= nil")
+  end)
 end)

@@ -352,6 +352,22 @@ describe("a gate that is reached while someone types", function()
   end)
 end)
 
+describe("the place of the approval window", function()
+  it("grows with the screen, and is a float again after CTRL-W H", function()
+    local nvim = child({ columns = 40, lines = 10 })
+    reach(nvim)
+    nvim:wait("require('superpower.gate').is_open()")
+    nvim:resize(120, 30)
+    nvim:wait("vim.api.nvim_win_get_width(0) == 76 and vim.api.nvim_win_get_height(0) > 10")
+    nvim:feed("<C-w>H")
+    nvim:wait("vim.api.nvim_win_get_config(0).relative == ''")
+    nvim:cmd("Superpower gate")
+    nvim:wait("vim.api.nvim_win_get_config(0).relative == 'editor'")
+    nvim:wait_screen("a approve")
+    eq({}, decisions(nvim))
+  end)
+end)
+
 describe("closing the approval window", function()
   local ways = {
     q = "q",

@@ -349,6 +349,26 @@ describe("the world", function()
   end)
 end)
 
+describe("the progress window and the cursor", function()
+  it("keep out of each other's way", function()
+    local nvim = S.child({ columns = 80, lines = 24 })
+    nvim:lua("vim.api.nvim_buf_set_lines(0, 0, -1, false, vim.fn['repeat']({ 'x' }, 100))")
+    S.send(nvim, { type = "snapshot", run = S.run() })
+    nvim:lua("require('superpower.ui.progress').open(...)", nvim.project)
+    local row = [[(function()
+      for _, win in ipairs(vim.api.nvim_list_wins()) do
+        local config = vim.api.nvim_win_get_config(win)
+        if config.relative ~= "" then return config.row end
+      end
+    end)()]]
+    nvim:wait("return (" .. row .. " or 0) > 5")
+    nvim:feed("G")
+    nvim:wait("return " .. row .. " == 0")
+    nvim:feed("gg")
+    nvim:wait("return " .. row .. " > 5")
+  end)
+end)
+
 describe("files that an agent changed", function()
   it("are reloaded where nobody has edited them: cursor, folds and undo stay", function()
     local nvim = S.child({ files = { ["a.txt"] = "1\n2\n3\n4\n5\n", ["b.txt"] = "b\n" } })

@@ -18,8 +18,8 @@ M.__index = M
 ---@field title superpower.Chunk[] left part
 ---@field right superpower.Chunk[] right part
 ---@field help string
----@field width integer
----@field height integer
+---@field width integer at most
+---@field height integer rows that it would fill; it gets four fifths of the screen at most
 ---@field enter boolean
 ---@field zindex? integer
 ---@field keys superpower.DecisionKey[]
@@ -39,10 +39,25 @@ local function delay()
   return require("superpower.config").get().gate.delay
 end
 
+local live = {} ---@type table<superpower.Decision, true>
+
+--- Whether one is open already: another is not put above it.
+---@return boolean
+function M.any()
+  return next(live) ~= nil
+end
+
+---@param opts superpower.DecisionOpts
+---@return { row: integer, col: integer, width: integer, height: integer }
+local function place_of(opts)
+  local most = math.max(8, math.floor(float.screen().height * 0.8))
+  return float.centre(opts.width, math.min(opts.height, most))
+end
+
 ---@param opts superpower.DecisionOpts
 ---@return superpower.Decision
 function M.open(opts)
-  local place = float.centre(opts.width, opts.height)
+  local place = place_of(opts)
   local self = setmetatable({ opts = opts, armed = false, dead = false, closed = false }, M)
   self.float = float.open({
     filetype = opts.filetype,
@@ -54,6 +69,7 @@ function M.open(opts)
     zindex = opts.zindex or 60,
     wrap = true,
   })
+  live[self] = true
   self:bind(opts.keys)
   self:frame()
   self:follow()
@@ -180,6 +196,7 @@ function M:follow()
     callback = function()
       vim.api.nvim_del_augroup_by_id(group)
       idle.forget(self.watch)
+      live[self] = nil
       if not self.closed then
         self.closed = true
         self.opts.closed()
@@ -190,8 +207,8 @@ function M:follow()
     group = group,
     callback = function()
       vim.schedule(function()
-        if float.valid(self.float) then
-          local place = float.centre(self.opts.width, self.opts.height)
+        if float.valid(self.float) and self:floats() then
+          local place = place_of(self.opts)
           float.move(self.float, {
             filetype = "",
             width = place.width,
@@ -209,6 +226,12 @@ end
 
 function M:close()
   float.close(self.float)
+end
+
+--- Whether it still is a float: `CTRL-W H` makes a split of it, which has no place for the keys.
+---@return boolean
+function M:floats()
+  return vim.api.nvim_win_get_config(self.float.win).relative ~= ""
 end
 
 ---@return boolean

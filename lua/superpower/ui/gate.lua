@@ -126,17 +126,6 @@ function M:reject_keys()
   }
 end
 
----@param lines superpower.Line[]
----@param width integer
----@return integer
-local function rows_of(lines, width)
-  local rows = 0
-  for _, line in ipairs(lines) do
-    rows = rows + math.max(1, math.ceil(require("superpower.ui.page").cells(line) / width))
-  end
-  return rows
-end
-
 --- Opens it on the gate that `run` waits at, with the cursor inside.
 ---@param run superpower.Snapshot
 ---@param review superpower.Review
@@ -158,8 +147,8 @@ function M.open(run, review, decide, closed)
     title = { { " " .. title .. " ", "SuperpowerTitle" } },
     right = { { " " .. at .. " ", "SuperpowerGate" } },
     help = "Approval",
-    width = width,
-    height = math.min(rows_of(self.page.lines, width - 1) + 1, math.max(8, math.floor(screen.height * 0.8))),
+    width = 76,
+    height = require("superpower.ui.page").rows(self.page.lines, width - 1) + 1,
     enter = true,
     keys = self:keys(),
     closed = function()

@@ -23,6 +23,18 @@ function M.cells(line)
   return cells
 end
 
+--- How many rows lines fill where they are wrapped at words.
+---@param lines superpower.Line[]
+---@param width integer
+---@return integer
+function M.rows(lines, width)
+  local rows = 0
+  for _, line in ipairs(lines) do
+    rows = rows + math.max(1, math.ceil(M.cells(line) / width))
+  end
+  return rows
+end
+
 ---@param opts superpower.PageOpts
 ---@return superpower.Float
 function M.open(opts)

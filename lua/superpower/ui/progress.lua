@@ -13,6 +13,23 @@ local rows = {} ---@type table<integer, integer>
 local placed = "" ---@type string
 local group ---@type integer?
 
+local above = false -- at the top, since the cursor is where it would be
+
+--- Moves out of the way of the cursor, once for each time that it is in the way.
+---@param height integer
+---@param screen { height: integer, top: integer }
+---@return integer row
+local function row_for(height, screen)
+  local bottom = screen.top + screen.height - height - 2
+  local win = vim.api.nvim_get_current_win()
+  if vim.api.nvim_win_get_config(win).relative == "" then
+    local row = vim.api.nvim_win_get_position(win)[1] + vim.fn.winline() - 1
+    local under_bottom, under_top = row >= bottom, row < screen.top + height + 2
+    above = under_bottom and (above or not under_top) or (above and not under_top)
+  end
+  return above and screen.top or bottom
+end
+
 ---@param run superpower.Snapshot
 ---@return superpower.FloatOpts opts, boolean split
 local function place(run)
@@ -31,7 +48,7 @@ local function place(run)
   else
     opts.width = screen.width - 2
     opts.height = math.max(1, math.min(wanted, config.progress.height, math.floor(screen.height / 2) - 2))
-    opts.row, opts.col = screen.top + screen.height - opts.height - 2, 0
+    opts.row, opts.col = row_for(opts.height, screen), 0
   end
   return opts, position == "split"
 end
@@ -179,6 +196,13 @@ local function follow()
   end
   on({ "VimResized", "ColorScheme" }, function()
     vim.schedule(M.refresh)
+  end)
+  on({ "CursorMoved", "CursorMovedI" }, function()
+    local run = root and runs.get(root)
+    local was = above
+    if run and M.is_open() and not select(2, place(run)) and was ~= above then
+      vim.schedule(M.refresh)
+    end
   end)
   on("CmdwinLeave", function()
     vim.schedule(function()
