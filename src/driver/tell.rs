@@ -1,6 +1,7 @@
 //! What others see and hear of a drive: pictures of the run, events, and the log.
 
 use super::Drive;
+use crate::run::log::visible;
 use crate::run::snapshot::snapshot;
 use serde_json::{Value, json};
 use std::sync::PoisonError;
@@ -64,7 +65,7 @@ impl Drive {
 
     /// A line of the log: to the editor, and to `.claude/logs/superpower.log`.
     pub(super) fn log(&mut self, line: &str) {
-        let line = self.host.secrets.mask(line).into_owned();
+        let line = visible(&self.host.secrets.mask(line));
         let line = format!("[superpower] {line}");
         if let Err(error) = crate::store::log::append(&self.root, &line, self.host.config.max_log) {
             self.cannot_write("the log", &error);

@@ -146,7 +146,7 @@ pub fn resume(engine: &Engine, request: Resume) -> Answer {
 
 pub fn decide(engine: &Engine, request: Decide) -> Answer {
     let root = &request.root;
-    nested("decide")?;
+    nested("decide over gates")?;
     idle(engine, root)?;
     let run_id = match &request.run_id {
         Some(run_id) => {
@@ -194,6 +194,7 @@ pub fn pause(engine: &Engine, request: Verb) -> Answer {
 }
 
 pub fn cancel(engine: &Engine, request: Verb) -> Answer {
+    nested("cancel runs")?;
     let event = Event::Cancelled { by: by(request.by) };
     told_or_done(engine, &request.root, "cancel", event)
 }

@@ -91,18 +91,20 @@ pub fn summaries(root: &Path) -> Vec<Summary> {
 /// one of ours, and what cannot be taken over is moved aside, and said.
 pub fn make_way(engine: &Engine, root: &Path) -> Result<(), Refusal> {
     let lost = match squad::read(root) {
-        Ok(Some(squad)) if squad.run_id.is_none() && !done(&squad) => match adopt(engine, root, &squad) {
-            Ok(run_id) => {
-                let name = squad.active_superpower;
-                let text = format!(
-                    "{name}, which another tool had begun, is kept as a paused run: :Superpower resume {run_id}"
-                );
-                engine.notice(root, "info", &text);
-                return Ok(());
+        Ok(Some(squad)) if squad.run_id.is_none() && !over(&squad).is_some() => {
+            match adopt(engine, root, &squad) {
+                Ok(run_id) => {
+                    let name = squad.active_superpower;
+                    let text = format!(
+                        "{name}, which another tool had begun, is kept as a paused run: :Superpower resume {run_id}"
+                    );
+                    engine.notice(root, "info", &text);
+                    return Ok(());
+                }
+                Err(refusal) if refusal.code == "driven-elsewhere" => return Err(refusal),
+                Err(refusal) => refusal.message,
             }
-            Err(refusal) if refusal.code == "driven-elsewhere" => return Err(refusal),
-            Err(refusal) => refusal.message,
-        },
+        }
         Ok(_) => return Ok(()),
         Err(error @ SquadError::Io(_)) => return Err(Refusal::new("disk", error)),
         Err(error) => error.to_string(),
@@ -113,8 +115,14 @@ pub fn make_way(engine: &Engine, root: &Path) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn done(squad: &Squad) -> bool {
-    matches!(squad.status.as_str(), "complete" | "completed" | "done")
+/// Our word for a status of another tool that means that nothing can follow.
+fn over(squad: &Squad) -> Option<&'static str> {
+    match squad.status.to_lowercase().as_str() {
+        "complete" | "completed" | "done" => Some("complete"),
+        "cancelled" | "canceled" => Some("cancelled"),
+        "rejected" => Some("rejected"),
+        _ => None,
+    }
 }
 
 fn newest_unfinished(root: &Path) -> Option<String> {
@@ -144,12 +152,10 @@ fn unreadable(root: &Path, error: SquadError) -> Refusal {
 /// Takes a `squad.json` of another tool over as a paused run of our own.
 fn adopt(engine: &Engine, root: &Path, squad: &Squad) -> Result<String, Refusal> {
     let refused = |message: String| Refusal::new("foreign-squad", message);
-    if done(squad) {
+    if let Some(state) = over(squad) {
         let name = &squad.active_superpower;
-        return Err(Refusal::new(
-            "finished",
-            format!("{name} is complete; start it anew with :Superpower run {name}"),
-        ));
+        let message = format!("{name} is {state}; start it anew with :Superpower run {name}");
+        return Err(Refusal::with("finished", message, json!({ "state": state })));
     }
     if let Some(holder) = lease::holder(root) {
         return Err(crate::driver::start::StartError::DrivenElsewhere(holder).into());

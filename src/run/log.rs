@@ -45,3 +45,26 @@ pub fn duration(ms: i64) -> String {
 pub fn count(n: usize, noun: &str) -> String {
     if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
 }
+
+/// `text` with what a terminal would obey made visible: control characters as `^[`, those that turn the direction of
+/// writing as `<202e>`.
+pub fn visible(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '\u{0}'..='\u{1f}' => {
+                shown.push('^');
+                shown.push(char::from(letter as u8 + 0x40));
+            }
+            '\u{7f}' => shown.push_str("^?"),
+            '\u{80}'..='\u{9f}'
+            | '\u{61c}'
+            | '\u{200e}'
+            | '\u{200f}'
+            | '\u{202a}'..='\u{202e}'
+            | '\u{2066}'..='\u{2069}' => shown.push_str(&format!("<{:04x}>", u32::from(letter))),
+            _ => shown.push(letter),
+        }
+    }
+    shown
+}

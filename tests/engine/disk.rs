@@ -90,7 +90,12 @@ fn a_foreign_squad_that_cannot_be_is_refused_and_left_as_it_is() {
             "nine",
         ),
         (
-            json!({ "active_superpower": "three", "current_stage": 4, "status": "completed" }),
+            json!({ "active_superpower": "three", "current_stage": 2, "status": "rejected" }),
+            "finished",
+            "rejected",
+        ),
+        (
+            json!({ "active_superpower": "three", "current_stage": 4, "status": "Completed" }),
             "finished",
             "complete",
         ),
@@ -240,7 +245,7 @@ fn an_approval_is_never_moved_to_another_gate() {
     let picture = world.settled();
     assert_eq!(
         (&picture["gate"]["id"], world.calls()),
-        (&json!("2.1"), vec!["a".into(), "b".into()]),
+        (&json!("2.2"), vec!["a".into(), "b".into()]),
         "{picture:#}"
     );
 }
@@ -260,4 +265,16 @@ fn a_stage_that_was_put_before_is_run_and_no_other_again() {
     world.ok("decide", json!({ "decision": "approve" }));
     assert_eq!(world.settled()["gate"]["stage"], 4);
     assert_eq!(world.calls(), ["a", "z", "b"]);
+}
+
+#[test]
+fn what_a_terminal_would_obey_is_made_visible_in_the_log() {
+    let world = World::new();
+    world.declare("loud", "stages:\n  - {agent: a, description: \"Do\\e[2J\\0\\u202eit\"}\n");
+    world.hook("printf 'which\\033[31m one?'; exit 2");
+    world.run("loud", json!({}));
+    assert_eq!(world.settled()["reason"], "needs-human");
+    let log = world.read(".claude/logs/superpower.log");
+    assert!(!log.contains(['\u{1b}', '\0', '\u{202e}']), "{log:?}");
+    assert!(log.contains("^[[2J") && log.contains("<202e>") && log.contains("which^[[31m one?"), "{log:?}");
 }
