@@ -1,38 +1,15 @@
 //! A process from its start to the end of the last that descends from it.
 
-use super::guard::{self, Guarded};
+use super::guard::Guarded;
 use super::leader::reaped;
 use super::output::Output;
-use super::pipe::Pipe;
-use super::{Environment, Inbox, READ_AFTER_EXIT, Secrets, Spec};
+use super::spawn::{Item, Stream, named};
+use super::{Exit, Inbox, Leader, READ_AFTER_EXIT, Spec};
 use crate::outcome::ProcessRecord;
 use std::io;
-use std::os::unix::process::CommandExt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::process::{Child, Command, Stdio};
+use std::process::Child;
 use std::sync::{Arc, mpsc};
-use std::thread;
 use std::time::{Duration, Instant};
-
-pub use super::leader::{Exit, Leader};
-
-/// What a process's standard input is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Stdin {
-    /// This, and then its end.
-    Once(Vec<u8>),
-    /// What [`Process::write`] gives, until [`Process::close_stdin`].
-    Duplex,
-}
-
-/// Which of the two streams.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stream {
-    /// Standard output.
-    Stdout,
-    /// Standard error.
-    Stderr,
-}
 
 /// Which limit was reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,19 +18,6 @@ pub enum Limit {
     Wall(Duration),
     /// Silence.
     Idle(Duration),
-}
-
-/// What threads put into a process's inbox; `T` is what its owner is told by others.
-#[derive(Debug)]
-pub enum Item<T> {
-    /// Output.
-    Chunk(Stream, Vec<u8>),
-    /// A stream's end.
-    End(Stream),
-    /// The leader is dead, and not yet reaped.
-    Exited,
-    /// Something for the owner.
-    Order(T),
 }
 
 /// What a process's owner gets to see.
@@ -71,8 +35,6 @@ pub enum Event<T> {
     Over(Exit),
 }
 
-/// The threads' names begin so, for whoever looks at the editor's threads.
-const THREAD: &str = "superpower";
 /// How often the descendants are looked up, so that one which cuts itself loose is known.
 const LOOK: Duration = Duration::from_secs(2);
 /// A process that KILL does not end within this is in the kernel's hands.
@@ -100,6 +62,18 @@ pub struct Process<T> {
     ended: bool,
 }
 
+/// What a process is made of, when it has just been started.
+pub(super) struct Started<T> {
+    pub child: Child,
+    pub guarded: Guarded,
+    pub leader: Arc<Leader>,
+    pub inbox: Arc<Inbox<Item<T>>>,
+    pub quit: io::PipeWriter,
+    pub output: Output,
+    pub stdin: Option<mpsc::Sender<Vec<u8>>>,
+    pub open: u8,
+}
+
 /// How far the stopping has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ladder {
@@ -109,91 +83,31 @@ enum Ladder {
     Killed(Instant),
 }
 
-/// Starts a process. Everything it prints, and what others put into `inbox`, comes out of [`Process::next`].
-pub fn spawn<T: Send + 'static>(
-    spec: Spec,
-    environment: &Environment,
-    secrets: &Secrets,
-    inbox: Arc<Inbox<Item<T>>>,
-) -> io::Result<Process<T>> {
-    inbox.open();
-    let output = Output::open(&spec.log, spec.max_output, secrets.clone())?;
-    let mut command = Command::new(&spec.program);
-    command.args(&spec.args).current_dir(&spec.root).process_group(0);
-    command.env_clear().envs(environment.for_child(&spec.mark, &spec.root)).envs(spec.env.iter().cloned());
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let (quitting, quit) = io::pipe()?;
-    let mut guarded = guard::announce(&spec.mark);
-    let mut child = start(&mut command)?;
-    let leader = Arc::new(Leader::new(child.id(), spec.mark.clone()));
-    guarded.started(&leader.record);
-    // From here on, whatever fails, dropping the process ends what was started.
-    let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-    let now = Instant::now();
-    let mut process = Process {
-        child: Some(child),
-        _guarded: guarded,
-        leader: leader.clone(),
-        inbox: inbox.clone(),
-        stdin: None,
-        quit: Some(quit),
-        output,
-        open: 0,
-        timeout: spec.timeout.and_then(|limit| Some((now.checked_add(limit)?, limit))),
-        idle: spec.idle,
-        noise: now,
-        busy: false,
-        look: now + LOOK,
-        ladder: Ladder::Not,
-        exited: None,
-        ended: false,
-    };
-    if let Some(end) = stdout {
-        process.pump(Stream::Stdout, Pipe::new(end.into(), quitting.try_clone()?)?)?;
-    }
-    if let Some(end) = stderr {
-        process.pump(Stream::Stderr, Pipe::new(end.into(), quitting.try_clone()?)?)?;
-    }
-    if let Some(end) = stdin {
-        let mut pipe = Pipe::new(end.into(), quitting)?;
-        let (sender, receiver) = mpsc::channel::<Vec<u8>>();
-        named("stdin", move || {
-            for bytes in receiver {
-                if pipe.write_all(&bytes).is_err() {
-                    break;
-                }
-            }
-        })?;
-        if let Stdin::Once(bytes) = spec.stdin {
-            let _ = sender.send(bytes);
-        } else {
-            process.stdin = Some(sender);
-        }
-    }
-    named("wait", move || {
-        leader.wait();
-        inbox.order(Item::Exited);
-    })?;
-    Ok(process)
-}
-
-/// Starts the command; one that another process has just written may be busy for a moment.
-fn start(command: &mut Command) -> io::Result<Child> {
-    for _ in 0..20 {
-        match command.spawn() {
-            Err(e) if e.raw_os_error() == Some(libc::ETXTBSY) => thread::sleep(Duration::from_millis(10)),
-            done => return done,
-        }
-    }
-    command.spawn()
-}
-
-fn named(what: &str, body: impl FnOnce() + Send + 'static) -> io::Result<()> {
-    let body = || drop(catch_unwind(AssertUnwindSafe(body)));
-    thread::Builder::new().name(format!("{THREAD}-{what}")).spawn(body).map(drop)
-}
-
 impl<T: Send + 'static> Process<T> {
+    /// A process that has just been started. Whatever fails from here on, dropping it ends what was started.
+    pub(super) fn new(parts: Started<T>, spec: &Spec) -> Self {
+        let Started { child, guarded, leader, inbox, quit, output, stdin, open } = parts;
+        let now = Instant::now();
+        Self {
+            child: Some(child),
+            _guarded: guarded,
+            leader,
+            inbox,
+            stdin,
+            quit: Some(quit),
+            output,
+            open,
+            timeout: spec.timeout.and_then(|limit| Some((now.checked_add(limit)?, limit))),
+            idle: spec.idle,
+            noise: now,
+            busy: false,
+            look: now + LOOK,
+            ladder: Ladder::Not,
+            exited: None,
+            ended: false,
+        }
+    }
+
     /// The process itself, for those who must be able to end it from elsewhere.
     pub fn leader(&self) -> Arc<Leader> {
         self.leader.clone()
@@ -263,14 +177,19 @@ impl<T: Send + 'static> Process<T> {
             }
             let until = [Some(self.deadline()), wake].into_iter().flatten().min();
             match self.inbox.next(until) {
-                None => {}
-                Some(Item::Chunk(stream, chunk)) => {
+                Some(Item::Order(order)) => return Event::Order(order),
+                Some(Item::Chunk(pid, stream, chunk)) if pid == self.leader.record.pid => {
                     self.noise = Instant::now();
                     return Event::Chunk(stream, chunk);
                 }
-                Some(Item::End(_)) => self.open = self.open.saturating_sub(1),
-                Some(Item::Exited) => self.exited = Some(Instant::now()),
-                Some(Item::Order(order)) => return Event::Order(order),
+                Some(Item::End(pid)) if pid == self.leader.record.pid => {
+                    self.open = self.open.saturating_sub(1)
+                }
+                Some(Item::Exited(pid)) if pid == self.leader.record.pid => {
+                    self.exited = Some(Instant::now())
+                }
+                // Nothing, or the last words of an earlier process of the same inbox.
+                _ => {}
             }
         }
     }
@@ -342,27 +261,6 @@ impl<T: Send + 'static> Process<T> {
         let idle =
             self.idle.and_then(|limit| self.noise.checked_add(limit)).filter(|_| running && !self.busy);
         [Some(self.look), ladder, wall, idle].into_iter().flatten().min().unwrap_or(self.look)
-    }
-
-    fn pump(&mut self, stream: Stream, mut pipe: Pipe) -> io::Result<()> {
-        let (inbox, mut writer) = (self.inbox.clone(), self.output.writer(stream));
-        let what = if stream == Stream::Stdout { "stdout" } else { "stderr" };
-        named(what, move || {
-            let body = AssertUnwindSafe(|| {
-                let mut buffer = vec![0; 64 * 1024];
-                while let Ok(n @ 1..) = pipe.read(&mut buffer) {
-                    writer.push(&buffer[..n]);
-                    if !inbox.data(Item::Chunk(stream, buffer[..n].to_vec())) {
-                        break;
-                    }
-                }
-                writer.finish();
-            });
-            let _ = catch_unwind(body);
-            inbox.data(Item::End(stream));
-        })?;
-        self.open += 1;
-        Ok(())
     }
 
     /// Lets a thread wait for a process whose death may never come.

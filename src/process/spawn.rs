@@ -1,0 +1,148 @@
+//! The start of a process, and the threads that read, write and wait for it.
+
+use super::output::{Output, Writer};
+use super::pipe::Pipe;
+use super::supervise::Started;
+use super::{Environment, Inbox, Leader, Process, Secrets, Spec, guard};
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, mpsc};
+use std::thread;
+use std::time::Duration;
+
+/// What a process's standard input is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stdin {
+    /// This, and then its end.
+    Once(Vec<u8>),
+    /// What [`Process::write`] gives, until [`Process::close_stdin`].
+    Duplex,
+}
+
+/// Which of the two streams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stream {
+    /// Standard output.
+    Stdout,
+    /// Standard error.
+    Stderr,
+}
+
+/// What threads put into a process's inbox; `T` is what its owner is told by others.
+#[derive(Debug)]
+pub enum Item<T> {
+    /// Output of the process of this id.
+    Chunk(u32, Stream, Vec<u8>),
+    /// The end of a stream of the process of this id.
+    End(u32),
+    /// The process of this id is dead, and not yet reaped.
+    Exited(u32),
+    /// Something for the owner.
+    Order(T),
+}
+
+/// The threads' names begin so, for whoever looks at the editor's threads.
+const THREAD: &str = "superpower";
+/// Starts a process. Everything it prints, and what others put into `inbox`, comes out of [`Process::next`].
+pub fn spawn<T: Send + 'static>(
+    spec: Spec,
+    environment: &Environment,
+    secrets: &Secrets,
+    inbox: Arc<Inbox<Item<T>>>,
+) -> io::Result<Process<T>> {
+    inbox.open();
+    let output = Output::open(&spec.log, spec.max_output, secrets.clone())?;
+    let mut command = Command::new(&spec.program);
+    command.args(&spec.args).current_dir(&spec.root).process_group(0);
+    command.env_clear().envs(environment.for_child(&spec.mark, &spec.root)).envs(spec.env.iter().cloned());
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let (quitting, quit) = io::pipe()?;
+    let mut guarded = guard::announce(&spec.mark);
+    let mut child = start(&mut command)?;
+    let pid = child.id();
+    let leader = Arc::new(Leader::new(pid, spec.mark.clone()));
+    guarded.started(&leader.record);
+    let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    let (sender, receiver) = mpsc::channel::<Vec<u8>>();
+    let duplex = (spec.stdin == Stdin::Duplex).then(|| sender.clone());
+    let streams = [(Stream::Stdout, stdout.map(Into::into)), (Stream::Stderr, stderr.map(Into::into))];
+    let open = streams.iter().filter(|(_, end)| end.is_some()).count() as u8;
+    let writers = [Stream::Stdout, Stream::Stderr].map(|stream| output.writer(stream));
+    let parts = Started {
+        child,
+        guarded,
+        leader: leader.clone(),
+        inbox: inbox.clone(),
+        quit,
+        output,
+        stdin: duplex,
+        open,
+    };
+    let process = Process::new(parts, &spec);
+    for ((stream, end), writer) in streams.into_iter().zip(writers) {
+        if let Some(end) = end {
+            pump(pid, stream, Pipe::new(end, quitting.try_clone()?)?, writer, inbox.clone())?;
+        }
+    }
+    if let Some(end) = stdin {
+        let mut pipe = Pipe::new(end.into(), quitting)?;
+        named("stdin", move || {
+            for bytes in receiver {
+                if pipe.write_all(&bytes).is_err() {
+                    break;
+                }
+            }
+        })?;
+    }
+    if let Stdin::Once(bytes) = spec.stdin {
+        let _ = sender.send(bytes);
+    }
+    named("wait", move || {
+        leader.wait();
+        inbox.order(Item::Exited(pid));
+    })?;
+    Ok(process)
+}
+
+/// Reads a stream to its end: into the output's file, and into the inbox.
+fn pump<T: Send + 'static>(
+    pid: u32,
+    stream: Stream,
+    mut pipe: Pipe,
+    mut writer: Writer,
+    inbox: Arc<Inbox<Item<T>>>,
+) -> io::Result<()> {
+    let what = if stream == Stream::Stdout { "stdout" } else { "stderr" };
+    named(what, move || {
+        let body = AssertUnwindSafe(|| {
+            let mut buffer = vec![0; 64 * 1024];
+            while let Ok(n @ 1..) = pipe.read(&mut buffer) {
+                writer.push(&buffer[..n]);
+                if !inbox.data(Item::Chunk(pid, stream, buffer[..n].to_vec())) {
+                    break;
+                }
+            }
+            writer.finish();
+        });
+        let _ = catch_unwind(body);
+        inbox.data(Item::End(pid));
+    })
+}
+
+/// Starts the command; one that another process has just written may be busy for a moment.
+fn start(command: &mut Command) -> io::Result<Child> {
+    for _ in 0..20 {
+        match command.spawn() {
+            Err(e) if e.raw_os_error() == Some(libc::ETXTBSY) => thread::sleep(Duration::from_millis(10)),
+            done => return done,
+        }
+    }
+    command.spawn()
+}
+
+pub(super) fn named(what: &str, body: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    let body = || drop(catch_unwind(AssertUnwindSafe(body)));
+    thread::Builder::new().name(format!("{THREAD}-{what}")).spawn(body).map(drop)
+}
