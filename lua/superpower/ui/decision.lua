@@ -44,7 +44,12 @@ local live = {} ---@type table<superpower.Decision, true>
 --- Whether one is open already: another is not put above it.
 ---@return boolean
 function M.any()
-  return next(live) ~= nil
+  for this in pairs(live) do
+    if this:is_open() then
+      return true
+    end
+  end
+  return false
 end
 
 ---@param opts superpower.DecisionOpts
@@ -226,6 +231,8 @@ end
 
 function M:close()
   float.close(self.float)
+  idle.forget(self.watch) -- from inside a write no `WinClosed` says so
+  live[self] = nil
 end
 
 --- Whether it still is a float: `CTRL-W H` makes a split of it, which has no place for the keys.
