@@ -62,9 +62,10 @@ local function spec_files(words)
   table.sort(found)
   return vim.tbl_filter(function(path)
     local short = path:sub(#here + 2)
-    return #words == 0 or vim.iter(words):any(function(word)
-      return word == "=" .. short or short:find(word, 1, true) ~= nil
-    end)
+    return #words == 0
+      or vim.iter(words):any(function(word)
+        return word == "=" .. short or short:find(word, 1, true) ~= nil
+      end)
   end, found)
 end
 
