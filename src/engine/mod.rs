@@ -145,6 +145,8 @@ impl Engine {
 
     /// What a drive works with: the configuration as it is now.
     fn host(&self) -> Arc<Host> {
+        // On the caller's thread, which is the editor's own: nobody changes the environment meanwhile.
+        Environment::capture();
         let config = self.config();
         let harnesses = locked(&self.harnesses).clone().unwrap_or_else(|| harnesses(&config));
         let queue = self.queue.clone();
