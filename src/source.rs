@@ -91,11 +91,6 @@ impl Source {
         self.text.len()
     }
 
-    /// How many lines there are, at least one.
-    pub fn line_count(&self) -> usize {
-        self.lines.len()
-    }
-
     /// Where a line starts, in bytes; the end of the text for a line beyond it.
     pub fn line_start(&self, line: usize) -> usize {
         self.lines.get(line).copied().unwrap_or(self.text.len())

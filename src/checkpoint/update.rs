@@ -253,11 +253,6 @@ impl Tracker {
         self.steps.iter().any(|step| step.dirty > Dirty::No)
     }
 
-    /// The key of what goes on.
-    pub fn current_key(&self) -> Option<&str> {
-        self.current.map(|index| self.steps[index].key.as_str())
-    }
-
     /// Puts everything that waits into the document. Keep the tracker as it was where the document then cannot be
     /// written.
     pub fn apply(&mut self, record: &mut Record, now: DateTime<Utc>) {

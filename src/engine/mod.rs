@@ -41,12 +41,9 @@ pub const PROTOCOL: u32 = 1;
 #[derive(Default)]
 pub struct Engine {
     queue: Arc<Queue>,
-    log: Mutex<Option<PathBuf>>,
     config: Mutex<Config>,
     /// The newest drive of each project root.
     drives: Mutex<HashMap<PathBuf, Arc<Handle>>>,
-    /// Harnesses that a test put in the place of the configured ones.
-    harnesses: Mutex<Option<Harnesses>>,
     /// Declarations that are open in the editor.
     documents: Arc<documents::Documents>,
     /// What is known of their projects.
@@ -84,19 +81,9 @@ impl Engine {
         self.queue.detach();
     }
 
-    /// Where to log panics.
-    pub fn set_log(&self, path: &Path) {
-        *locked(&self.log) = Some(path.to_owned());
-    }
-
     /// The queue of events for the editor.
     pub fn queue(&self) -> &Arc<Queue> {
         &self.queue
-    }
-
-    /// Puts these in the place of the configured harnesses. For tests.
-    pub fn set_harnesses(&self, harnesses: Harnesses) {
-        *locked(&self.harnesses) = Some(harnesses);
     }
 
     fn answer(&self, request: &str) -> Result<Value, Refusal> {
@@ -138,9 +125,7 @@ impl Engine {
 
     /// The harnesses that a declaration may name.
     fn harness_names(&self) -> Vec<String> {
-        let own = locked(&self.harnesses);
-        let known = own.clone().unwrap_or_else(|| harnesses(&locked(&self.config)));
-        known.named.into_keys().chain(["auto".to_owned()]).collect()
+        harnesses(&locked(&self.config)).named.into_keys().chain(["auto".to_owned()]).collect()
     }
 
     /// What a drive works with: the configuration as it is now.
@@ -148,7 +133,6 @@ impl Engine {
         // On the caller's thread, which is the editor's own: nobody changes the environment meanwhile.
         Environment::capture();
         let config = self.config();
-        let harnesses = locked(&self.harnesses).clone().unwrap_or_else(|| harnesses(&config));
         let queue = self.queue.clone();
         Arc::new(Host {
             publish: Box::new(move |key, event| match key {
@@ -157,8 +141,8 @@ impl Engine {
             }),
             clock: Box::new(Utc::now),
             secrets: Secrets::of(&Environment::current()),
+            harnesses: harnesses(&config),
             config,
-            harnesses,
         })
     }
 }

@@ -77,9 +77,7 @@ fn log(argument: &Value) -> Answer {
     if bytes.is_empty() || bytes.contains(&0) {
         return Err(Refusal::new("bad-argument", format!("expected a path, got {}", kind(argument))));
     }
-    let path = Path::new(OsStr::from_bytes(&bytes));
-    panics::log_to(path);
-    engine().set_log(path);
+    panics::log_to(Path::new(OsStr::from_bytes(&bytes)));
     Ok(done())
 }
 

@@ -93,11 +93,7 @@ pub(super) fn called<'a>(
 }
 
 /// The directories in which superpowers are looked for, in order, whether they exist or not.
-pub fn superpower_places(root: &Path, places: &Places) -> Vec<PathBuf> {
-    superpower_roots(root, places).into_iter().map(|(dir, ..)| dir).collect()
-}
-
-fn superpower_roots(root: &Path, places: &Places) -> Vec<Place> {
+fn superpower_places(root: &Path, places: &Places) -> Vec<Place> {
     let inside = Some(root.to_path_buf());
     let mut dirs = vec![
         (root.join(".claude/superpowers"), inside.clone(), Source::Project),
@@ -121,7 +117,7 @@ fn superpower_roots(root: &Path, places: &Places) -> Vec<Place> {
 pub(super) fn all(root: &Path, places: &Places) -> (Vec<SuperpowerFile>, Vec<Duplicate>) {
     let mut taken: Vec<SuperpowerFile> = Vec::new();
     let mut duplicates = Vec::new();
-    for (place, bound, source) in superpower_roots(root, places) {
+    for (place, bound, source) in superpower_places(root, places) {
         let found = walk::files(&place, bound.as_deref(), is_declaration);
         let found = found.into_iter().filter_map(|path| Some((inner_name(&place, &path)?, path)));
         // A file directly in the place has the better claim to its stem than one in a folder of it.
