@@ -74,6 +74,14 @@ pub struct Usage {
     pub cost: Option<f64>,
 }
 
+impl Usage {
+    /// Counts more to it. What is not known of one of them does not hide what is known of the other.
+    pub fn add(&mut self, more: &Self) {
+        self.tokens = self.tokens.into_iter().chain(more.tokens).reduce(u64::saturating_add);
+        self.cost = self.cost.into_iter().chain(more.cost).reduce(|a, b| a + b);
+    }
+}
+
 /// A number with a fraction, also inside of a tagged enum: `serde_json` with arbitrary precision hands it over there as
 /// an object, which `f64` by itself does not take.
 fn fraction<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {

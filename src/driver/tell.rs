@@ -20,26 +20,20 @@ impl Drive {
         picture["ours"] = json!(self.lease.is_some());
         picture["driver"] = json!({ "pid": std::process::id() });
         picture["live"] = self.live.view();
+        let mut usage = self.run.usage();
+        usage.add(self.live.usage());
+        picture["usage"] = json!(usage);
         picture["checkpoints"] = json!(self.keeper.rows());
         if !picture["live"].is_null() {
             picture["live"]["checkpoint"] = json!(self.checkpoint_line());
         }
         picture["checkpoint_waiting"] = json!(self.keeper.waiting());
         self.host.secrets.mask_value(&mut picture);
-        picture["usage"] = self.usage(&picture["usage"]);
         *self.shared.snapshot.lock().unwrap_or_else(PoisonError::into_inner) = picture.clone();
         let key = format!("snapshot {}", self.root.display());
         (self.host.publish)(Some(&key), json!({ "type": "snapshot", "root": self.root, "run": picture }));
         self.draw = Instant::now() + FRAME.max(began.elapsed() * SHARE);
         self.dirty = false;
-    }
-
-    /// What finished launches used, and the running one so far.
-    fn usage(&self, finished: &Value) -> Value {
-        let live = self.live.usage();
-        let tokens = [finished["tokens"].as_u64(), live.tokens].into_iter().flatten().reduce(|a, b| a + b);
-        let cost = [finished["cost"].as_f64(), live.cost].into_iter().flatten().reduce(|a, b| a + b);
-        json!({ "tokens": tokens, "cost": cost })
     }
 
     /// Tells the editor something about this run.

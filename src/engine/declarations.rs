@@ -1,6 +1,6 @@
 //! Operations about declarations: finding, checking, planning, trusting. None of them starts anything.
 
-use super::loaded::{Loaded, context_for, index};
+use super::loaded::{Loaded, context_for, index, is_trusted};
 use super::{Engine, Refusal};
 use crate::check::{self, Context};
 use crate::declaration::model::{Input, InputKind};
@@ -165,7 +165,7 @@ pub fn input_view(input: &Input) -> Value {
 pub fn trust(engine: &Engine, request: &Named) -> Answer {
     let loaded = Loaded::find(engine, &request.root, &request.name)?;
     let subject = loaded.subject(&request.root)?;
-    let trusted = loaded.require_trust(engine, &request.root).is_ok();
+    let trusted = is_trusted(engine, &subject);
     Ok(json!({ "trusted": trusted, "digest": subject.digest, "sheet": subject.sheet }))
 }
 

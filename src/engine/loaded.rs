@@ -70,13 +70,8 @@ impl Loaded {
 
     /// Refuses unless the user agreed to exactly these bytes.
     pub fn require_trust(&self, engine: &Engine, root: &Path) -> Result<(), Refusal> {
-        let config = engine.config();
-        if config.trust == Trust::Always {
-            return Ok(());
-        }
         let subject = self.subject(root)?;
-        let state = config.state_dir.as_deref().map(|dir| subject.state(dir));
-        if state == Some(trust::Trust::Trusted) {
+        if is_trusted(engine, &subject) {
             return Ok(());
         }
         let message = format!(
@@ -112,6 +107,13 @@ impl Loaded {
         }
         Ok(())
     }
+}
+
+/// Whether the user agreed to exactly these bytes, or to whatever comes.
+pub fn is_trusted(engine: &Engine, subject: &trust::Subject) -> bool {
+    let config = engine.config();
+    let agreed = |dir| subject.state(dir) == trust::Trust::Trusted;
+    config.trust == Trust::Always || config.state_dir.as_deref().is_some_and(agreed)
 }
 
 /// What is in a project.

@@ -65,31 +65,30 @@ pub fn nested(what: &str) -> Result<(), Refusal> {
     }
 }
 
-/// Trust and harness, asked again at every verb that drives.
-pub fn require(engine: &Engine, root: &Path, opened: &Opened) -> Result<(), Refusal> {
-    let plan = &opened.run.plan;
-    match Loaded::find(engine, root, plan.name()) {
-        Ok(loaded) if loaded.checked.declaration.is_some() => {
-            loaded.require_trust(engine, root)?;
-            loaded.require_harness(engine, plan, opened.run.harness.as_deref())
-        }
-        // Without its file the run goes on with the copy that it kept, which was agreed to when it began.
-        _ => Ok(()),
-    }
-}
-
-/// What an edited declaration asks for before the run goes on.
-pub fn drift(
+/// What every verb that drives asks first: an edited declaration, trust, and the harness. Gives the events that the
+/// answers come to.
+pub fn before_driving(
     engine: &Engine,
     root: &Path,
     opened: &Opened,
     answers: &Answers,
 ) -> Result<Vec<Event>, Refusal> {
+    let plan = &opened.run.plan;
+    // Without its file the run goes on with the copy that it kept, which was agreed to when it began.
+    let Ok(loaded) = Loaded::find(engine, root, plan.name()) else { return Ok(Vec::new()) };
+    let events = drift(opened, &loaded, answers)?;
+    if loaded.checked.declaration.is_some() {
+        loaded.require_trust(engine, root)?;
+        loaded.require_harness(engine, plan, opened.run.harness.as_deref())?;
+    }
+    Ok(events)
+}
+
+fn drift(opened: &Opened, loaded: &Loaded, answers: &Answers) -> Result<Vec<Event>, Refusal> {
     let run = &opened.run;
     if answers.has(Choice::Old) {
         return Ok(Vec::new());
     }
-    let Ok(loaded) = Loaded::find(engine, root, run.plan.name()) else { return Ok(Vec::new()) };
     let unchanged = opened.dir.declaration(&opened.declaration).is_ok_and(|kept| kept == loaded.bytes);
     if unchanged {
         return Ok(Vec::new());

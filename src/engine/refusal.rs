@@ -71,11 +71,13 @@ impl From<OpenError> for Refusal {
 impl From<machine::Refusal> for Refusal {
     fn from(refusal: machine::Refusal) -> Self {
         use machine::Refusal as R;
-        let code = match refusal {
+        let code = match &refusal {
             R::Ended(_) => "finished",
             R::NotNow { .. } => "not-now",
             R::NoGate => "no-gate",
-            R::StaleGate { .. } => "stale-gate",
+            R::StaleGate { open, .. } => {
+                return Self::with("stale-gate", &refusal, json!({ "gate": open }));
+            }
             R::CommentMissing => "comment-missing",
             R::NothingToRework => "nothing-to-rework",
             R::Stale => "stale",

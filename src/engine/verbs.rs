@@ -1,7 +1,7 @@
 //! Operations that drive: run, resume, decide, retry, skip, pause, cancel, and the answers that a drive waits for.
 
 use super::loaded::Loaded;
-use super::questions::{Answers, drift, look_again, nested, require};
+use super::questions::{Answers, before_driving, look_again, nested};
 use super::{Engine, Refusal, which};
 use crate::driver::open::Opened;
 use crate::driver::start::{Handle, NewRun, begin, take_up};
@@ -136,8 +136,7 @@ pub fn resume(engine: &Engine, request: Resume) -> Answer {
         if let Some(at) = look_again(root, opened, &request.answer)? {
             return Ok(at);
         }
-        let mut events = drift(engine, root, opened, &request.answer)?;
-        require(engine, root, opened)?;
+        let mut events = before_driving(engine, root, opened, &request.answer)?;
         events.push(Event::Resumed { by });
         Ok(events)
     });
@@ -162,13 +161,11 @@ pub fn decide(engine: &Engine, request: Decide) -> Answer {
         };
         let open = gate_id(stage, visit);
         if let Some(given) = request.gate.as_ref().filter(|gate| **gate != open) {
-            let message = format!("the decision is for gate {given}, but gate {open} is open now");
-            return Err(Refusal::with("stale-gate", message, json!({ "gate": open })));
+            return Err(machine::Refusal::StaleGate { given: given.clone(), open }.into());
         }
         let mut events = Vec::new();
         if request.decision != Decision::Reject {
-            events = drift(engine, root, opened, &request.answer)?;
-            require(engine, root, opened)?;
+            events = before_driving(engine, root, opened, &request.answer)?;
         }
         let digest = gate_review::seal(root, &opened.dir, &open);
         let (decision, comment) = (request.decision, request.comment.clone());
@@ -246,8 +243,7 @@ fn verb(engine: &Engine, root: &Path, name: &str, event: Event, answers: Option<
         // The machine says of a run that is over, or that waits for another verb, what it is.
         let fits = matches!(opened.run.phase.reason(), Some(reason) if !reason.waits_for_another_verb());
         if let Some(answers) = answers.filter(|_| fits) {
-            events = drift(engine, root, opened, answers)?;
-            require(engine, root, opened)?;
+            events = before_driving(engine, root, opened, answers)?;
         }
         events.push(event);
         Ok(events)
@@ -304,17 +300,18 @@ fn idle(engine: &Engine, root: &Path) -> Result<(), Refusal> {
 
 fn no_gate(opened: &Opened) -> Refusal {
     let run = &opened.run;
-    let state = match run.phase.reason() {
-        Some(reason) => format!("paused ({})", reason.word()),
-        None => run.phase.word().to_owned(),
-    };
     let gate = run
         .decisions
         .last()
         .map(|last| format!("; the last gate, stage {}, was decided by {}", last.stage + 1, last.by));
     Refusal::new(
         "no-gate",
-        format!("no gate is waiting: {} is {state}{}", run.plan.name(), gate.unwrap_or_default()),
+        format!(
+            "no gate is waiting: {} is {}{}",
+            run.plan.name(),
+            run.phase.words(),
+            gate.unwrap_or_default()
+        ),
     )
 }
 

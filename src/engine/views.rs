@@ -151,7 +151,7 @@ fn reporter(opened: &Opened, gate: usize) -> Option<usize> {
     if run.plan.acts(gate) && run.stages[gate].result.is_some() {
         return Some(gate);
     }
-    (0..run.plan.rank(gate)).rev().map(|rank| run.plan.order[rank]).find(|&stage| run.action_ran(stage))
+    run.action_before(gate)
 }
 
 /// A file as of the last approval.

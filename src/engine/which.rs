@@ -42,10 +42,9 @@ pub fn named(engine: &Engine, root: &Path, which: Option<&str>) -> Result<(Strin
             }
         }
     }
-    let unfinished: Vec<Summary> = summaries(root)
-        .into_iter()
-        .filter(|summary| !summary.over() && summary.superpower == which)
-        .collect();
+    let all = summaries(root);
+    let (over, unfinished): (Vec<&Summary>, Vec<&Summary>) =
+        all.iter().filter(|summary| summary.superpower == which).partition(|summary| summary.over());
     let here = squad::read(root).ok().flatten();
     if let Some(foreign) =
         here.as_ref().filter(|squad| squad.run_id.is_none() && squad.active_superpower == which)
@@ -53,20 +52,14 @@ pub fn named(engine: &Engine, root: &Path, which: Option<&str>) -> Result<(Strin
         return adopt(engine, root, foreign).map(|run_id| (run_id, unfinished.len()));
     }
     let current = here.and_then(|squad| squad.run_id);
-    let chosen =
-        unfinished.iter().find(|summary| Some(&summary.run_id) == current.as_ref()).or(unfinished.first());
-    match chosen {
-        Some(chosen) => Ok((chosen.run_id.clone(), unfinished.len() - 1)),
-        // A finished run of that name says how it ended.
-        None => match summaries(root).into_iter().find(|summary| summary.superpower == which) {
-            Some(over) => Ok((over.run_id, 0)),
-            None => {
-                let names: Vec<String> =
-                    summaries(root).into_iter().map(|summary| summary.superpower).collect();
-                let hint = crate::suggest::did_you_mean(which, names.iter().map(String::as_str));
-                Err(Refusal::new("nothing-to-resume", format!("no run of \"{which}\" to resume{hint}")))
-            }
-        },
+    let named = unfinished.iter().find(|summary| Some(&summary.run_id) == current.as_ref());
+    // A finished run of that name says how it ended.
+    match named.or(unfinished.first()).or(over.first()) {
+        Some(chosen) => Ok((chosen.run_id.clone(), unfinished.len().saturating_sub(1))),
+        None => {
+            let hint = crate::suggest::did_you_mean(which, all.iter().map(|it| it.superpower.as_str()));
+            Err(Refusal::new("nothing-to-resume", format!("no run of \"{which}\" to resume{hint}")))
+        }
     }
 }
 

@@ -38,7 +38,7 @@ pub(super) fn ended(
     let state = &mut run.stages[stage];
     state.worked_ms += (at - since).num_milliseconds().max(0);
     state.process = None;
-    add(&mut state.usage, it.usage);
+    state.usage.add(it.usage);
     match it.outcome {
         Outcome::Passed => {
             state.result = Some(it.message.to_owned());
@@ -134,13 +134,4 @@ fn hold(
     let line = crate::plan::one_line(why);
     out.push(Effect::Log(format!("{word} stage {}: {line}", place(run, stage))));
     pause(run, reason, why.to_owned(), at, out);
-}
-
-fn add(total: &mut Usage, more: &Usage) {
-    if let Some(tokens) = more.tokens {
-        *total.tokens.get_or_insert(0) += tokens;
-    }
-    if let Some(cost) = more.cost {
-        *total.cost.get_or_insert(0.0) += cost;
-    }
 }

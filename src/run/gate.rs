@@ -131,7 +131,7 @@ fn rework_target(run: &Run, gate: usize) -> Option<usize> {
     if run.plan.acts(gate) {
         return Some(gate);
     }
-    (0..run.plan.rank(gate)).rev().map(|rank| run.plan.order[rank]).find(|&stage| run.action_ran(stage))
+    run.action_before(gate)
 }
 
 /// Rewinds to `target`. What ran, and the gate that asked, keep the verdict "run"; what was skipped is decided

@@ -243,8 +243,7 @@ pub(super) fn advance(run: &mut Run, at: DateTime<Utc>, out: &mut Vec<Effect>) {
     }
     settle(run, at);
     run.phase = Phase::Complete;
-    let nothing = run.stages.iter().all(|stage| matches!(stage.step, Step::Done(Done::Skipped { .. })));
-    let note = if nothing { "  (nothing ran: every stage was skipped)" } else { "" };
+    let note = if run.nothing_ran() { "  (nothing ran: every stage was skipped)" } else { "" };
     out.push(Effect::Log(format!("COMPLETE  {}{note}", run.plan.name())));
     finish(run, "complete", out);
 }

@@ -1,8 +1,8 @@
 //! A run as others see it: the JSON that windows, status line and `sp.status()` show.
 
+use super::event::Decision;
 use super::log::{count, duration};
 use super::state::{Done, Phase, Reason, Run, StageState, Step, gate_id};
-use crate::outcome::Usage;
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
@@ -46,7 +46,7 @@ pub fn snapshot(run: &Run, now: DateTime<Utc>) -> Value {
         "pausing": run.pausing,
         "summary": summary(run),
         "stages": (0..run.plan.total()).map(|stage| stage_view(run, stage, now)).collect::<Vec<_>>(),
-        "usage": usage(run),
+        "usage": run.usage(),
         "facts": facts,
     })
 }
@@ -61,12 +61,8 @@ pub fn summary(run: &Run) -> String {
             let skipped =
                 |state: &&StageState| state.by_hand || matches!(state.step, Step::Done(Done::Skipped { .. }));
             let skipped = run.stages.iter().filter(skipped).count();
-            let approvals = run
-                .decisions
-                .iter()
-                .filter(|decision| decision.decision == super::event::Decision::Approve)
-                .count();
-            if agents == 0 && approvals == 0 {
+            let approvals = run.decisions.iter().filter(|it| it.decision == Decision::Approve).count();
+            if run.nothing_ran() {
                 return "complete · nothing ran: every stage was skipped".into();
             }
             let mut line = format!("complete in {} · {agents} ran", duration(run.active_ms));
@@ -101,19 +97,6 @@ pub fn summary(run: &Run) -> String {
             }
         }
     }
-}
-
-fn usage(run: &Run) -> Usage {
-    let mut total = Usage::default();
-    for state in &run.stages {
-        if let Some(tokens) = state.usage.tokens {
-            *total.tokens.get_or_insert(0) += tokens;
-        }
-        if let Some(cost) = state.usage.cost {
-            *total.cost.get_or_insert(0.0) += cost;
-        }
-    }
-    total
 }
 
 fn stage_view(run: &Run, stage: usize, now: DateTime<Utc>) -> Value {

@@ -85,6 +85,14 @@ impl Phase {
         }
     }
 
+    /// The same with why it is paused, e.g. `paused (gate)`.
+    pub fn words(&self) -> String {
+        match self {
+            Phase::Paused { reason, .. } => format!("paused ({})", reason.word()),
+            _ => self.word().to_owned(),
+        }
+    }
+
     /// Whether nothing can happen any more.
     pub fn ended(&self) -> bool {
         matches!(self, Phase::Complete | Phase::Cancelled { .. } | Phase::Rejected { .. })
@@ -313,6 +321,24 @@ impl Run {
         self.plan.acts(stage)
             && !self.stages[stage].by_hand
             && matches!(self.stages[stage].step, Step::Done(Done::Passed | Done::Approved | Done::Adopted))
+    }
+
+    /// Whether every stage was skipped by its condition.
+    pub fn nothing_ran(&self) -> bool {
+        self.stages.iter().all(|stage| matches!(stage.step, Step::Done(Done::Skipped { .. })))
+    }
+
+    /// The nearest stage before this one whose action ran.
+    pub fn action_before(&self, stage: usize) -> Option<usize> {
+        let earlier = &self.plan.order[..self.plan.rank(stage)];
+        earlier.iter().rev().copied().find(|&earlier| self.action_ran(earlier))
+    }
+
+    /// What all stages used.
+    pub fn usage(&self) -> Usage {
+        let mut total = Usage::default();
+        self.stages.iter().for_each(|stage| total.add(&stage.usage));
+        total
     }
 
     /// Processes that may have been left behind by an earlier drive.

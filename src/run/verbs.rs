@@ -71,11 +71,7 @@ pub(super) fn held(run: &Run, verb: &'static str) -> Result<usize, Refusal> {
 
 /// The verb does not fit the run's state.
 pub(super) fn not_now(run: &Run, verb: &'static str) -> Refusal {
-    let state = match &run.phase {
-        Phase::Paused { reason, .. } => format!("paused ({})", reason.word()),
-        other => other.word().to_owned(),
-    };
-    Refusal::NotNow { verb, state }
+    Refusal::NotNow { verb, state: run.phase.words() }
 }
 
 /// How a run that is over ended, and how to start it anew.
