@@ -19,6 +19,7 @@ local PAUSE = 80
 ---@field uri string
 ---@field root? string
 ---@field tick? integer the change that the engine has read
+---@field published? integer the change whose faults are shown
 ---@field pending? integer the change that the engine is reading
 ---@field waiting fun(fine: boolean)[] what goes on once the engine has read
 ---@field publish fun(document: superpower.lsp.Document, diagnostics: table[])

@@ -140,9 +140,15 @@ local function publish(server, document, diagnostics)
     version = document.tick,
     diagnostics = diagnostics,
   })
-  if vim.lsp.inlay_hint.is_enabled({ bufnr = document.buf }) then
+  local hints = vim.lsp.inlay_hint
+  if not hints.is_enabled({ bufnr = document.buf }) then
+    return
+  elseif vim.fn.has("nvim-0.11") == 0 and document.tick == document.published then
+    hints.enable(true, { bufnr = document.buf }) -- 0.10 shows no other hints for the same text unless it begins anew
+  else
     server.dispatchers.server_request("workspace/inlayHint/refresh", {})
   end
+  document.published = document.tick
 end
 
 ---@type table<string, fun(server: superpower.lsp.Server, params: table)>
