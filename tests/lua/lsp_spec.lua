@@ -101,10 +101,6 @@ local function offered(nvim, keys)
   return nvim:lua("return vim.tbl_map(function(item) return item.abbr end, vim.fn.complete_info({ 'items' }).items)")
 end
 
-local function line(nvim)
-  return nvim:lua("return vim.api.nvim_get_current_line()")
-end
-
 describe("a declaration in a buffer", function()
   it("has its faults underlined while it is typed", function()
     local nvim = editor()
