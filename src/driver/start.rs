@@ -2,9 +2,9 @@
 
 use super::open::{OpenError, Opened, kept_plan, open};
 use super::{Drive, Host, Message, Shared, projection};
-use crate::plan::Plan;
+use crate::plan::{Inputs, Plan};
 use crate::run::effect::Effect;
-use crate::run::event::{Event, Record};
+use crate::run::event::{Adopted, Event, Record};
 use crate::run::machine::{self, Refusal};
 use crate::run::replace;
 use crate::run::state::Run;
@@ -12,6 +12,7 @@ use crate::store::journal::{Journal, JournalError};
 use crate::store::lease::{self, Holder, Lease, Taken};
 use crate::store::rundir::{self, RunDir};
 use crate::store::squad;
+use serde_json::json;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -81,21 +82,25 @@ impl Handle {
 /// A new run.
 pub struct NewRun {
     /// What it walks through.
-    pub plan: Arc<Plan>,
+    pub plan: Plan,
     /// The declaration's bytes, of which the run keeps a copy.
     pub declaration: Vec<u8>,
-    /// `RunStarted`, its `declaration` still empty.
-    pub event: Event,
-    /// Its id.
-    pub run_id: String,
+    /// What the user gave.
+    pub inputs: Inputs,
+    /// The harness asked for on the command line.
+    pub harness: Option<String>,
+    /// Who starts it.
+    pub by: String,
+    /// Set where another tool's `squad.json` is taken over.
+    pub adopted: Option<Adopted>,
 }
 
 /// Begins a new run.
 pub fn begin(host: Arc<Host>, root: &Path, new: NewRun) -> Result<Handle, StartError> {
     let lease = lock(root)?;
-    let dir = RunDir::create(root, &new.run_id)?;
-    let made = make(&host, &dir, new);
-    let (run, effects, journal) = match made {
+    let run_id = uuid::Uuid::now_v7().to_string();
+    let dir = RunDir::create(root, &run_id)?;
+    let (run, effects, journal) = match make(&host, &dir, run_id, new) {
         Ok(made) => made,
         Err(error) => {
             // A run that never began leaves no trace.
@@ -105,22 +110,33 @@ pub fn begin(host: Arc<Host>, root: &Path, new: NewRun) -> Result<Handle, StartE
     };
     rundir::prune(root, host.config.keep_runs, &run.run_id);
     let mut drive = Parts { host, root, dir, run, journal, lease, left_behind: None }.assemble();
-    drive.0.pending = effects;
+    drive.pending = effects;
     drive.launch()
 }
 
-fn make(host: &Host, dir: &RunDir, new: NewRun) -> Result<(Run, Vec<Effect>, Journal), StartError> {
-    let mut event = new.event;
-    if let Event::RunStarted { declaration, .. } = &mut event {
-        *declaration = dir.keep_declaration(&new.declaration)?;
-    }
+fn make(
+    host: &Host,
+    dir: &RunDir,
+    run_id: String,
+    new: NewRun,
+) -> Result<(Run, Vec<Effect>, Journal), StartError> {
+    let event = Event::RunStarted {
+        run_id,
+        superpower: new.plan.name().to_owned(),
+        version: new.plan.declaration.version.value.clone(),
+        declaration: dir.keep_declaration(&new.declaration)?,
+        inputs: new.inputs,
+        harness: new.harness,
+        by: new.by,
+        adopted: new.adopted,
+    };
     let record = Record { at: (host.clock)(), event };
     let mut kept = record.clone();
     kept.event.texts(&mut |text| *text = host.secrets.mask(text).into_owned());
     let mut journal = Journal::create(&dir.journal())?;
     journal.append(&kept);
     journal.flush()?;
-    let (run, effects) = machine::start(new.plan, &record);
+    let (run, effects) = machine::start(Arc::new(new.plan), &record);
     Ok((run, effects, journal))
 }
 
@@ -140,18 +156,22 @@ pub fn take_up<E: From<StartError>>(
         journal.flush().map_err(StartError::from)?;
     }
     if !opened.run.phase.ended() || is_current(root, run_id) {
-        projection::write(root, &opened.dir, &opened.run, &host.secrets).map_err(StartError::from)?;
+        let aside = projection::write(root, &opened.dir, &opened.run, &host.secrets);
+        if let Some(aside) = aside.map_err(StartError::from)? {
+            let message = projection::moved(&aside);
+            let notice = json!({ "type": "notice", "root": root, "level": "warn", "message": message });
+            (host.publish)(None, notice);
+        }
     }
     let events = verb(&opened)?;
     let left_behind = Some(opened.run.processes());
     let Opened { dir, run, .. } = opened;
-    let mut assembled = Parts { host, root, dir, run, journal, lease, left_behind }.assemble();
-    let drive = &mut assembled.0;
+    let mut drive = Parts { host, root, dir, run, journal, lease, left_behind }.assemble();
     for event in events {
         drive.take(event)?;
     }
     drive.journal.flush().map_err(StartError::from)?;
-    Ok(assembled.launch()?)
+    Ok(drive.launch()?)
 }
 
 /// Whether `squad.json` names this run, or none. Looking at one that is over does not put it in another's place.
@@ -168,6 +188,7 @@ pub(super) fn lock(root: &Path) -> Result<Lease, StartError> {
     }
 }
 
+/// What a drive is made of.
 struct Parts<'a> {
     host: Arc<Host>,
     root: &'a Path,
@@ -178,10 +199,8 @@ struct Parts<'a> {
     left_behind: Option<Vec<crate::outcome::ProcessRecord>>,
 }
 
-struct Assembled(Drive);
-
 impl Parts<'_> {
-    fn assemble(self) -> Assembled {
+    fn assemble(self) -> Drive {
         let (outbox, inbox) = channel();
         let keeper =
             super::checkpoints::Keeper::open(&self.host, self.root, &self.dir, &self.run, outbox.clone());
@@ -212,32 +231,27 @@ impl Parts<'_> {
             asks: 0,
         };
         drive.sign();
-        Assembled(drive)
-    }
-}
-
-impl Assembled {
-    fn launch(self) -> Result<Handle, StartError> {
-        let mut drive = self.0;
-        let (run_id, outbox, shared) = (drive.run.run_id.clone(), drive.outbox.clone(), drive.shared.clone());
-        drive.publish_snapshot();
-        let host = drive.host.clone();
-        let thread = std::thread::Builder::new().name("superpower-drive".into()).spawn(move || {
-            let ran = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drive.run()));
-            if ran.is_err() {
-                let message =
-                    "the drive panicked; the run can be resumed: :Superpower resume. See the log for where";
-                (host.publish)(
-                    None,
-                    serde_json::json!({ "type": "notice", "level": "error", "message": message }),
-                );
-            }
-        })?;
-        Ok(Handle { run_id, outbox, shared, thread })
+        drive
     }
 }
 
 impl Drive {
+    /// Gives the drive a thread of its own.
+    fn launch(mut self) -> Result<Handle, StartError> {
+        let (run_id, outbox, shared) = (self.run.run_id.clone(), self.outbox.clone(), self.shared.clone());
+        self.publish_snapshot();
+        let host = self.host.clone();
+        let thread = std::thread::Builder::new().name("superpower-drive".into()).spawn(move || {
+            let ran = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| self.run()));
+            if ran.is_err() {
+                let message =
+                    "the drive panicked; the run can be resumed: :Superpower resume. See the log for where";
+                (host.publish)(None, json!({ "type": "notice", "level": "error", "message": message }));
+            }
+        })?;
+        Ok(Handle { run_id, outbox, shared, thread })
+    }
+
     /// A verb's event, which may put another declaration under the run.
     fn take(&mut self, event: Event) -> Result<(), StartError> {
         if let Event::DeclarationReplaced { declaration, version } = &event {

@@ -107,18 +107,9 @@ pub fn run(engine: &Engine, request: Run) -> Answer {
     loaded.require_harness(engine, &plan, request.harness.as_deref())?;
     loaded.require_trust(engine, &request.root)?;
     which::make_way(engine, &request.root)?;
-    let run_id = uuid::Uuid::now_v7().to_string();
-    let event = Event::RunStarted {
-        run_id: run_id.clone(),
-        superpower: plan.name().to_owned(),
-        version: plan.declaration.version.value.clone(),
-        declaration: String::new(),
-        inputs: request.inputs,
-        harness: request.harness,
-        by: by(request.by),
-        adopted: None,
-    };
-    let new = NewRun { plan: Arc::new(plan), declaration: loaded.bytes, event, run_id };
+    let Run { inputs, harness, .. } = request;
+    let by = by(request.by);
+    let new = NewRun { plan, declaration: loaded.bytes, inputs, harness, by, adopted: None };
     started(engine, &request.root, begin(engine.host(), &request.root, new)?, 0)
 }
 

@@ -9,7 +9,7 @@ use crate::plan::Plan;
 use crate::run::event::Decision;
 use crate::run::snapshot::snapshot;
 use crate::run::state::{Done, Step, gate_id};
-use crate::store::{lease, squad};
+use crate::store::lease;
 use chrono::Utc;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -87,31 +87,9 @@ fn view(root: &Path, mut opened: Opened) -> Value {
     picture
 }
 
-/// The run asked for, or the current one, without taking anything over.
+/// The run asked for, or the one that is shown without asking.
 fn opened(engine: &Engine, root: &Path, run_id: Option<&str>) -> Result<Opened, Refusal> {
-    let run_id = match run_id {
-        Some(run_id) => run_id.to_owned(),
-        None => match engine.drive(root).filter(|drive| !drive.is_over()) {
-            Some(drive) => drive.run_id.clone(),
-            None => match squad::read(root) {
-                Ok(Some(squad::Squad { run_id: Some(run_id), .. })) => run_id,
-                Ok(Some(_)) => {
-                    return Err(Refusal::new(
-                        "nothing-to-resume",
-                        "\"squad.json\" was written by another tool; :Superpower resume takes it over",
-                    ));
-                }
-                Ok(None) => match engine.drive(root) {
-                    Some(drive) => drive.run_id.clone(),
-                    None => which::summaries(root)
-                        .first()
-                        .map(|summary| summary.run_id.clone())
-                        .ok_or_else(|| Refusal::new("nothing-to-resume", "there is no run here"))?,
-                },
-                Err(error) => return Err(Refusal::new("unreadable-squad", error)),
-            },
-        },
-    };
+    let run_id = run_id.map_or_else(|| which::shown(engine, root), |run_id| Ok(run_id.to_owned()))?;
     Ok(open(root, &run_id)?)
 }
 

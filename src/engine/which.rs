@@ -3,26 +3,58 @@
 use super::loaded::Loaded;
 use super::{Engine, Refusal};
 use crate::driver::start::{NewRun, begin};
-use crate::run::event::{Adopted, Event};
+use crate::run::event::Adopted;
 use crate::store::rundir::{self, RunDir, Summary};
 use crate::store::squad::{self, Squad, SquadError};
 use crate::store::{atomic, lease};
 use chrono::Utc;
 use serde_json::json;
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
-/// The run that verbs without a name act on: the one that is driven or shown here, else `squad.json`'s.
-pub fn current(engine: &Engine, root: &Path) -> Result<String, Refusal> {
+/// What stands in a project.
+enum Standing {
+    /// A run of ours: driven here, or named by `squad.json`.
+    Ours(String),
+    /// What another tool says.
+    Foreign(Squad),
+    /// There is no `squad.json`.
+    Nothing,
+}
+
+fn standing(engine: &Engine, root: &Path) -> Result<Standing, SquadError> {
     if let Some(drive) = engine.drive(root).filter(|drive| !drive.is_over()) {
-        return Ok(drive.run_id.clone());
+        return Ok(Standing::Ours(drive.run_id.clone()));
     }
-    match squad::read(root) {
-        Ok(Some(Squad { run_id: Some(run_id), .. })) => Ok(run_id),
-        Ok(Some(foreign)) => adopt(engine, root, &foreign),
-        Ok(None) => newest_unfinished(root).ok_or_else(nothing),
+    Ok(match squad::read(root)? {
+        Some(Squad { run_id: Some(run_id), .. }) => Standing::Ours(run_id),
+        Some(foreign) => Standing::Foreign(foreign),
+        None => Standing::Nothing,
+    })
+}
+
+/// The run that verbs without a name act on. What another tool says becomes a run of ours.
+pub fn current(engine: &Engine, root: &Path) -> Result<String, Refusal> {
+    match standing(engine, root) {
+        Ok(Standing::Ours(run_id)) => Ok(run_id),
+        Ok(Standing::Foreign(foreign)) => adopt(engine, root, &foreign),
+        Ok(Standing::Nothing) => newest_unfinished(root).ok_or_else(nothing),
         Err(error) => Err(unreadable(root, error)),
+    }
+}
+
+/// The run that is shown where none is named. Nothing is taken over for that, and nothing moved aside.
+pub fn shown(engine: &Engine, root: &Path) -> Result<String, Refusal> {
+    match standing(engine, root) {
+        Ok(Standing::Ours(run_id)) => Ok(run_id),
+        Ok(Standing::Foreign(_)) => Err(Refusal::new(
+            "nothing-to-resume",
+            "\"squad.json\" was written by another tool; :Superpower resume takes it over",
+        )),
+        Ok(Standing::Nothing) => {
+            summaries(root).into_iter().next().map(|newest| newest.run_id).ok_or_else(nothing)
+        }
+        Err(error) => Err(Refusal::new("unreadable-squad", error)),
     }
 }
 
@@ -84,7 +116,7 @@ pub fn summaries(root: &Path) -> Vec<Summary> {
 /// one of ours, and what cannot be taken over is moved aside, and said.
 pub fn make_way(engine: &Engine, root: &Path) -> Result<(), Refusal> {
     let lost = match squad::read(root) {
-        Ok(Some(squad)) if squad.run_id.is_none() && !over(&squad).is_some() => {
+        Ok(Some(squad)) if squad.run_id.is_none() && over(&squad).is_none() => {
             match adopt(engine, root, &squad) {
                 Ok(run_id) => {
                     let name = squad.active_superpower;
@@ -162,19 +194,15 @@ fn adopt(engine: &Engine, root: &Path, squad: &Squad) -> Result<String, Refusal>
             squad.current_stage, squad.active_superpower
         )));
     }
-    let run_id = uuid::Uuid::now_v7().to_string();
-    let event = Event::RunStarted {
-        run_id: run_id.clone(),
-        superpower: plan.name().to_owned(),
-        version: plan.declaration.version.value.clone(),
-        declaration: String::new(),
+    let new = NewRun {
+        plan,
+        declaration: loaded.bytes,
         inputs: squad.inputs.clone(),
         harness: None,
         by: "another tool".into(),
         adopted: Some(Adopted { stage: squad.current_stage - 1, status: squad.status.clone() }),
     };
-    let new = NewRun { plan: Arc::new(plan), declaration: loaded.bytes, event, run_id: run_id.clone() };
     let handle = begin(engine.host(), root, new)?;
     handle.wait(Duration::from_secs(5));
-    Ok(run_id)
+    Ok(handle.run_id)
 }

@@ -100,18 +100,14 @@ impl Stage {
     fn begin(&self, text: &str, context: &Context, inputs: &Inputs) -> Result<Handle, StartError> {
         let checked = check::check(text, context);
         let plan = Plan::new(checked.declaration.unwrap(), inputs).unwrap();
-        let run_id = uuid::Uuid::now_v7().to_string();
-        let event = Event::RunStarted {
-            run_id: run_id.clone(),
-            superpower: plan.name().into(),
-            version: "1".into(),
-            declaration: String::new(),
+        let new = NewRun {
+            plan,
+            declaration: text.as_bytes().to_vec(),
             inputs: inputs.clone(),
             harness: None,
             by: "ann".into(),
             adopted: None,
         };
-        let new = NewRun { plan: Arc::new(plan), declaration: text.as_bytes().to_vec(), event, run_id };
         start::begin(self.host.clone(), &self.root(), new)
     }
 
