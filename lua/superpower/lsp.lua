@@ -2,7 +2,7 @@
 
 local M = {}
 
----@type table<integer, true> buffers that are declarations, served or switched off
+---@type table<integer, "on"|"off"> buffers that are declarations, and what the off switches said of them last
 local known = {}
 local said = {} ---@type table<string, true>
 
@@ -106,18 +106,21 @@ local function start(buf)
   end
 end
 
---- Serves a buffer, or ceases to, as the off switches say.
+--- Serves a buffer, or ceases to, where the off switches have changed. Who stopped the server otherwise is heeded.
 ---@param buf integer
 function M.sync(buf)
   if not vim.api.nvim_buf_is_loaded(buf) or vim.v.exiting ~= vim.NIL then
     return
   end
+  local wanted = disabled(buf) and "off" or "on"
+  if known[buf] == wanted then
+    return
+  end
+  known[buf] = wanted
   local serving = client(buf)
-  if disabled(buf) then
-    if serving then
-      vim.lsp.buf_detach_client(buf, serving.id)
-    end
-  elseif not serving then
+  if wanted == "off" and serving then
+    vim.lsp.buf_detach_client(buf, serving.id)
+  elseif wanted == "on" and not serving then
     start(buf)
   end
 end
@@ -201,9 +204,16 @@ function M.attach(buf)
   if unfit or not vim.api.nvim_buf_is_loaded(buf) then
     return
   end
-  known[buf] = true
   listen()
-  M.sync(buf)
+  local serving = client(buf)
+  if serving and not require("superpower.lsp.server").has(vim.uri_from_bufnr(buf)) then
+    vim.lsp.buf_detach_client(buf, serving.id) -- it has another name now
+    serving = nil
+  end
+  if not serving then
+    known[buf] = "off"
+    M.sync(buf)
+  end
 end
 
 return M

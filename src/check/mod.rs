@@ -82,15 +82,22 @@ impl Checked {
 /// Checks a declaration.
 pub fn check(text: &str, context: &Context) -> Checked {
     let source = Source::new(text);
-    let read = text::read(&source);
+    let read = text::read(&source, usize::MAX);
     finish(source, read, context)
+}
+
+/// Checks a declaration where that is quick: none if mending its syntax would read more than about so many bytes.
+pub fn check_quickly(text: &str, context: &Context, allowance: usize) -> Option<Checked> {
+    let source = Source::new(text);
+    let read = text::read(&source, allowance);
+    (!read.hurried).then(|| finish(source, read, context))
 }
 
 /// Checks the bytes of a file, which may not be a text at all. What is none of UTF-8 is replaced by `?`, byte by byte.
 pub fn check_bytes(bytes: &[u8], context: &Context) -> Checked {
     let (text, faults) = text::decode(bytes);
     let source = Source::new(text);
-    let mut read = text::read(&source);
+    let mut read = text::read(&source, usize::MAX);
     if source.text().is_empty() && !faults.is_empty() {
         // Not a text at all: nothing can be missing in it.
         read.found = faults.clone();
@@ -107,7 +114,7 @@ pub fn check_bytes(bytes: &[u8], context: &Context) -> Checked {
 }
 
 fn finish(source: Source, read: Read, context: &Context) -> Checked {
-    let Read { tree, found, blanks } = read;
+    let Read { tree, found, blanks, .. } = read;
     let mut sink = Sink::new(&source, &tree, &blanks, found);
     // What is behind the limit was not read: nothing can be said of the whole.
     let nothing = tree.cut || tree.root().is_none_or(|root| tree.core(root) == Some(Core::Null));

@@ -13,17 +13,17 @@ pub const MAX_BYTES: usize = 1 << 20;
 /// How many faults of one kind are told.
 const MAX_TOLD: usize = 16;
 
-/// Reads a text into a tree, with what is wrong with the text.
-pub fn read(source: &Source) -> Read {
+/// Reads a text into a tree, with what is wrong with the text. See [`syntax::read`] for the allowance.
+pub fn read(source: &Source, allowance: usize) -> Read {
     let length = source.text().len();
     if length > MAX_BYTES {
         let message = format!("the file has {length} bytes, and {MAX_BYTES} is the most");
         let end = source.offset(0, usize::MAX).min(80);
         let found = vec![Diagnostic::new(Code::Limit, Span::new(0, end), "", message)];
-        return Read { tree: yaml::read(&Patched::new("")).0, found, blanks: Vec::new() };
+        return Read { tree: yaml::read(&Patched::new("")).0, found, blanks: Vec::new(), hurried: false };
     }
     let (text, controls) = without_controls(source.text());
-    let mut read = syntax::read(source, Patched::new(text));
+    let mut read = syntax::read(source, Patched::new(text), allowance);
     read.found.extend(controls);
     structure(source, &read.tree, &mut read.found);
     read

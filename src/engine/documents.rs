@@ -1,8 +1,8 @@
 //! Declarations that are open in the editor: their text as it is typed, and what the checker says of it.
 //!
-//! The editor's main loop waits for a check no longer than part of a frame. A small text is checked at once; a larger
-//! one in a thread, and where that takes longer than the loop may wait, an event brings the answer. Of the texts of
-//! one document only the newest counts: an older one that nobody has begun to check is forgotten.
+//! The editor's main loop is held no longer than part of a frame. What a person writes is checked at once; a text that is
+//! too large for that, or so broken that it takes many readings, is checked in a thread, and an event brings the answer.
+//! Of the texts of one document only the newest counts: an older one that nobody has begun to check is forgotten.
 
 use super::loaded::context_for;
 use super::{Engine, Refusal, locked, shapes};
@@ -14,13 +14,12 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Mutex};
 
-/// Up to this many bytes even the worst text is checked in less than a frame.
-const AT_ONCE: usize = 8 * 1024;
-/// How long the main loop waits for a larger one.
-const PATIENCE: Duration = Duration::from_millis(8);
+/// The largest text that is checked at once.
+const AT_ONCE: usize = 64 * 1024;
+/// How many bytes may be read to mend its syntax: a few milliseconds.
+const ALLOWANCE: usize = 160 * 1024;
 /// How many faults the editor is given: each costs it time to show, and nobody reads more.
 pub const SHOWN: usize = 200;
 
@@ -61,7 +60,6 @@ pub struct Reading {
 #[derive(Default)]
 pub struct Documents {
     open: Mutex<HashMap<PathBuf, Slot>>,
-    done: Condvar,
 }
 
 #[derive(Default)]
@@ -71,8 +69,6 @@ struct Slot {
     job: Option<Job>,
     /// A thread is at work for this document.
     busy: bool,
-    /// The editor waits for an event.
-    announce: bool,
     /// What the stages would do, and how many there were, when there last was no error.
     verdicts: (usize, Vec<Verdict>),
 }
@@ -110,33 +106,14 @@ pub fn document(engine: &Engine, request: Document) -> Result<Value, Refusal> {
         }
         None => Context { stem, facts: engine.config().conditions, ..Context::default() },
     };
-    let (path, tick) = (request.path.clone(), request.tick);
-    let job = Job { document: request, context };
-    let documents = &engine.documents;
-    if job.document.text.len() <= AT_ONCE {
-        let reading = Arc::new(job.perform());
-        let mut open = locked(&documents.open);
-        let slot = open.entry(path).or_default();
-        (slot.newest, slot.job, slot.announce) = (tick, None, false);
-        slot.reading = Some(reading.clone());
-        drop(open);
-        return Ok(view(&reading));
+    let (tick, job) = (request.tick, Job { document: request, context });
+    if let Some(checked) = job.quickly() {
+        let reading = job.read(checked);
+        let answer = view(&reading);
+        engine.documents.keep(reading);
+        return Ok(answer);
     }
     hand_over(engine, job);
-    let until = Instant::now() + PATIENCE;
-    let mut open = locked(&documents.open);
-    while let Some(slot) = open.get_mut(&path) {
-        if let Some(reading) = slot.reading.clone().filter(|reading| reading.tick == tick) {
-            drop(open);
-            return Ok(view(&reading));
-        }
-        let left = until.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            slot.announce = true;
-            break;
-        }
-        (open, _) = documents.done.wait_timeout(open, left).unwrap_or_else(PoisonError::into_inner);
-    }
     Ok(json!({ "tick": tick, "pending": true }))
 }
 
@@ -151,7 +128,7 @@ fn hand_over(engine: &Engine, job: Job) {
     let path = job.document.path.clone();
     let mut open = locked(&engine.documents.open);
     let slot = open.entry(path.clone()).or_default();
-    (slot.newest, slot.job, slot.announce) = (job.document.tick, Some(job), false);
+    (slot.newest, slot.job) = (job.document.tick, Some(job));
     if std::mem::replace(&mut slot.busy, true) {
         return;
     }
@@ -182,19 +159,23 @@ impl Documents {
         job
     }
 
-    /// Keeps what was read, where it is still wanted, and makes the event for an editor that waits no more.
+    /// Keeps a reading of the newest text.
+    fn keep(&self, reading: Reading) {
+        let mut open = locked(&self.open);
+        let slot = open.entry(reading.path.clone()).or_default();
+        (slot.newest, slot.job) = (reading.tick, None);
+        let older = slot.reading.replace(Arc::new(reading));
+        drop(open);
+        drop(older);
+    }
+
+    /// Keeps what was read where it still is the newest, and makes the event.
     fn put(&self, path: &Path, tick: i64, reading: Option<Reading>) -> Option<Value> {
+        // A check that failed has said so in the log; the editor must not wait for ever.
+        let mut event = reading.as_ref().map_or_else(|| json!({ "tick": tick, "diagnostics": [] }), view);
         let mut open = locked(&self.open);
         let slot = open.get_mut(path).filter(|slot| slot.newest == tick)?;
-        let reading = reading.map(Arc::new);
-        slot.reading.clone_from(&reading);
-        self.done.notify_all();
-        let announce = std::mem::take(&mut slot.announce);
-        drop(open);
-        if !announce {
-            return None;
-        }
-        let mut event = reading.map_or_else(|| json!({ "tick": tick, "diagnostics": [] }), |it| view(&it));
+        slot.reading = reading.map(Arc::new);
         event["type"] = json!("diagnostics");
         event["path"] = json!(path);
         Some(event)
@@ -202,9 +183,20 @@ impl Documents {
 }
 
 impl Job {
+    /// Checks the text if that does not take long.
+    fn quickly(&self) -> Option<Checked> {
+        let text = &self.document.text;
+        (text.len() <= AT_ONCE).then(|| check::check_quickly(text, &self.context, ALLOWANCE)).flatten()
+    }
+
     fn perform(self) -> Reading {
-        let Document { root, path, text, tick, bytes, encoding, .. } = self.document;
-        let mut checked = check::check(&text, &self.context);
+        let checked = check::check(&self.document.text, &self.context);
+        self.read(checked)
+    }
+
+    /// What the checker says, and what only the editor knows of the file.
+    fn read(self, mut checked: Checked) -> Reading {
+        let Document { root, path, tick, bytes, encoding, .. } = self.document;
         if let Some(bytes) = bytes {
             let message = format!("the file has {bytes} bytes, and {} is the most", check::MAX_BYTES);
             checked.diagnostics = vec![Diagnostic::new(Code::Limit, Span::default(), "", message)];

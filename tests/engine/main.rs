@@ -18,6 +18,7 @@ mod condition;
 mod crash;
 mod disk;
 mod disk_faults;
+mod documents;
 mod drift;
 mod examples;
 mod facts_from_lua;

@@ -106,11 +106,11 @@ impl World {
         self.write(&format!(".claude/superpowers/{name}.yaml"), &text);
     }
 
-    /// Calls an operation with the project's root (but for `configure`, `stop` and `answer`).
+    /// Calls an operation with the project's root (but for those that take none).
     pub fn call(&self, op: &str, fields: Value) -> Value {
         let mut request = fields;
         request["op"] = json!(op);
-        if !matches!(op, "configure" | "stop" | "answer" | "project") {
+        if !matches!(op, "configure" | "stop" | "answer" | "project" | "assist" | "document-closed") {
             request["root"] = json!(self.root());
         }
         serde_json::from_str(&self.engine.call(&request.to_string())).unwrap()

@@ -109,6 +109,17 @@ local function send(fields)
   return answer, err
 end
 
+local said = {} ---@type table<string, true>
+
+--- Says once what would otherwise be said at every key.
+---@param err superpower.Fault
+local function say(err)
+  if not said[err.message] then
+    said[err.message] = true
+    require("superpower.notify").fault(err)
+  end
+end
+
 ---@param fine boolean
 function Document:resume(fine)
   local waiting = self.waiting
@@ -131,7 +142,7 @@ function Document:check()
   self.tick, self.pending = nil, nil
   local answer, err = send(self:fields())
   if not answer then
-    require("superpower.notify").fault(assert(err))
+    say(assert(err))
     return self:resume(false)
   elseif answer.pending then
     self.pending = tick

@@ -187,6 +187,18 @@ function M.each(visit)
   end
 end
 
+--- Whether a document is open under this name.
+---@param uri string
+---@return boolean
+function M.has(uri)
+  for server in pairs(servers) do
+    if server.documents[uri] then
+      return true
+    end
+  end
+  return false
+end
+
 --- What `vim.lsp.start` takes as `cmd`.
 ---@param root? string
 ---@return fun(dispatchers: vim.lsp.rpc.Dispatchers): table

@@ -30,11 +30,14 @@ pub struct Read {
     pub found: Vec<Diagnostic>,
     /// What was blanked, in the source: nothing is missing there that could not be read.
     pub blanks: Vec<Span>,
+    /// Whether more could have been mended had it been allowed to read more often.
+    pub hurried: bool,
 }
 
-/// Reads `start` as far as it can be read.
-pub fn read(source: &Source, start: Patched) -> Read {
-    let mut reader = Reader { source, reads: 0, bytes: 0 };
+/// Reads `start` as far as it can be read, and about `allowance` bytes of it and of its mended copies at most.
+pub fn read(source: &Source, start: Patched, allowance: usize) -> Read {
+    let allowance = allowance.min(MAX_BYTES_READ);
+    let mut reader = Reader { source, reads: 0, bytes: 0, allowance, hurried: false };
     let mut text = start;
     let (mut tree, mut stop) = reader.read(&text);
     let (mut found, mut blanks) = (Vec::new(), Vec::new());
@@ -60,7 +63,7 @@ pub fn read(source: &Source, start: Patched) -> Read {
         misread(&mut reader, &mut text, &mut tree, &mut stop, &mut found);
     }
     misread(&mut reader, &mut text, &mut tree, &mut stop, &mut found);
-    Read { tree, found, blanks }
+    Read { tree, found, blanks, hurried: reader.hurried }
 }
 
 /// A text that was read.
@@ -74,6 +77,8 @@ struct Reader<'a> {
     source: &'a Source,
     reads: usize,
     bytes: usize,
+    allowance: usize,
+    hurried: bool,
 }
 
 impl Reader<'_> {
@@ -87,6 +92,10 @@ impl Reader<'_> {
     /// Reads `text`, if there is an allowance left for it.
     fn step(&mut self, text: Patched) -> Option<Step> {
         if self.reads >= MAX_READS || self.bytes >= MAX_BYTES_READ {
+            return None;
+        }
+        if self.bytes >= self.allowance {
+            self.hurried = true;
             return None;
         }
         let (tree, stop) = self.read(&text);
