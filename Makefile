@@ -2,7 +2,7 @@
 # `make` alone says what there is.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build fmt lint docs bench test test-lua test-rust test-versions test-agents nvim-path demo demo-headless clean
+.PHONY: help setup build fmt lint docs bench test test-lua test-rust test-versions torture test-agents nvim-path demo demo-headless clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
@@ -39,6 +39,9 @@ test-rust: ## only the tests in Rust
 
 test-lua: ## only the Lua specs, with the library that was built last: make test-lua ONLY=door
 	@scripts/specs.sh default $(ONLY)
+
+torture: ## the long versions of the tests in Rust, for hours: make torture ONLY=crash
+	@scripts/torture.sh $(ONLY)
 
 nvim-path: ## print the Neovim that is used, and install it if need be
 	@scripts/nvim-path.sh

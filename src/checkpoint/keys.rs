@@ -1,6 +1,7 @@
 //! Which checkpoint a stage keeps: the protocol's own keys for the protocol's own jobs, a name of its own for any other.
 
 use crate::declaration::model::{Action, Pipeline};
+use std::collections::{HashMap, HashSet};
 
 /// Keys of the protocol that a job has under any of its names.
 const JOBS: [(&str, &str); 10] = [
@@ -34,8 +35,8 @@ pub fn keys<'a>(
     stages: impl IntoIterator<Item = (Option<&'a str>, Option<&'a Action>)>,
 ) -> Vec<Option<String>> {
     let stages: Vec<_> = stages.into_iter().collect();
-    let mut taken: Vec<String> =
-        stages.iter().filter_map(|(_, action)| job(action.as_ref()?)).map(str::to_owned).collect();
+    let mut taken = Taken::default();
+    taken.keys.extend(stages.iter().filter_map(|(_, action)| job(action.as_ref()?)).map(str::to_owned));
     stages
         .into_iter()
         .map(|(name, action)| {
@@ -43,9 +44,7 @@ pub fn keys<'a>(
             if let Some(key) = job(action) {
                 return Some(key.to_owned());
             }
-            let key = free(own(name.unwrap_or_else(|| action_name(action))), &taken);
-            taken.push(key.clone());
-            Some(key)
+            Some(taken.take(own(name.unwrap_or_else(|| action_name(action)))))
         })
         .collect()
 }
@@ -70,11 +69,29 @@ fn own(name: &str) -> String {
     if RESERVED.contains(&key.as_str()) { format!("{key}_STAGE") } else { key }
 }
 
-fn free(key: String, taken: &[String]) -> String {
-    if !taken.contains(&key) {
-        return key;
+/// The keys that are some stage's already.
+#[derive(Default)]
+struct Taken {
+    keys: HashSet<String>,
+    /// For a key that is taken, the number from which on it may be free with a number behind it.
+    numbers: HashMap<String, u32>,
+}
+
+impl Taken {
+    /// The key, or the first free one that is it and a number.
+    fn take(&mut self, key: String) -> String {
+        if self.keys.insert(key.clone()) {
+            return key;
+        }
+        let number = self.numbers.entry(key.clone()).or_insert(2);
+        loop {
+            let numbered = format!("{key}_{number}");
+            *number += 1;
+            if self.keys.insert(numbered.clone()) {
+                return numbered;
+            }
+        }
     }
-    (2..).map(|number| format!("{key}_{number}")).find(|key| !taken.contains(key)).unwrap_or(key)
 }
 
 /// `ux-researcher` and `uxResearcher` as `UX_RESEARCHER`.

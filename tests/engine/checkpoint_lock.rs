@@ -264,7 +264,7 @@ fn a_lock_that_was_taken_away_is_not_released_for_somebody_else() {
 
 #[test]
 fn s1_a_kill_at_any_instant_leaves_a_whole_document_and_the_next_writer_goes_on_within_a_second() {
-    let rounds = if std::env::var_os("SUPERPOWER_LONG_TESTS").is_some() { 300 } else { 25 };
+    let rounds = if std::env::var_os("SUPERPOWER_LONG").is_some() { 300 } else { 25 };
     let dir = tempfile::tempdir().unwrap();
     let place = Place::of_run(dir.path(), dir.path());
     let mut broken = 0;

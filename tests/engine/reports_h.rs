@@ -225,7 +225,7 @@ fn h19_no_final_event_is_a_failure() {
 
 #[test]
 fn a_flood_without_a_line_end_is_read_in_constant_memory() {
-    let size: u64 = if std::env::var_os("SUPERPOWER_TEST_LONG").is_some() { 1 << 30 } else { 96 << 20 };
+    let size: u64 = if std::env::var_os("SUPERPOWER_LONG").is_some() { 1 << 30 } else { 96 << 20 };
     let script = format!("head -c {size} /dev/zero | tr '\\0' x; echo; echo end");
     let before = peak();
     let (signals, ending) = command_with(&script, |launch, harnesses| {

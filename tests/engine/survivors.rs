@@ -1,6 +1,6 @@
 //! Nothing is left: of a launch that is stopped at any instant, and of an editor that is killed at any instant.
 //!
-//! A few rounds always; with `SUPERPOWER_TEST_LONG=1` the 1,000 and 200 that the figures speak of.
+//! A few rounds always; with `SUPERPOWER_LONG=1` the 1,000 and 200 that the figures speak of.
 
 use super::harness::{ended, launch_in, start};
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ while :; do sleep $arg; done
 const EDITOR: &str = "TEST_EDITOR_FOLDER";
 
 fn rounds(few: u32, many: u32) -> u32 {
-    if std::env::var_os("SUPERPOWER_TEST_LONG").is_some() { many } else { few }
+    if std::env::var_os("SUPERPOWER_LONG").is_some() { many } else { few }
 }
 
 /// A number from 0 to below `most`, different in each round.

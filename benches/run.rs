@@ -1,0 +1,230 @@
+//! What a stage costs beside the process that it starts, how that grows, and how fast a project with a past opens.
+//!
+//! `make bench`, or `cargo bench --profile torture --no-default-features --bench run [STAGES] [WORKFLOW_TOOL]`. The
+//! figures to hold: at most twice a bare spawn of the same program for a stage, journal flushed; time, memory and
+//! journal that grow with the stages; less than 20 ms for a project with 1,000 past runs. `WORKFLOW_TOOL` is the `cpf`
+//! of checkpointflow, measured as a peer where it is given. It judges nothing.
+
+use serde_json::{Value, json};
+use std::fs;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use superpower::engine::Engine;
+
+/// What every stage does.
+const PROGRAM: [&str; 2] = ["/bin/echo", "done"];
+
+fn main() {
+    let args: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
+    if let [mode, stages] = args.as_slice()
+        && mode == "--one"
+    {
+        return one(stages.parse().expect("a number"));
+    }
+    let stages: usize = args.iter().find_map(|arg| arg.parse().ok()).unwrap_or(500);
+    let bare = bare(stages);
+    say(&format!("{:<52} {:>9.3} ms", format!("a bare spawn of {}", PROGRAM.join(" ")), bare));
+    let ours = measured(stages);
+    let line = |what: &str, ms: f64| say(&format!("{what:<52} {ms:>9.3} ms  {:.2} x bare", ms / bare));
+    line(&format!("a stage of {stages}, journal flushed"), ours.ms / stages as f64);
+    match args.iter().find(|arg| arg.contains('/')) {
+        Some(tool) => line("a step of checkpointflow", peer(Path::new(tool))),
+        None => say("a step of checkpointflow: not installed, not measured"),
+    }
+    say("a task of overseer.nvim: in no package registry, not measured");
+    say("");
+    say(&format!(
+        "{:<12} {:>12} {:>12} {:>14} {:>12}",
+        "stages", "ms", "ms a stage", "peak memory", "journal"
+    ));
+    for stages in [10, 100, 1_000, 10_000] {
+        let it = measured(stages);
+        say(&format!(
+            "{stages:<12} {:>12.0} {:>12.3} {:>10} KiB {:>8} KiB",
+            it.ms,
+            it.ms / stages as f64,
+            it.memory,
+            it.journal >> 10
+        ));
+    }
+    say("");
+    past(1_000);
+}
+
+fn say(text: &str) {
+    let _ = writeln!(std::io::stdout(), "{text}");
+}
+
+fn ms(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e3
+}
+
+/// Milliseconds of a spawn whose output is read, as the least that anybody can do.
+fn bare(times: usize) -> f64 {
+    let begun = Instant::now();
+    for _ in 0..times {
+        let mut child = Command::new(PROGRAM[0])
+            .args(&PROGRAM[1..])
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the program");
+        let mut text = String::new();
+        child.stdout.take().expect("a pipe").read_to_string(&mut text).expect("its output");
+        child.wait().expect("its end");
+    }
+    ms(begun.elapsed()) / times as f64
+}
+
+/// What a run of so many stages took.
+struct Measured {
+    ms: f64,
+    memory: u64,
+    journal: u64,
+}
+
+/// In a process of its own, whose peak of memory is the run's.
+fn measured(stages: usize) -> Measured {
+    let program = std::env::current_exe().expect("this program");
+    let out = Command::new(program).args(["--one", &stages.to_string()]).output().expect("this program");
+    let text = String::from_utf8_lossy(&out.stdout).into_owned();
+    assert!(out.status.success(), "{text}{}", String::from_utf8_lossy(&out.stderr));
+    let mut words = text.split_whitespace();
+    let mut next = || words.next().expect("three figures");
+    let ms = next().parse().expect("milliseconds");
+    let (memory, journal) = (next().parse().expect("memory"), next().parse().expect("a size"));
+    Measured { ms, memory, journal }
+}
+
+fn one(stages: usize) {
+    let project = Project::new(stages);
+    let begun = Instant::now();
+    let run_id = project.run();
+    let took = ms(begun.elapsed());
+    let journal = project.path(&format!(".claude/state/runs/{run_id}/journal.jsonl"));
+    let journal = fs::metadata(journal).expect("a journal").len();
+    say(&format!("{took} {} {journal}", peak()));
+}
+
+/// The most memory that this process has used, in KiB.
+fn peak() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find(|line| line.starts_with("VmHWM")).unwrap_or("VmHWM 0");
+    line.split_whitespace().nth(1).and_then(|number| number.parse().ok()).unwrap_or(0)
+}
+
+struct Project {
+    dir: tempfile::TempDir,
+    engine: Arc<Engine>,
+}
+
+impl Project {
+    fn new(stages: usize) -> Self {
+        let project = Self { dir: tempfile::tempdir().expect("a directory"), engine: Engine::new() };
+        fs::create_dir_all(project.path(".claude/superpowers")).expect("a directory");
+        let mut text = "name: many\ndescription: d\nversion: '1'\nstages:\n".to_owned();
+        for stage in 1..=stages {
+            text += &format!("  - {{agent: worker, description: Stage {stage}}}\n");
+        }
+        fs::write(project.path(".claude/superpowers/many.yaml"), text).expect("a declaration");
+        let config = json!({
+            "harness": "command", "trust": "always", "keep_runs": 100_000,
+            "harnesses": { "command": { "cmd": PROGRAM } },
+        });
+        project.call("configure", json!({ "config": config }));
+        project
+    }
+
+    fn path(&self, inner: &str) -> PathBuf {
+        self.dir.path().join(inner)
+    }
+
+    fn call(&self, op: &str, mut fields: Value) -> Value {
+        fields["op"] = json!(op);
+        if op != "configure" {
+            fields["root"] = json!(self.dir.path());
+        }
+        let answer: Value = serde_json::from_str(&self.engine.call(&fields.to_string())).expect("an answer");
+        assert!(answer.get("ok").is_some(), "{op}: {answer}");
+        answer["ok"].clone()
+    }
+
+    /// Runs it to its end; polls as an editor does.
+    fn run(&self) -> String {
+        let run_id =
+            self.call("run", json!({ "name": "many" }))["run_id"].as_str().expect("an id").to_owned();
+        loop {
+            let events: Vec<Value> = serde_json::from_str(&self.engine.poll(200)).expect("events");
+            if events.iter().any(|event| event["type"] == "drive-ended") {
+                break;
+            }
+            assert!(!events.iter().any(|event| event["type"] == "run-paused"), "{events:?}");
+            if events.is_empty() {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        }
+        assert_eq!(self.call("status", json!({}))["state"], "complete");
+        run_id
+    }
+}
+
+/// What an editor asks when it opens a project that has so many finished runs.
+fn past(runs: usize) {
+    let project = Project::new(13);
+    let first = project.run();
+    let from = project.path(&format!(".claude/state/runs/{first}"));
+    for _ in 1..runs {
+        let id = uuid::Uuid::now_v7().to_string();
+        let to = project.path(&format!(".claude/state/runs/{id}"));
+        fs::create_dir_all(&to).expect("a directory");
+        for name in ["journal.jsonl", "declaration-1.yaml", "summary.json"] {
+            let text = fs::read_to_string(from.join(name)).expect("a file");
+            fs::write(to.join(name), text.replace(&first, &id)).expect("a file");
+        }
+    }
+    let engine = Engine::new();
+    let root = project.dir.path();
+    for op in ["status", "runs", "status", "runs"] {
+        let begun = Instant::now();
+        let answer = engine.call(&json!({ "op": op, "root": root }).to_string());
+        let took = ms(begun.elapsed());
+        assert!(answer.contains("complete"), "{answer}");
+        say(&format!("{:<52} {took:>9.3} ms", format!("\"{op}\" of a project with {runs} past runs")));
+    }
+}
+
+/// Milliseconds of a step of checkpointflow: a long workflow, less a short one, which takes its start away.
+fn peer(tool: &Path) -> f64 {
+    let dir = tempfile::tempdir().expect("a directory");
+    let run = |steps: usize| {
+        let mut text =
+            "schema_version: checkpointflow/v1\nworkflow:\n  id: many\n  name: Many\n  version: 0.1.0\n  inputs: {type: object}\n  steps:\n".to_owned();
+        for step in 1..=steps {
+            text += &format!("    - {{id: s{step}, kind: cli, command: {}}}\n", PROGRAM.join(" "));
+        }
+        let file = dir.path().join(format!("many-{steps}.yaml"));
+        fs::write(&file, text).expect("a workflow");
+        let begun = Instant::now();
+        let out = Command::new(tool)
+            .args(["run", "-f"])
+            .arg(&file)
+            .args(["--input", "{}"])
+            .env("HOME", dir.path())
+            .current_dir(dir.path())
+            .output()
+            .expect("the tool");
+        assert!(
+            out.status.success(),
+            "{}{}",
+            String::from_utf8_lossy(&out.stdout),
+            String::from_utf8_lossy(&out.stderr)
+        );
+        ms(begun.elapsed())
+    };
+    run(5);
+    let (few, many) = (run(10), run(210));
+    (many - few) / 200.0
+}
