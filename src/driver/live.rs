@@ -53,11 +53,6 @@ impl Live {
         Vec::new()
     }
 
-    /// The to-do list.
-    pub fn todo(&self) -> &[TodoItem] {
-        &self.todo
-    }
-
     /// What the running agent has used so far.
     pub fn usage(&self) -> &Usage {
         &self.usage

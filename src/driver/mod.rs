@@ -243,6 +243,10 @@ impl Drive {
                 Err(error) => self.cannot_write("squad.json", &error),
             }
         }
+        // What has no effects is the operating system's at least, without a flush: it survives the editor.
+        if let Err(error) = self.journal.write() {
+            return self.disk_failed(&error.to_string());
+        }
         if self.dirty && self.draw <= Instant::now() {
             self.publish_snapshot();
         }

@@ -46,22 +46,13 @@ impl Drive {
                     return;
                 };
                 let _ = self.apply(Event::AgentStarted { launch, harness, process });
-                self.write_journal();
             }
             Signal::Session(session) => {
                 let _ = self.apply(Event::SessionOpened { launch, session });
-                self.write_journal();
             }
             Signal::Progress(progress) => self.progress(progress),
             Signal::Asked(question) => self.ask(launch, question),
             Signal::Withdrawn(id) => self.withdraw(launch, &id),
-        }
-    }
-
-    /// To the operating system, without a flush: nothing acts on these, and they survive the editor.
-    fn write_journal(&mut self) {
-        if let Err(error) = self.journal.write() {
-            self.disk_failed(&error.to_string());
         }
     }
 

@@ -9,15 +9,6 @@ use std::path::Path;
 /// The design tokens whose absence [`decide`] is asked about.
 pub const TOKENS: &str = "docs/design/identity/tokens.json";
 
-/// The names of the facts that every project has, with what makes them true.
-pub const BUILTIN: &[(&str, &str)] = &[
-    ("always", "always"),
-    ("branch.not_spike", "the current git branch does not start with `spike/`"),
-    ("identity.tokens_missing", "`docs/design/identity/tokens.json` does not exist"),
-    ("never", "never"),
-    ("story.ui_true", "the current story's frontmatter has `ui: true`"),
-];
-
 /// A fact, decided.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fact {
@@ -33,17 +24,11 @@ impl Fact {
     }
 }
 
-/// Decides a built-in fact as the project is now; none for a name that is not built in.
+/// Decides a built-in fact, by its canonical name, as the project is now; none for a name that is not built in.
 pub fn decide(name: &str, inputs: &BTreeMap<String, String>, root: &Path) -> Option<Fact> {
     Some(match name {
-        "always" => Fact::new(true, "always"),
-        "never" => Fact::new(false, "never"),
         "identity.tokens_missing" => tokens_missing(root),
-        "story.ui_true" | "ui:true" => ui_true(root, inputs),
-        "ui:false" => {
-            let fact = ui_true(root, inputs);
-            Fact::new(!fact.value, fact.reason)
-        }
+        "story.ui_true" => ui_true(root, inputs),
         "branch.not_spike" => not_spike(root),
         _ => return None,
     })

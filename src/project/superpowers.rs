@@ -71,15 +71,6 @@ impl std::fmt::Display for UnknownSuperpower {
 
 impl std::error::Error for UnknownSuperpower {}
 
-/// The superpower of this name or path (`team/deploy`).
-pub fn find_superpower(
-    root: &Path,
-    places: &Places,
-    name: &str,
-) -> Result<SuperpowerFile, UnknownSuperpower> {
-    called(&all(root, places).0, name).cloned()
-}
-
 /// The file that a name or a path means.
 pub(super) fn called<'a>(
     files: &'a [SuperpowerFile],

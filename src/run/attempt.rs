@@ -68,8 +68,8 @@ pub(super) fn ended(
             }
         }
         Outcome::Blocked { why } => hold(run, stage, Reason::Blocked, "BLOCKED", why, at, out),
-        Outcome::Auth { why } => hold(run, stage, Reason::Auth, "AUTH  ", why, at, out),
-        Outcome::NeedsHuman { question } => hold(run, stage, Reason::NeedsHuman, "ASKED ", question, at, out),
+        Outcome::Auth { why } => hold(run, stage, Reason::Auth, "AUTH", why, at, out),
+        Outcome::NeedsHuman { question } => hold(run, stage, Reason::NeedsHuman, "ASKED", question, at, out),
     }
     Ok(())
 }
@@ -132,6 +132,6 @@ fn hold(
 ) {
     run.stages[stage].step = Step::Held { why: why.to_owned() };
     let line = crate::plan::one_line(why);
-    out.push(Effect::Log(format!("{word} stage {}: {line}", place(run, stage))));
+    out.push(Effect::Log(format!("{word}  stage {}: {line}", place(run, stage))));
     pause(run, reason, why.to_owned(), at, out);
 }

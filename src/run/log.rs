@@ -23,13 +23,6 @@ pub fn with_comment(line: String, comment: &str) -> String {
     if comment.is_empty() { line } else { format!("{line}: {comment}") }
 }
 
-/// Milliseconds as `3:12` or `1:02:03`.
-pub fn clock(ms: i64) -> String {
-    let seconds = ms.max(0) / 1000;
-    let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
-    if hours > 0 { format!("{hours}:{minutes:02}:{seconds:02}") } else { format!("{minutes}:{seconds:02}") }
-}
-
 /// Milliseconds as `1h 12m`, `12m 5s`, `8s`.
 pub fn duration(ms: i64) -> String {
     let seconds = ms.max(0) / 1000;

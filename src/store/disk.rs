@@ -1,4 +1,4 @@
-//! The one seam between the engine and the disk: every write, flush, rename, read and spawn passes here, so that a
+//! The one seam between the engine and the disk: every write, flush, rename and read passes here, so that a
 //! test can make any of them fail, or be the last thing that happens.
 
 use std::io;
@@ -17,8 +17,6 @@ pub enum Op {
     Rename,
     /// A file is read.
     Read,
-    /// A process is started.
-    Spawn,
 }
 
 /// Decides whether an operation may happen.

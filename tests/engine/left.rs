@@ -68,3 +68,19 @@ fn who_only_looks_at_the_lock_keeps_nobody_from_taking_it() {
     // A busy machine may let any one look be a long one.
     assert!((0..20).any(|_| taken_meanwhile()));
 }
+
+#[test]
+fn a_pause_that_was_accepted_is_in_the_journal_at_once() {
+    let world = World::new();
+    world.declare("one", "stages:\n  - {agent: a}\n  - {agent: b}\n");
+    world.hook("touch ready; while [ ! -e go ]; do sleep 0.02; done; echo fine");
+    let run_id = world.run("one", json!({}));
+    world.until("the agent to work", |_| world.path("ready").exists());
+    world.ok("pause", json!({}));
+    // Nothing else happens that would bring it there.
+    assert!(
+        world.read(&format!(".claude/state/runs/{run_id}/journal.jsonl")).contains("\"pause-requested\"")
+    );
+    world.write("go", "");
+    assert_eq!(world.settled()["reason"], "user");
+}

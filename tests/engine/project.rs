@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use superpower::project::root::find_from;
-use superpower::project::{Index, Places, Source, expects, facts, superpowers};
+use superpower::project::{Index, Places, Source, expects, facts};
 
 fn scratch() -> (tempfile::TempDir, PathBuf) {
     let dir = tempfile::tempdir().unwrap();
@@ -139,10 +139,10 @@ fn an_unknown_superpower_is_answered_with_the_names_nearest_first() {
     for name in ["api-endpoint", "bugfix", "new-ui-feature"] {
         write(&root, &format!(".claude/superpowers/{name}.yaml"), "");
     }
-    let unknown = superpowers::find_superpower(&root, &Places::default(), "bugfx").unwrap_err();
+    let unknown = Index::read(&root, &Places::default()).superpower("bugfx").cloned().unwrap_err();
     assert_eq!(unknown.names[0], "bugfix");
     assert!(unknown.to_string().contains("did you mean \"bugfix\"?"), "{unknown}");
-    let none = superpowers::find_superpower(&root.join("empty"), &Places::default(), "x").unwrap_err();
+    let none = Index::read(&root.join("empty"), &Places::default()).superpower("x").cloned().unwrap_err();
     assert_eq!(none.to_string(), "no superpower \"x\"; there are none here, :Superpower new makes one");
 }
 
@@ -200,7 +200,7 @@ fn tokens_are_missing_until_they_exist() {
     write(&root, facts::TOKENS, "{}");
     assert_eq!((fact().value, fact().reason), (false, "docs/design/identity/tokens.json exists".to_owned()));
     assert_eq!(facts::decide("story.ui_ture", &BTreeMap::new(), &root), None);
-    for (name, _) in facts::BUILTIN {
+    for (name, _) in superpower::condition::FACTS {
         assert!(facts::decide(name, &BTreeMap::new(), &root).is_some(), "{name}");
     }
 }
@@ -239,8 +239,6 @@ fn the_current_story_is_the_named_one_else_the_matching_ones_else_all() {
     );
     assert!(ui(&[("story", "checkout/cart-1/Story.md")]).value);
     assert!(ui(&[("story", "../outside"), ("feature_slug", "cart")]).value, "no way out of the project");
-    let opposite = facts::decide("ui:false", &inputs(&[("feature_slug", "pay")]), &root).unwrap();
-    assert!(opposite.value);
 }
 
 #[test]
