@@ -253,6 +253,11 @@ function M.info()
   return info
 end
 
+--- Hands out what is queued, now. For code that keeps the main loop to itself.
+function M.drain()
+  drain()
+end
+
 --- Stops everything that runs, and hears nothing more. Called on leaving the editor.
 function M.stop()
   if stopped or not native then

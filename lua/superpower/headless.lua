@@ -62,11 +62,10 @@ end
 --- CTRL-C: the run is stopped as on leaving the editor, so that its record says that it is paused.
 local function interrupt()
   require("superpower.session").call("stop", { grace_ms = 1000 })
-  -- The lines that it still has to say.
-  for _ = 1, 5 do
-    vim.wait(30, function()
-      return false
-    end, 10)
+  -- The lines that it still has to say. Not by vim.wait: where an interruption is pending, it returns at once.
+  for _ = 1, 10 do
+    require("superpower.engine").drain()
+    vim.uv.sleep(20)
   end
 end
 
