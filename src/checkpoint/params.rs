@@ -39,9 +39,14 @@ pub fn parameters<'a>(
     parameters.push(parameter("track-dir", &dir));
     parameters.push(parameter("metadata", &format!("{dir}{DOCUMENT}")));
     if let Some(task) = resume_from.filter(|_| key == "EXECUTE") {
-        parameters.push(parameter("resume-from", task));
+        parameters.push(resume_from_task(task));
     }
     Some(parameters.join(" "))
+}
+
+/// Where an interrupted `EXECUTE` is to go on.
+pub fn resume_from_task(task: &str) -> String {
+    parameter("resume-from", task)
 }
 
 fn parameter(name: &str, value: &str) -> String {

@@ -202,17 +202,19 @@ impl Drive {
         Some(format!("{key} {done}/{total}{task}"))
     }
 
-    /// The parameters of a skill of the protocol, to stand before its prompt.
+    /// The parameters of a skill of the protocol, to stand before its prompt; for an agent, where it is to go on.
     pub(super) fn checkpoint_parameters(&self, stage: usize, session: bool) -> Option<String> {
         let (kind, actor) = self.run.plan.actor(stage);
+        let first = self.run.stages[stage].launches == 1;
+        let resume = if session || first { None } else { self.keeper.book.resume_from() };
         if kind != "skill" {
-            return None;
+            // An agent has no parameters, but it too is told where it was.
+            let resume = resume.filter(|_| self.keeper.key(stage) == Some("EXECUTE"));
+            return resume.map(|task| checkpoint::params::resume_from_task(&task));
         }
         let inputs = self.run.plan.stage_inputs(stage, &|other| self.run.result(other));
         let inputs = inputs.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-        let resume = if session { None } else { self.keeper.book.resume_from() };
-        let first = self.run.stages[stage].launches == 1;
-        let resume = resume.as_deref().filter(|_| !first);
+        let resume = resume.as_deref();
         checkpoint::parameters(actor, inputs, self.keeper.book.place(), &self.run.run_id, resume)
     }
 

@@ -78,3 +78,25 @@ fn what_an_earlier_editor_could_not_write_is_written_by_the_next() {
         assert_eq!(state["checkpoints"][key]["status"], "PASSED", "{state:#}");
     }
 }
+
+#[test]
+fn an_interrupted_execute_without_a_session_is_told_its_last_task() {
+    let mut world = World::new();
+    world.declare(
+        "execute",
+        "inputs:\n  - {name: track_id, default: t}\nstages:\n  - {agent: loop-executor}\n",
+    );
+    // The agent keeps its own progress, as those of this family do.
+    world.hook(
+        "f=conductor/tracks/t/metadata.json; while ! grep -q IN_PROGRESS $f 2>/dev/null; do sleep 0.02; done
+sed 's/\"status\": \"IN_PROGRESS\"/\"last_task\": \"Task 3\", &/' $f > $f.new && mv $f.new $f; : > ready; sleep 300",
+    );
+    world.run("execute", json!({}));
+    world.until("the agent to be ready", |_| world.path("ready").exists());
+    world.restart();
+    world.hook("cat .prompt > seen; echo done");
+    world.ok("resume", json!({}));
+    assert_eq!(world.settled()["state"], "complete");
+    let first = world.read("seen").lines().next().unwrap_or_default().to_owned();
+    assert_eq!(first, "--resume-from='Task 3'", "{}", world.read("conductor/tracks/t/metadata.json"));
+}
