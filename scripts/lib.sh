@@ -27,7 +27,9 @@ venv() {
 
 # pip_install PACKAGE...: install into the venv, saying little.
 pip_install() {
-  "$(venv)/bin/pip" install --quiet --disable-pip-version-check "$@" >&2
+  # Without the venv there is nothing to go on with: pip of the machine itself is not ours to change.
+  tools=$(venv) || return 1
+  "$tools/bin/pip" install --quiet --disable-pip-version-check "$@" >&2
 }
 
 # nvim_version PROGRAM: prints MAJOR.MINOR.PATCH, or fails where the program is not a Neovim.
