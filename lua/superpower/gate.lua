@@ -31,6 +31,12 @@ function M.is_open()
   return open ~= nil and open.window:is_open()
 end
 
+--- Whether keys count in the gate's window: it has been shown for a quiet moment.
+---@return boolean
+function M.is_armed()
+  return open ~= nil and open.window.armed == true
+end
+
 --- Decides the gate that is named; its window, if it is open, closes.
 ---@param fields superpower.Decide
 ---@param callback superpower.Callback

@@ -28,6 +28,7 @@ local function armed(nvim, opts)
   it_is:wait("require('superpower.gate').is_open()")
   it_is:wait_screen("a approve")
   vim.uv.sleep(450)
+  it_is:wait("require('superpower.gate').is_armed()")
   return it_is
 end
 

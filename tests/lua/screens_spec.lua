@@ -22,6 +22,7 @@ local function gate(opts, review)
   S.answer(nvim, "status", run)
   nvim:cmd("Superpower gate")
   vim.uv.sleep(450)
+  nvim:wait("require('superpower.gate').is_armed()")
   return nvim
 end
 

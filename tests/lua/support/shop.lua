@@ -54,6 +54,7 @@ function Shop.gate(nvim, label, ms)
   nvim:wait("require('superpower.gate').is_open()", ms or 15000)
   nvim:wait_screen(label)
   vim.uv.sleep(500)
+  nvim:wait("require('superpower.gate').is_armed()")
 end
 
 --- Waits until the run has the state.
