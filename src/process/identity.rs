@@ -2,6 +2,7 @@
 
 use super::tree::start_time_of as start_time;
 use crate::outcome::ProcessRecord;
+use std::sync::OnceLock;
 
 /// The record of a process that exists; `None` where it does not, or is dead and only not yet reaped.
 pub fn record(pid: u32) -> Option<ProcessRecord> {
@@ -13,14 +14,20 @@ pub fn alive(record: &ProcessRecord) -> bool {
     record.boot_id == boot_id() && start_time(record.pid) == Some(record.start_time)
 }
 
-#[cfg(target_os = "linux")]
+/// This boot, which lasts longer than we do.
 fn boot_id() -> String {
+    static BOOT: OnceLock<String> = OnceLock::new();
+    BOOT.get_or_init(read_boot_id).clone()
+}
+
+#[cfg(target_os = "linux")]
+fn read_boot_id() -> String {
     let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     id.trim().to_owned()
 }
 
 #[cfg(target_os = "macos")]
-fn boot_id() -> String {
+fn read_boot_id() -> String {
     let mut id = [0u8; 64];
     let mut len = id.len();
     // SAFETY: the name ends in NUL, and `len` is the buffer's size.

@@ -28,8 +28,14 @@ pub struct Leader {
     /// Which process it is.
     pub record: ProcessRecord,
     mark: Mark,
+    born: Instant,
     state: Mutex<State>,
 }
+
+/// The descendants of a process that lived no longer than this are few, and among the newest ids.
+const BRIEF: Duration = Duration::from_millis(500);
+/// So many new ids are looked at one by one.
+const FEW: u32 = 64;
 
 #[derive(Debug)]
 struct State {
@@ -42,7 +48,12 @@ impl Leader {
     pub(super) fn new(pid: u32, mark: Mark) -> Self {
         let unknown = ProcessRecord { pid, start_time: 0, boot_id: String::new() };
         let state = State { reaped: false, kin: Kin::new(), term: TERM };
-        Self { record: super::record(pid).unwrap_or(unknown), mark, state: Mutex::new(state) }
+        Self {
+            record: super::record(pid).unwrap_or(unknown),
+            mark,
+            born: Instant::now(),
+            state: Mutex::new(state),
+        }
     }
 
     /// Waits for its death, and leaves it to be reaped: until then nobody else gets its id.
@@ -94,10 +105,38 @@ impl Leader {
 
     /// Ends what outlived it.
     pub(super) fn end_rest(&self) {
+        if self.left_nothing() {
+            return;
+        }
         self.look();
         let kin = locked(&self.state).kin.clone();
         let more = || leftovers(&self.mark, &tree::descendants(self.record.pid));
         end(&mut leftovers(&self.mark, &kin), LEFTOVER, more);
+    }
+
+    /// Whether it is certain, at little cost, that a process which did not live long has left nothing: whatever
+    /// descends from it is younger, and ids are given in turn.
+    fn left_nothing(&self) -> bool {
+        if self.born.elapsed() > BRIEF || !locked(&self.state).kin.is_empty() {
+            return false;
+        }
+        let leader = self.record.pid;
+        let ours = |pid: u32| {
+            // Our own threads have ids of the same kind.
+            if std::path::Path::new(&format!("/proc/self/task/{pid}")).exists() {
+                return false;
+            }
+            let Some(stat) = tree::stat(pid).filter(|stat| !stat.dead) else { return false };
+            if stat.group == leader || stat.parent == leader {
+                return true;
+            }
+            // One that is just being started has no environment yet: it may be anybody's, but for the kernel's own.
+            let environ = tree::environ(pid).filter(|environ| !environ.is_empty());
+            environ.map_or(stat.parent != KERNEL, |environ| {
+                tree::carries(&environ, &self.mark.run_id, Some(self.mark.launch))
+            })
+        };
+        newer(leader).is_some_and(|mut ids| !ids.any(ours))
     }
 
     /// Ends it and all that it started, from whatever thread, whether or not anybody supervises it still.
@@ -111,6 +150,22 @@ impl Leader {
         let more = || leftovers(&self.mark, &Kin::new());
         end(&mut leftovers(&self.mark, &kin), Duration::ZERO, more);
     }
+}
+
+/// The parent of the kernel's own threads.
+const KERNEL: u32 = 2;
+
+/// The ids that were given after this one, if they are few. Unknown where ids may have begun anew since.
+#[cfg(target_os = "linux")]
+fn newer(pid: u32) -> Option<std::ops::RangeInclusive<u32>> {
+    let text = std::fs::read_to_string("/proc/loadavg").ok()?;
+    let newest: u32 = text.split_whitespace().last()?.parse().ok()?;
+    (newest >= pid && newest - pid <= FEW).then(|| pid + 1..=newest)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn newer(_pid: u32) -> Option<std::ops::RangeInclusive<u32>> {
+    None
 }
 
 /// Takes its status, after which its id is anybody's.

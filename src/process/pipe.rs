@@ -54,6 +54,20 @@ impl Pipe {
         Ok(())
     }
 
+    /// Writes what there is room for, without waiting, and says how much; `None` where nobody reads.
+    pub fn fill(&mut self, bytes: &[u8]) -> Option<usize> {
+        let mut written = 0;
+        while written < bytes.len() {
+            match self.file.write(&bytes[written..]) {
+                Ok(n) => written += n,
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) if e.kind() == io::ErrorKind::WouldBlock => break,
+                Err(_) => return None,
+            }
+        }
+        Some(written)
+    }
+
     /// Waits until the pipe is ready. `false` when given up.
     fn wait(&self, events: i16) -> io::Result<bool> {
         let entry = |fd: RawFd, events| libc::pollfd { fd, events, revents: 0 };

@@ -66,7 +66,8 @@ pub fn spawn<T: Send + 'static>(
     guarded.started(&leader.record);
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let (sender, receiver) = mpsc::channel::<Vec<u8>>();
-    let duplex = (spec.stdin == Stdin::Duplex).then(|| sender.clone());
+    let duplexed = spec.stdin == Stdin::Duplex;
+    let duplex = duplexed.then(|| sender.clone());
     let streams = [(Stream::Stdout, stdout.map(Into::into)), (Stream::Stderr, stderr.map(Into::into))];
     let open = streams.iter().filter(|(_, end)| end.is_some()).count() as u8;
     let writers = [Stream::Stdout, Stream::Stderr].map(|stream| output.writer(stream));
@@ -88,17 +89,22 @@ pub fn spawn<T: Send + 'static>(
     }
     if let Some(end) = stdin {
         let mut pipe = Pipe::new(end.into(), quitting)?;
-        named("stdin", move || {
-            for bytes in receiver {
-                if pipe.write_all(&bytes).is_err() {
-                    break;
+        let rest = match spec.stdin {
+            // What fits into the pipe needs nobody who waits for room in it.
+            Stdin::Once(bytes) => pipe.fill(&bytes).map(|written| bytes[written..].to_vec()),
+            Stdin::Duplex => None,
+        };
+        if duplexed || rest.as_ref().is_some_and(|rest| !rest.is_empty()) {
+            named("stdin", move || {
+                for bytes in rest.into_iter().chain(receiver) {
+                    if pipe.write_all(&bytes).is_err() {
+                        break;
+                    }
                 }
-            }
-        })?;
+            })?;
+        }
     }
-    if let Stdin::Once(bytes) = spec.stdin {
-        let _ = sender.send(bytes);
-    }
+    drop(sender);
     named("wait", move || {
         leader.wait();
         inbox.order(Item::Exited(pid));

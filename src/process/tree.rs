@@ -49,8 +49,6 @@ pub fn descendants(leader: u32) -> Kin {
 
 /// Everything that carries the run's mark; of one launch where it is given.
 pub fn marked(run_id: &str, launch: Option<u32>) -> Kin {
-    let run = format!("{RUN_ID}={run_id}");
-    let launch = launch.map(|launch| format!("{ATTEMPT}={launch}"));
     let spared = ourselves();
     let mut kin = Kin::new();
     for pid in pids() {
@@ -58,9 +56,7 @@ pub fn marked(run_id: &str, launch: Option<u32>) -> Kin {
             continue;
         }
         let Some(environ) = environ(pid) else { continue };
-        let has = |wanted: &str| environ.split(|&b| b == 0).any(|entry| entry == wanted.as_bytes());
-        if has(&run)
-            && launch.as_deref().is_none_or(has)
+        if carries(&environ, run_id, launch)
             && let Some(stat) = stat(pid)
             && !stat.dead
         {
@@ -68,6 +64,12 @@ pub fn marked(run_id: &str, launch: Option<u32>) -> Kin {
         }
     }
     kin
+}
+
+/// Whether an environment carries the run's mark; of one launch where it is given.
+pub fn carries(environ: &[u8], run_id: &str, launch: Option<u32>) -> bool {
+    let has = |wanted: &str| environ.split(|&b| b == 0).any(|entry| entry == wanted.as_bytes());
+    has(&format!("{RUN_ID}={run_id}")) && launch.is_none_or(|launch| has(&format!("{ATTEMPT}={launch}")))
 }
 
 /// This process and those that it descends from, which nothing here may end.
@@ -129,8 +131,9 @@ pub fn stat(pid: u32) -> Option<Stat> {
     })
 }
 
+/// A process's environment, as the kernel has it.
 #[cfg(target_os = "linux")]
-fn environ(pid: u32) -> Option<Vec<u8>> {
+pub fn environ(pid: u32) -> Option<Vec<u8>> {
     std::fs::read(format!("/proc/{pid}/environ")).ok()
 }
 
@@ -168,8 +171,9 @@ pub fn stat(pid: u32) -> Option<Stat> {
     })
 }
 
+/// A process's environment, as the kernel has it.
 #[cfg(target_os = "macos")]
-fn environ(pid: u32) -> Option<Vec<u8>> {
+pub fn environ(pid: u32) -> Option<Vec<u8>> {
     let mut name = [libc::CTL_KERN, libc::KERN_PROCARGS2, pid as libc::c_int];
     let mut args = vec![0u8; 1 << 20];
     let mut len = args.len();
