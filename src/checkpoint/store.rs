@@ -10,6 +10,7 @@ use std::fs::{self, Metadata};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 use thiserror::Error;
 
@@ -83,13 +84,15 @@ pub struct Store {
     lock: Lock,
     patience: Patience,
     swept: bool,
+    /// The document as it was read or written last.
+    known: Option<(Stamp, Arc<Record>)>,
 }
 
 impl Store {
     /// The document at `place`.
     pub fn new(place: Place) -> Self {
         let lock = Lock::of(place.dir());
-        Self { place, lock, patience: Patience::default(), swept: false }
+        Self { place, lock, patience: Patience::default(), swept: false, known: None }
     }
 
     /// Where it is.
@@ -100,6 +103,17 @@ impl Store {
     /// The document as it is, without the lock.
     pub fn read(&self) -> Option<Record> {
         read(&self.place)
+    }
+
+    /// The same, not read again where it is still what it was.
+    pub fn known(&mut self) -> Option<Arc<Record>> {
+        let stamp = Stamp::at(&self.place.document())?;
+        if let Some((_, known)) = self.known.as_ref().filter(|(known, _)| *known == stamp) {
+            return Some(known.clone());
+        }
+        let record = Arc::new(self.read()?);
+        self.known = Some((stamp, record.clone()));
+        Some(record)
     }
 
     /// Reads the document, has `change` change it, and writes it, all under the lock, for which it waits at most for

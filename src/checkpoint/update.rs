@@ -112,6 +112,8 @@ pub struct Past {
 pub struct Tracker {
     steps: Vec<Step>,
     current: Option<usize>,
+    /// Before this one every step is written.
+    written: usize,
 }
 
 impl Tracker {
@@ -145,8 +147,10 @@ impl Tracker {
         let text = |name: &str| fields.get(name).and_then(Value::as_str);
         let goes_on = !start.first || view.and_then(View::status) == Some(Status::InProgress);
         let began = text("started_at").and_then(read_time).filter(|_| !start.first);
-        let waiting =
-            self.steps.iter().position(|step| step.key == start.key).map(|at| self.steps.remove(at));
+        let waiting = self.steps.iter().position(|step| step.key == start.key).map(|at| {
+            self.written = self.written.min(at);
+            self.steps.remove(at)
+        });
         let tasks = view.filter(|_| goes_on).and_then(View::tasks);
         self.steps.push(Step {
             count: waiting.map_or(0, |step| step.count) + u32::from(start.first && start.key == "FIX"),
@@ -236,7 +240,7 @@ impl Tracker {
 
     /// When to write next: now or earlier means at once.
     pub fn due(&self) -> Option<DateTime<Utc>> {
-        let pending = self.steps.iter().filter_map(|step| match step.dirty {
+        let pending = self.steps[self.written..].iter().filter_map(|step| match step.dirty {
             // Whatever clock the run keeps.
             Dirty::Now => Some(DateTime::<Utc>::MIN_UTC),
             Dirty::Progress => Some(step.written_at.map_or(DateTime::<Utc>::MIN_UTC, |at| at + AT_MOST)),
@@ -250,7 +254,7 @@ impl Tracker {
 
     /// Whether anything waits to be written.
     pub fn waits(&self) -> bool {
-        self.steps.iter().any(|step| step.dirty > Dirty::No)
+        self.steps[self.written..].iter().any(|step| step.dirty > Dirty::No)
     }
 
     /// Puts everything that waits into the document. Keep the tracker as it was where the document then cannot be
@@ -264,6 +268,8 @@ impl Tracker {
                 step.apply(record, at.as_deref(), now);
             }
         }
+        let waits = |step: &Step| step.dirty > Dirty::No || step.status == Status::InProgress;
+        self.written = self.steps.iter().position(waits).unwrap_or(self.steps.len());
     }
 
     /// Puts every step of the run in again, into a document that has lost them.

@@ -24,6 +24,9 @@ const TRY: Duration = Duration::from_millis(200);
 const AFTER_FAILURE: Duration = Duration::from_secs(1);
 /// Changes from outside are looked for so often.
 const LOOK: Duration = Duration::from_millis(500);
+/// Between two writes, at least; and as many times what a write takes, up to [`LOOK`].
+const PACE: Duration = Duration::from_millis(100);
+const SHARE: u32 = 10;
 /// A lock that is held longer than this is worth telling.
 const WORTH_TELLING: Duration = Duration::from_secs(10);
 
@@ -94,6 +97,7 @@ impl Checkpoints {
             told: None,
             seen: None,
             again: None,
+            pace: Instant::now(),
         };
         let thread = std::thread::Builder::new().name("superpower-checkpoint".into()).spawn(move || {
             let mut writer = writer;
@@ -215,6 +219,8 @@ struct Writer {
     seen: Option<Stamp>,
     /// Not before this after a failure.
     again: Option<Instant>,
+    /// Not before this after a write, unless somebody waits for it.
+    pace: Instant,
 }
 
 impl Writer {
@@ -239,7 +245,8 @@ impl Writer {
             self.look();
             let now = Utc::now();
             let due = self.tracker.due().is_some_and(|due| due <= now);
-            let may = self.again.is_none_or(|again| again <= Instant::now());
+            let instant = Instant::now();
+            let may = self.again.is_none_or(|again| again <= instant) && self.pace <= instant;
             if (due && may) || (!flushes.is_empty() && self.tracker.waits()) {
                 self.write(now);
             }
@@ -256,23 +263,24 @@ impl Writer {
         let due = self.tracker.due().map(|due| (due - Utc::now()).to_std().unwrap_or(Duration::ZERO));
         let again =
             self.again.map_or(Duration::ZERO, |again| again.saturating_duration_since(Instant::now()));
-        due.map_or(LOOK, |due| due.max(again)).min(LOOK)
+        let pace = self.pace.saturating_duration_since(Instant::now());
+        due.map_or(LOOK, |due| due.max(again).max(pace)).min(LOOK)
     }
 
     fn take(&mut self, command: Command) {
         match command {
             Command::Started(start, now) => {
-                let seen = self.store.read();
+                let seen = self.store.known();
                 let empty = Record::minimal(None, now);
                 let known =
-                    seen.as_ref().or_else(|| (!self.store.place().document().exists()).then_some(&empty));
+                    seen.as_deref().or_else(|| (!self.store.place().document().exists()).then_some(&empty));
                 self.tracker.started(*start, known, now);
                 self.head(false);
             }
             Command::Restored(past) => {
-                let seen = self.store.read();
+                let seen = self.store.known();
                 for past in past {
-                    self.tracker.restored(past, seen.as_ref());
+                    self.tracker.restored(past, seen.as_deref());
                 }
             }
             Command::Todo(list) => {
@@ -302,6 +310,13 @@ impl Writer {
     }
 
     fn write(&mut self, now: DateTime<Utc>) {
+        let began = Instant::now();
+        self.try_to_write(now);
+        // Stages that follow each other in no time are written together, and a large document less often.
+        self.pace = Instant::now() + (began.elapsed() * SHARE).clamp(PACE, LOOK);
+    }
+
+    fn try_to_write(&mut self, now: DateTime<Utc>) {
         let mut next = self.tracker.clone();
         let outcome = self.store.update(now, TRY, |record, new| {
             next = self.tracker.clone();

@@ -110,9 +110,14 @@ impl Keeper {
         self.changed.store(true, Ordering::Relaxed);
     }
 
-    /// Takes the drive's end: what waits is written.
+    /// The drive ends: what waits is written, while the run is still ours.
+    pub fn flush(&self) {
+        self.book.flush(CLOSING);
+    }
+
+    /// The drive has ended.
     pub fn close(self) {
-        self.book.close(CLOSING);
+        self.book.close(Duration::ZERO);
     }
 }
 
