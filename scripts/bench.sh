@@ -1,6 +1,10 @@
 #!/bin/sh
-# Measures what must be quick, on the Neovim that `make nvim-path` names and the installed library.
+# Measures what must be quick: the editor's half on the Neovim that `make nvim-path` names and the installed library,
+# and what a stage costs, beside a bare spawn and, where it can be installed, beside another tool of this kind.
 set -eu
 . "$(dirname "$0")/lib.sh"
 cd "$root"
-exec "$("$root/scripts/nvim-path.sh")" -u NONE -i NONE -n --headless -l scripts/bench.lua "$@"
+"$("$root/scripts/nvim-path.sh")" -u NONE -i NONE -n --headless -l scripts/bench.lua "$@"
+tool=
+if pip_install checkpointflow==1.10.0 2>/dev/null; then tool=$(venv)/bin/cpf; fi
+exec cargo bench --locked --quiet --profile torture --no-default-features --bench run -- $tool

@@ -3,6 +3,7 @@
 use crate::condition::Expr;
 use crate::declaration::model::{Action, Declaration, Gate, Input, InputKind, Stage};
 use crate::template::{self, Variable};
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use thiserror::Error;
 
@@ -50,6 +51,8 @@ pub struct Plan {
     /// Execution order: indices into `declaration.stages`. A "rank" is a place in it.
     pub order: Vec<usize>,
     ranks: Vec<usize>,
+    /// Labels that say the same all along: those that name no other stage's result.
+    labels: Vec<Option<String>>,
 }
 
 impl Plan {
@@ -61,7 +64,9 @@ impl Plan {
         for (rank, &stage) in order.iter().enumerate() {
             ranks[stage] = rank;
         }
-        Ok(Self { declaration, inputs, order, ranks })
+        let mut plan = Self { declaration, inputs, order, ranks, labels: Vec::new() };
+        plan.labels = (0..plan.total()).map(|index| plan.fixed_label(index)).collect();
+        Ok(plan)
     }
 
     /// The same for a run that is under way: inputs that the edited declaration has no more are dropped.
@@ -134,6 +139,19 @@ impl Plan {
 
     /// The stage's label on one line: its whole description with the values filled in, else what it does.
     pub fn label(&self, index: usize, result: &dyn Fn(usize) -> String) -> String {
+        self.labels[index].clone().unwrap_or_else(|| self.rendered_label(index, result))
+    }
+
+    fn fixed_label(&self, index: usize) -> Option<String> {
+        let asks = Cell::new(false);
+        let label = self.rendered_label(index, &|_| {
+            asks.set(true);
+            String::new()
+        });
+        (!asks.get()).then_some(label)
+    }
+
+    fn rendered_label(&self, index: usize, result: &dyn Fn(usize) -> String) -> String {
         let stage = self.stage(index);
         let Some(description) = &stage.description else {
             return match stage.action.as_ref().map(|action| &action.value) {

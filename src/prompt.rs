@@ -8,8 +8,11 @@ use std::fmt::Write;
 
 /// Bytes of one earlier stage's report.
 const REPORT: usize = 8 * 1024;
-/// Bytes of all earlier stages' reports; the newest are kept.
+/// Bytes of all earlier stages' reports, and how many of them; the newest are kept.
 const REPORTS: usize = 64 * 1024;
+const MOST_REPORTS: usize = 100;
+/// Bytes of what was said when gates were approved; the newest is kept.
+const SAID: usize = 16 * 1024;
 /// Bytes of output from a failed attempt.
 const TAIL: usize = 4 * 1024;
 
@@ -62,7 +65,7 @@ fn reports(text: &mut String, run: &Run, stage: usize) {
         let result = head(result, REPORT.min(left));
         left -= result.len();
         parts.push(format!("### Stage {}: {}\n\n{}\n", earlier + 1, run.label(earlier), result.trim_end()));
-        if left == 0 {
+        if left == 0 || parts.len() == MOST_REPORTS {
             break;
         }
     }
@@ -75,9 +78,18 @@ fn reports(text: &mut String, run: &Run, stage: usize) {
 fn humans(text: &mut String, run: &Run, stage: usize) {
     let approvals =
         run.decisions.iter().filter(|it| it.decision == Decision::Approve && !it.comment.trim().is_empty());
-    let said: Vec<String> =
-        approvals.map(|it| format!("- at stage {}: {}", it.stage + 1, one_line(&it.comment))).collect();
+    let mut left = SAID;
+    let mut said = Vec::new();
+    for it in approvals.rev() {
+        let line = format!("- at stage {}: {}", it.stage + 1, one_line(&it.comment));
+        if line.len() > left && !said.is_empty() {
+            break;
+        }
+        left = left.saturating_sub(line.len());
+        said.push(line);
+    }
     if !said.is_empty() {
+        said.reverse();
         let _ = write!(text, "\n## What the reviewer said when approving\n\n{}\n", said.join("\n"));
     }
     let comments = &run.stages[stage].comments;

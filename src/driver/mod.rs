@@ -28,6 +28,7 @@ use crate::run::machine::{self, Refusal};
 use crate::run::state::{Phase, Reason, Run};
 use crate::store::journal::Journal;
 use crate::store::lease::{Holder, Lease};
+use crate::store::log::Log;
 use crate::store::rundir::RunDir;
 use chrono::{DateTime, Utc};
 use live::Live;
@@ -41,6 +42,8 @@ use std::time::{Duration, Instant};
 
 /// Longest sleep while waiting for a wall-clock time: a laptop that wakes up must notice.
 const NAP: Duration = Duration::from_secs(1);
+/// What other editors and tools read of a run that goes on is written so often.
+const PROJECT: Duration = Duration::from_millis(200);
 /// Bytes of any one text in the journal.
 const TEXT: usize = 32 * 1024;
 
@@ -98,6 +101,7 @@ pub struct Drive {
     dir: RunDir,
     run: Run,
     journal: Journal,
+    log: Log,
     lease: Option<Lease>,
     inbox: Receiver<Message>,
     outbox: Sender<Message>,
@@ -112,6 +116,9 @@ pub struct Drive {
     keeper: checkpoints::Keeper,
     /// Processes of an earlier drive; none where there was none.
     left_behind: Option<Vec<ProcessRecord>>,
+    /// When `squad.json` may be written next, and whether there is something new to write.
+    project: Instant,
+    unwritten: bool,
     /// When the next picture may be drawn.
     draw: Instant,
     dirty: bool,
@@ -168,6 +175,7 @@ impl Drive {
             self.clocks();
             self.settle();
         }
+        self.keeper.flush();
         drop(self.lease.take());
         self.publish_snapshot();
         self.tell(json!({ "type": "drive-ended" }));
@@ -237,19 +245,31 @@ impl Drive {
             for effect in std::mem::take(&mut self.pending) {
                 self.perform(effect);
             }
-            match projection::write(&self.root, &self.dir, &self.run, &self.host.secrets) {
-                Ok(None) => {}
-                Ok(Some(aside)) => self.notice("warn", &projection::moved(&aside)),
-                Err(error) => self.cannot_write("squad.json", &error),
-            }
+            self.unwritten = true;
         }
         // What has no effects is the operating system's at least, without a flush: it survives the editor.
         if let Err(error) = self.journal.write() {
             return self.disk_failed(&error.to_string());
         }
+        self.project();
         if self.dirty && self.draw <= Instant::now() {
             self.publish_snapshot();
         }
+    }
+
+    /// Writes what others read of the run: at once where it stops, and not at every step of one that is in a hurry.
+    fn project(&mut self) {
+        let now = Instant::now();
+        if !self.unwritten || (self.project > now && self.run.phase == Phase::Running) {
+            return;
+        }
+        match projection::write(&self.root, &self.dir, &self.run, &self.host.secrets) {
+            Ok(None) => {}
+            Ok(Some(aside)) => self.notice("warn", &projection::moved(&aside)),
+            Err(error) => self.cannot_write("squad.json", &error),
+        }
+        self.unwritten = false;
+        self.project = now + PROJECT;
     }
 
     /// Makes sure that the lock keeps others out still. Where its file was removed it is taken anew; where somebody
@@ -291,6 +311,9 @@ impl Drive {
         let mut patience = Duration::from_secs(3600);
         if self.dirty {
             patience = self.draw.saturating_duration_since(Instant::now());
+        }
+        if self.unwritten {
+            patience = patience.min(self.project.saturating_duration_since(Instant::now()));
         }
         if let Some((_, until)) = self.wait {
             let left = (until - (self.host.clock)()).to_std().unwrap_or(Duration::ZERO);

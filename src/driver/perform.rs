@@ -110,9 +110,8 @@ impl Drive {
             }
         };
         let dir = self.dir.attempt(number, stage);
-        let kept = fs::create_dir_all(&dir).and_then(|()| {
-            atomic::replace(&dir.join("prompt.md"), self.host.secrets.mask(&prompt).as_bytes())
-        });
+        let kept = fs::create_dir_all(&dir)
+            .and_then(|()| atomic::fresh(&dir.join("prompt.md"), self.host.secrets.mask(&prompt).as_bytes()));
         if let Err(error) = kept {
             return self.disk_failed(&format!("cannot write \"{}\": {error}", dir.display()));
         }

@@ -10,6 +10,7 @@ use crate::run::replace;
 use crate::run::state::Run;
 use crate::store::journal::{Journal, JournalError};
 use crate::store::lease::{self, Holder, Lease, Taken};
+use crate::store::log::Log;
 use crate::store::rundir::{self, RunDir};
 use crate::store::squad;
 use serde_json::json;
@@ -206,6 +207,7 @@ impl Parts<'_> {
             super::checkpoints::Keeper::open(&self.host, self.root, &self.dir, &self.run, outbox.clone());
         let mut drive = Drive {
             keeper,
+            log: Log::new(self.root, self.host.config.max_log),
             host: self.host,
             root: self.root.to_owned(),
             dir: self.dir,
@@ -223,6 +225,8 @@ impl Parts<'_> {
             wait: None,
             live: super::live::Live::default(),
             left_behind: self.left_behind,
+            project: Instant::now(),
+            unwritten: false,
             draw: Instant::now(),
             dirty: true,
             leaving: false,

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 /// At most this many pictures of a run's progress a second.
 const FRAME: Duration = Duration::from_millis(34);
 /// Of a long run, drawing may take this share of the time at most.
-const SHARE: u32 = 10;
+const SHARE: u32 = 20;
 
 impl Drive {
     pub(super) fn publish_snapshot(&mut self) {
@@ -61,7 +61,7 @@ impl Drive {
     pub(super) fn log(&mut self, line: &str) {
         let line = visible(&self.host.secrets.mask(line));
         let line = format!("[superpower] {line}");
-        if let Err(error) = crate::store::log::append(&self.root, &line, self.host.config.max_log) {
+        if let Err(error) = self.log.append(&line) {
             self.cannot_write("the log", &error);
         }
         self.tell(json!({ "type": "log", "line": line }));

@@ -24,6 +24,12 @@ pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     written
 }
 
+/// Writes a file in a place that is nobody's yet, where nobody looks before it is whole.
+pub fn fresh(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    pass(Op::Write, path)?;
+    fs::write(path, bytes)
+}
+
 /// Reads a file as text, a byte-order mark dropped.
 pub fn read(path: &Path) -> io::Result<String> {
     pass(Op::Read, path)?;

@@ -39,7 +39,9 @@ fn a_limit_parks_the_run_and_it_goes_on_by_itself_when_its_time_has_come() {
     std::thread::sleep(std::time::Duration::from_millis(1200));
     assert_eq!(stage.launches(&handle.run_id), 1, "not before its time");
     stage.passes(Duration::minutes(2));
-    until(&handle, "the second limit", |picture| at_limit(picture) && stage.launches(&handle.run_id) == 2);
+    let first = picture["waiting_until"].clone();
+    until(&handle, "the second limit", |picture| at_limit(picture) && picture["waiting_until"] != first);
+    assert_eq!(stage.launches(&handle.run_id), 2);
     // Unknown is a quarter of an hour.
     stage.passes(Duration::minutes(14));
     std::thread::sleep(std::time::Duration::from_millis(1200));
