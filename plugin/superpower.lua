@@ -56,7 +56,7 @@ local function look()
     require("superpower.welcome").look()
   end
 end
-vim.api.nvim_create_autocmd({ "VimEnter", "DirChanged", "BufReadPost", "BufNewFile" }, {
+vim.api.nvim_create_autocmd({ "VimEnter", "UIEnter", "DirChanged", "BufReadPost", "BufNewFile" }, {
   group = group,
   desc = "Say once that a run waits in this project",
   callback = function()

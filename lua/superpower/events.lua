@@ -141,14 +141,19 @@ function M.listen(engine)
   require("superpower.statusline").listen()
   require("superpower.attention").listen()
   -- A server whose user interface was detached went on without a window; whoever comes is shown what waits.
-  vim.api.nvim_create_autocmd("UIEnter", {
+  vim.api.nvim_create_autocmd({ "UIEnter", "UILeave" }, {
     group = vim.api.nvim_create_augroup("superpower-ui", { clear = true }),
-    callback = function()
-      vim.schedule(function()
-        for _, run in pairs(require("superpower.runs").all()) do
-          require("superpower.gate").follow(run)
-        end
-      end)
+    callback = function(args)
+      require("superpower.ui.decision").anew()
+      if args.event == "UIEnter" then
+        vim.schedule(function()
+          for _, run in pairs(require("superpower.runs").all()) do
+            require("superpower.gate").renew(run)
+          end
+          require("superpower.permission").renew()
+          require("superpower.manual").renew()
+        end)
+      end
     end,
   })
   engine.on("*", function(event)

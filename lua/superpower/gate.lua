@@ -161,6 +161,19 @@ function M.opened(event)
   end
 end
 
+--- A user interface has come: a gate that was reached while nobody was there is offered, one that was left for later is
+--- said.
+---@param run superpower.Snapshot
+function M.renew(run)
+  if not run.gate or run.state ~= "paused" then
+    return
+  elseif reached == key_of(run.run_id, run.gate.id) then
+    M.follow(run)
+  elseif not M.is_open() then
+    require("superpower.notify").news(M.words(run), "info", true)
+  end
+end
+
 ---@param words string
 local function dies(words)
   if open and open:alive() then

@@ -91,6 +91,12 @@ function M.open()
   return waiting ~= nil
 end
 
+--- The stage that waits to be carried out by hand.
+---@return { label: string, stage: integer }?
+function M.waiting()
+  return waiting
+end
+
 ---@param event table
 function M.asked(event)
   waiting = {
@@ -101,16 +107,22 @@ function M.asked(event)
     label = event.label or "",
     prompt_path = event.prompt_path,
   }
-  if require("superpower.notify").headless() then
+  M.renew()
+end
+
+--- Opens it as soon as nobody types; also when a user interface has come, since nobody was there before.
+function M.renew()
+  local this = waiting
+  if not this or require("superpower.notify").headless() then
     return
   end
   require("superpower.attention").when_quiet(function()
-    if waiting and waiting.launch == event.launch then
+    if waiting == this then
       show(true)
     end
   end, function()
     require("superpower.notify").news(
-      ("stage %d is to be done by hand. :Superpower gate opens it"):format(event.stage),
+      ("stage %d is to be done by hand. :Superpower gate opens it"):format(this.stage),
       "info",
       true
     )

@@ -148,16 +148,16 @@ show_next = function(forced)
     end
     return request ~= nil
   end
-  local width = math.min(76, vim.o.columns - 4)
-  local lines = M.lines(request, width)
+  local width = require("superpower.ui.float").wide(76)
+  local lines = M.lines(request, width - 2)
   current = request
   window = require("superpower.ui.decision").open({
     filetype = "superpower-permission",
     title = { { (" %s asks "):format(request.tool or "The agent"), "SuperpowerTitle" } },
     right = { { (" permission · stage %d "):format(request.stage or 0), "SuperpowerGate" } },
     help = "Permission",
-    width = width,
-    height = math.min(#lines + 1, 20),
+    width = 76,
+    height = require("superpower.ui.page").rows(lines, width - 1) + 1,
     enter = true,
     zindex = 65,
     keys = keys,
@@ -165,7 +165,7 @@ show_next = function(forced)
       current = nil
     end,
   })
-  require("superpower.ui.float").paint(window.float.buf, lines)
+  window:paint(lines)
   return true
 end
 
@@ -175,18 +175,14 @@ function M.open()
   return show_next(true)
 end
 
---- How many wait.
----@return integer
-function M.waiting()
-  return #queue
+--- Those that wait.
+---@return superpower.Permission[]
+function M.queue()
+  return vim.list_slice(queue)
 end
 
 ---@param request superpower.Permission
-function M.asked(request)
-  table.insert(queue, request)
-  if require("superpower.notify").headless() then
-    return
-  end
+local function offer(request)
   local function say()
     require("superpower.notify").news(
       ("the agent of stage %d asks for permission: %s. :Superpower gate answers"):format(
@@ -197,14 +193,33 @@ function M.asked(request)
       true
     )
   end
-  if #queue > 1 or require("superpower.gate").is_open() then
+  if queue[1] ~= request or require("superpower.ui.decision").any() then
     return say()
   end
   require("superpower.attention").when_quiet(function()
     if queue[1] == request and not (window and window:is_open()) then
-      show_next(false)
+      if require("superpower.ui.decision").any() then
+        say()
+      else
+        show_next(false)
+      end
     end
   end, say)
+end
+
+---@param request superpower.Permission
+function M.asked(request)
+  table.insert(queue, request)
+  if not require("superpower.notify").headless() then
+    offer(request)
+  end
+end
+
+--- A user interface has come: what was asked while nobody was there is shown.
+function M.renew()
+  if queue[1] and not (window and window:is_open()) then
+    offer(queue[1])
+  end
 end
 
 ---@param event { id: string }

@@ -87,8 +87,7 @@ function M.ask(root, name, data, go)
   local sheet = data.sheet or { superpower = name or "?" }
   local float = require("superpower.ui.float")
   local text = require("superpower.ui.text")
-  local screen = float.screen()
-  local width = math.min(90, screen.width - 4)
+  local width = float.wide(90)
   local lines, files = M.lines(sheet, root, width - 2)
   table.insert(lines, { { "" } })
   for _, line in
@@ -156,7 +155,7 @@ function M.ask(root, name, data, go)
       end
     end,
   })
-  float.paint(window.float.buf, lines)
+  window:paint(lines)
 end
 
 return M

@@ -84,19 +84,7 @@ local function why(rest)
       return notify.error(('why takes a stage\'s number, got "%s"'):format(rest))
     end
   end
-  local value, fault = session.call("why", { root = root, stage = stage })
-  if fault then
-    return notify.fault(fault)
-  end
-  local lines = vim.tbl_map(function(line)
-    return { { " " .. require("superpower.ui.text").line(line) } }
-  end, value.lines or {})
-  require("superpower.ui.page").open({
-    title = stage and ("Why stage %d"):format(stage) or "Why",
-    filetype = "superpower-why",
-    lines = lines,
-    wrap = true,
-  })
+  require("superpower.ui.why").open(root, stage)
 end
 
 ---@param rest string

@@ -35,6 +35,7 @@ pub struct OfFile {
 #[serde(deny_unknown_fields)]
 pub struct Output {
     root: PathBuf,
+    run_id: Option<String>,
     stage: usize,
     what: Part,
 }
@@ -50,6 +51,7 @@ enum Part {
 #[serde(deny_unknown_fields)]
 pub struct Why {
     root: PathBuf,
+    run_id: Option<String>,
     stage: Option<Value>,
 }
 
@@ -142,7 +144,7 @@ pub fn diff(engine: &Engine, request: &OfFile) -> Answer {
 
 /// The file with a stage's newest output or prompt.
 pub fn output(engine: &Engine, request: &Output) -> Answer {
-    let opened = opened(engine, &request.root, None)?;
+    let opened = opened(engine, &request.root, request.run_id.as_deref())?;
     let run = &opened.run;
     let stage = request.stage.checked_sub(1).filter(|&stage| stage < run.plan.total());
     let stage =
@@ -164,7 +166,7 @@ pub fn runs(request: &Root) -> Answer {
 
 /// What a stage waits for, or why it is what it is.
 pub fn why(engine: &Engine, request: &Why) -> Answer {
-    let opened = opened(engine, &request.root, None)?;
+    let opened = opened(engine, &request.root, request.run_id.as_deref())?;
     let run = &opened.run;
     let reference = match &request.stage {
         Some(Value::String(text)) => Some(text.clone()),

@@ -37,11 +37,11 @@ describe("a project with a run that waits", function()
     end
   end)
 
-  it("says so after start-up, in a terminal", function()
-    local dir = waiting()
+  --- A Neovim in a terminal of its own; `said()` is how often the words have been written into it.
+  local function terminal(dir)
     local init = T.write(T.dir() .. "/init.lua", Shop.config .. ("\nvim.opt.runtimepath:prepend(%q)"):format(T.root))
     local screen = {}
-    local job = vim.fn.jobstart({ vim.v.progpath, "-n", "-i", "NONE", "-u", init, "README.md" }, {
+    local job = vim.fn.jobstart({ vim.v.progpath, "-n", "-i", "NONE", "-u", init, "package.json" }, {
       cwd = dir,
       pty = true,
       width = 120,
@@ -54,8 +54,31 @@ describe("a project with a run that waits", function()
     T.finally(function()
       vim.fn.jobstop(job)
     end)
+    return job, function()
+      local _, count = table.concat(screen, "\n"):gsub(words, "")
+      return count
+    end
+  end
+
+  it("says so after start-up, in a terminal", function()
+    local _, heard = terminal(waiting())
     T.wait(function()
-      return table.concat(screen, "\n"):find(words, 1, true)
+      return heard() > 0
+    end, 8000)
+  end)
+
+  it("says so again after :restart, which is another editor", function()
+    if vim.fn.exists(":restart") ~= 2 then
+      T.skip("this Neovim has no :restart")
+    end
+    local job, heard = terminal(waiting())
+    T.wait(function()
+      return heard() > 0
+    end, 8000)
+    local before = heard()
+    vim.fn.chansend(job, "\27:messages clear\r:restart\r")
+    T.wait(function()
+      return heard() > before
     end, 8000)
   end)
 

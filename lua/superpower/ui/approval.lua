@@ -54,7 +54,7 @@ function M.page(review, run, width)
   local from = review.from and run.stages[review.from] or nil
   if from then
     local who = from.actor or from.label
-    local took = from.elapsed_ms and from.elapsed_ms > 0 and " in " .. text.clock(from.elapsed_ms) or ""
+    local took = from.elapsed_ms and from.elapsed_ms >= 1000 and " in " .. text.clock(from.elapsed_ms) or ""
     local reports = review.message and review.message ~= "" and " and reports" or ""
     add({
       { ("%s finished stage %d%s%s"):format(text.line(who), from.position, took, reports), "SuperpowerNote" },

@@ -1,5 +1,6 @@
 --- A small Markdown buffer for a comment: `:w` sends, `:q` goes back and keeps the draft, in the hidden buffer.
 local float = require("superpower.ui.float")
+local frame = require("superpower.ui.frame")
 local written = require("superpower.written")
 
 local M = {}
@@ -57,7 +58,7 @@ function M.open(opts)
   table.insert(lines, "-->")
 
   local screen = float.screen()
-  local width = math.min(76, screen.width - 4)
+  local width = float.wide(76)
   local height = math.min(opts.height or 10, screen.height - 2)
   local sent = false
   local window ---@type superpower.Float
@@ -98,7 +99,7 @@ function M.open(opts)
     wrap = true,
   }, buf)
   vim.api.nvim_set_option_value("conceallevel", 0, { win = window.win, scope = "local" })
-  float.frame(window, float.edge({ { " " .. opts.title .. " ", "SuperpowerTitle" } }, {}, width), {
+  frame.set(window, frame.edge({ { " " .. opts.title .. " ", "SuperpowerTitle" } }, {}, width), {
     { " :w", "SuperpowerKey" },
     { " send  ", "SuperpowerFooter" },
     { ":q", "SuperpowerKey" },

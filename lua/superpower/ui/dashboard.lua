@@ -1,192 +1,233 @@
---- The dashboard: superpowers of the project with their health, their newest run, and what waits.
-local text = require("superpower.ui.text")
-
+--- The dashboard: what is under way and what waits, the superpowers with their health, and a key for each next step.
+--- It follows the run while it is open.
 local M = {}
 
----@param entry table
----@param run table?
----@param now integer
----@param icons string
----@param width integer
----@return superpower.Line
-function M.line(entry, run, now, icons, width)
-  local marks = require("superpower.ui.marks")
-  local mark, group = " ", "SuperpowerDim"
-  local words, colour ---@type string, string?
-  local age = ""
-  local unfinished = run and (run.state == "paused" or run.state == "running")
-  if run and unfinished then
-    local gate = run.gate
-    if run.state == "running" then
-      mark, group = marks.mark(icons, "running", now)
-      words = ("runs: stage %d/%d"):format(run.current_stage, run.total)
-    elseif run.reason == "gate" then
-      mark, group = marks.mark(icons, "gate", now)
-      words = ("waits at gate %d/%d%s"):format(run.current_stage, run.total, gate and ": " .. gate.label or "")
-      colour = "SuperpowerGate"
-    else
-      mark, group = marks.mark(icons, run.reason == "failed" and "failed" or "held", now)
-      words = ("paused at %d/%d: %s"):format(run.current_stage, run.total, run.reason or "")
-      colour = run.reason == "failed" and "SuperpowerFailed" or "SuperpowerGate"
-    end
-    age = run.updated_at and text.age(now - run.updated_at) or ""
-  elseif (entry.errors or 0) > 0 then
-    words = ("%d error%s   %s"):format(entry.errors, entry.errors == 1 and "" or "s", entry.first_error or "")
-    colour = "SuperpowerFailed"
-  else
-    words = ("%d stage%s"):format(entry.stages or 0, entry.stages == 1 and "" or "s")
-    if #(entry.tags or {}) > 0 then
-      words = words .. "   " .. table.concat(entry.tags, ", ")
-    end
-    if run then
-      words = ("%s   last: %s, %s ago"):format(words, run.state, text.age(now - run.updated_at))
-    elseif entry.description and entry.description ~= "" then
-      words = words .. "   " .. entry.description
-    end
+---@param root string
+---@param run table a summary
+---@return table
+local function whole(root, run)
+  local known = require("superpower.session").call("status", { root = root, run_id = run.run_id })
+  if type(known) == "table" and known.run_id == run.run_id then
+    run = vim.tbl_extend("force", run, { gate = known.gate, detail = known.detail })
   end
-  local room = width - 28 - 6
-  return {
-    { " " .. mark .. " ", group },
-    { text.fit(text.line(entry.name), 22) .. " ", "SuperpowerLabel" },
-    { text.fit(text.line(words), room), colour or "SuperpowerNote" },
-    { text.right(age, 6), "SuperpowerTime" },
-  }
+  return run
 end
 
 ---@param root string
-function M.open(root)
-  local session, notify = require("superpower.session"), require("superpower.notify")
+---@return superpower.OverviewState? state, superpower.Fault? err
+local function collect(root)
+  local session, overview = require("superpower.session"), require("superpower.ui.overview")
   local list, err = session.call("list", { root = root })
-  local runs = {}
+  local runs
   if not err then
     runs, err = session.call("runs", { root = root })
   end
   if err then
-    return notify.fault(err)
+    return nil, err
   end
-  local newest = {} ---@type table<string, table>
-  for _, run in ipairs(runs or {}) do
-    local seen = newest[run.superpower]
-    local open = run.state == "paused" or run.state == "running"
-    if not seen or (open and not (seen.state == "paused" or seen.state == "running")) then
-      newest[run.superpower] = run
+  local asked = 0
+  runs = vim.tbl_map(function(run)
+    if overview.unfinished(run) and asked < 10 then
+      asked = asked + 1
+      return whole(root, run)
     end
+    return run
+  end, runs or {})
+  return {
+    list = list,
+    runs = runs,
+    asks = require("superpower.permission").queue(),
+    manual = require("superpower.manual").waiting(),
+    now = os.time() * 1000,
+    icons = require("superpower.config").get().icons,
+  }
+end
+
+--- What stages are carried out by.
+---@return string
+local function harness()
+  local wanted = require("superpower.config").get().harness
+  if wanted ~= "auto" then
+    return wanted
   end
+  local health = require("superpower.session").call("health", {}) or {}
+  return (health.auto == nil or health.auto == "manual") and "no agent found: by hand" or health.auto .. " ✓"
+end
+
+---@param root string
+---@param run table
+local function cancel(root, run)
+  local notify, session = require("superpower.notify"), require("superpower.session")
   local current = session.status(root)
-  for _, run in ipairs(runs or {}) do
-    if current and run.run_id == current.run_id then
-      run.gate = current.gate
+  if not current or current.run_id ~= run.run_id then
+    -- A cancel is for the current run; another one is made that by resuming it.
+    return notify.info(("resume %s first; the current run is another one"):format(run.superpower))
+  end
+  vim.ui.select({ "Cancel the run", "Keep it" }, {
+    prompt = ("%s, stage %d/%d"):format(run.superpower, run.current_stage, run.total),
+    kind = "superpower",
+  }, function(_, index)
+    if index == 1 then
+      require("superpower.verbs").cancel()
+    end
+  end)
+end
+
+--- The unfinished run of a row: its own, or the newest one of its superpower.
+---@param state superpower.OverviewState
+---@param row superpower.OverviewRow
+---@return table?
+local function run_of(state, row)
+  if row.run then
+    return row.run
+  end
+  for _, run in ipairs(state.runs) do
+    if row.entry and run.superpower == row.entry.name and require("superpower.ui.overview").unfinished(run) then
+      return run
     end
   end
-  local config = require("superpower.config").get()
-  local health = config.harness == "auto" and session.call("health", {}) or {}
-  local now, icons = os.time() * 1000, config.icons
-  local width = math.min(94, vim.o.columns - 6)
-  local lines = {}
-  local waiting ---@type integer?
-  for row, entry in ipairs(list) do
-    local run = newest[entry.name]
-    table.insert(lines, M.line(entry, run, now, icons, width))
-    waiting = waiting or (run and run.state == "paused" and row or nil)
+end
+
+---@param root string
+function M.open(root)
+  local notify, overview = require("superpower.notify"), require("superpower.ui.overview")
+  local state, err = collect(root)
+  if not state then
+    return notify.fault(assert(err))
   end
-  if #lines == 0 then
-    lines = {
-      { { " No superpowers in " .. text.line(root), "SuperpowerDim" } },
-      { { " :Superpower new NAME makes one", "SuperpowerDim" } },
-    }
-  end
-  ---@param act fun(entry: table, run: table?)
+  local rows ---@type table<integer, superpower.OverviewRow>
+  local page ---@type superpower.Page
+  ---@param act fun(row: superpower.OverviewRow)
   local function with(act)
     return function()
-      local entry = list[vim.api.nvim_win_get_cursor(0)[1]]
-      if entry then
-        vim.cmd.close()
-        act(entry, newest[entry.name])
+      local row = rows[page:row()]
+      if row then
+        page:close()
+        act(row)
       end
     end
   end
-  local asks = require("superpower.permission").waiting()
-  local verbs = require("superpower.verbs")
-  local function start(entry)
-    verbs.run(entry.name, { root = root })
+  --- Acts on the superpower of the row.
+  ---@param act fun(name: string, path: string?)
+  local function named(act)
+    return with(function(row)
+      local name = row.entry and row.entry.name or (row.run and row.run.superpower)
+      for _, entry in ipairs(state.list) do
+        if entry.name == name then
+          return act(name, entry.path)
+        end
+      end
+      notify.info("put the cursor on a superpower")
+    end)
   end
-  require("superpower.ui.page").open({
+  local verbs = require("superpower.verbs")
+  local sub = require("superpower.subcommands")
+  local function edit(_, path)
+    vim.cmd.edit(vim.fn.fnameescape(path))
+  end
+  local function go(row)
+    if row.ask then
+      require("superpower.permission").open()
+    elseif row.manual then
+      require("superpower.manual").open()
+    elseif row.run and row.run.state == "running" then
+      require("superpower.ui.progress").open(root)
+    elseif row.run then
+      verbs.resume(row.run.run_id, { root = root })
+    else
+      edit(nil, row.entry.path)
+    end
+  end
+  local function start(name)
+    verbs.run(name, { root = root })
+  end
+  page = require("superpower.ui.page").open({
     title = "Superpowers · " .. vim.fs.basename(root),
-    right = asks > 0 and ("%d permission%s asked: g"):format(asks, asks == 1 and " is" or "s are")
-      or "harness: " .. (health.auto or config.harness),
+    right = harness(),
     filetype = "superpower-dashboard",
-    lines = lines,
-    row = waiting,
+    width = 94,
+    lines = function(width)
+      local lines
+      lines, rows = overview.lines(state, math.min(width, 94))
+      return lines
+    end,
     keys = {
-      { lhs = "r", label = "run", desc = "start it", fn = with(start) },
       {
         lhs = "<CR>",
-        label = "resume or open",
-        desc = "resume its unfinished run, else open the declaration",
-        fn = with(function(entry, run)
-          if run and (run.state == "paused" or run.state == "running") then
-            verbs.resume(run.run_id, { root = root })
-          else
-            vim.cmd.edit(vim.fn.fnameescape(entry.path))
-          end
-        end),
+        label = "go on or open",
+        desc = "go on with the run, answer it; else open the file",
+        fn = with(go),
       },
-      {
-        lhs = "e",
-        label = "edit",
-        desc = "open the declaration",
-        fn = with(function(entry)
-          vim.cmd.edit(vim.fn.fnameescape(entry.path))
-        end),
-      },
-      {
-        lhs = "p",
-        label = "plan",
-        desc = "what would run, skip and ask",
-        fn = with(function(entry)
-          require("superpower.subcommands").plan.impl(entry.name, false)
-        end),
-      },
+      { lhs = "r", label = "run", desc = "start it", fn = named(start) },
+      { lhs = "p", label = "plan", desc = "what would run, skip and ask", fn = named(sub.plan.impl) },
+      { lhs = "e", label = "edit", desc = "open the declaration", fn = named(edit) },
       {
         lhs = "g",
         label = "gate",
-        desc = "open the waiting gate",
+        desc = "open what waits",
         fn = function()
-          vim.cmd.close()
+          page:close()
           require("superpower.command").verb("gate")
         end,
       },
-      {
-        lhs = "c",
-        label = "check",
-        desc = "check it, into the quickfix list",
-        fn = with(function(entry)
-          require("superpower.subcommands").check.impl(entry.name, false)
-        end),
-      },
+      { lhs = "c", label = "check", desc = "check it, into the quickfix list", fn = named(sub.check.impl) },
       {
         lhs = "x",
         label = "cancel",
         desc = "cancel its run (asks)",
-        fn = with(function(entry, run)
-          if not run or not (run.state == "paused" or run.state == "running") then
-            return notify.info(("%s has no run to cancel"):format(entry.name))
-          elseif not current or current.run_id ~= run.run_id then
-            -- A cancel is for the current run; another one is made that by resuming it.
-            return notify.info(("resume %s first; the current run is another one"):format(entry.name))
+        fn = with(function(row)
+          local run = run_of(state, row)
+          if run then
+            cancel(root, run)
+          else
+            notify.info("there is no run to cancel")
           end
-          vim.ui.select({ "Cancel the run", "Keep it" }, {
-            prompt = ("%s, stage %d/%d"):format(entry.name, run.current_stage, run.total),
-            kind = "superpower",
-          }, function(_, index)
-            if index == 1 then
-              verbs.cancel()
-            end
-          end)
         end),
+      },
+      {
+        lhs = "R",
+        desc = "every run, newest first",
+        fn = function()
+          page:close()
+          sub.runs.impl("", false)
+        end,
       },
     },
   })
+  for row = 1, vim.api.nvim_buf_line_count(page.float.buf) do
+    if rows[row] then
+      vim.api.nvim_win_set_cursor(page.float.win, { row, 0 })
+      break
+    end
+  end
+  M.follow(root, page, function(now)
+    state = now
+  end)
+end
+
+--- Keeps the page true to the run, as long as it is open.
+---@param root string
+---@param page superpower.Page
+---@param renew fun(state: superpower.OverviewState)
+function M.follow(root, page, renew)
+  local runs = require("superpower.runs")
+  local function key()
+    local run = runs.get(root)
+    return run and ("%s %s %s %d"):format(run.run_id, run.state, run.reason or "", run.current_stage) or ""
+  end
+  local seen = key()
+  runs.listen("dashboard", function(what, of)
+    if not page:is_open() then
+      runs.listen("dashboard", nil)
+    elseif what == "snapshot" and of == root and key() ~= seen then
+      seen = key()
+      local state = collect(root)
+      if state then
+        renew(state)
+        page:refresh()
+      end
+    end
+  end)
 end
 
 return M

@@ -3,6 +3,7 @@
 --- no other key came in the moment before. A key that comes too early starts the moment anew. Closing it by whatever
 --- means decides nothing.
 local float = require("superpower.ui.float")
+local frame = require("superpower.ui.frame")
 local idle = require("superpower.idle")
 
 local M = {}
@@ -41,6 +42,15 @@ end
 
 local live = {} ---@type table<superpower.Decision, true>
 
+--- A user interface has come or gone: whoever looks now has not seen these windows, and they wait for quiet again.
+function M.anew()
+  for this in pairs(live) do
+    if this:is_open() then
+      this:rearm()
+    end
+  end
+end
+
 --- Whether one is open already: another is not put above it.
 ---@return boolean
 function M.any()
@@ -56,7 +66,7 @@ end
 ---@return { row: integer, col: integer, width: integer, height: integer }
 local function place_of(opts)
   local most = math.max(8, math.floor(float.screen().height * 0.8))
-  return float.centre(opts.width, math.min(opts.height, most))
+  return float.centre(float.wide(opts.width), math.min(opts.height, most))
 end
 
 ---@param opts superpower.DecisionOpts
@@ -78,6 +88,9 @@ function M.open(opts)
   self:bind(opts.keys)
   self:frame()
   self:follow()
+  frame.follow(self.float, function()
+    self:frame()
+  end)
   self.watch = idle.watch(function()
     self:beat()
   end)
@@ -170,9 +183,15 @@ function M:frame()
       })
     end
   end
-  local foot = float.foot(shown, width)
   local help = self.dead and {} or { { " g? ", dim and "SuperpowerDim" or "SuperpowerKey" } }
-  float.frame(self.float, float.edge(self.opts.title, self.opts.right, width), float.edge(foot, help, width))
+  frame.set(self.float, frame.edge(self.opts.title, self.opts.right, width), frame.below(self.float, shown, help))
+end
+
+--- Shows what the question is about.
+---@param lines superpower.Line[]
+function M:paint(lines)
+  float.paint(self.float.buf, lines)
+  self:frame()
 end
 
 --- It was decided elsewhere: dim, and only the keys that always count are left.
@@ -189,8 +208,7 @@ function M:die(lines)
     table.insert(all, { { line, "SuperpowerDim" } })
   end
   vim.api.nvim_buf_clear_namespace(self.float.buf, -1, 0, -1)
-  float.paint(self.float.buf, all)
-  self:frame()
+  self:paint(all)
 end
 
 function M:follow()

@@ -1,7 +1,5 @@
 --- The only file that opens our windows: floats with a border, a title and a foot, and buffers painted from lines of
 --- chunks. What a window shows is computed elsewhere.
-local text = require("superpower.ui.text")
-
 local M = {}
 
 local namespace = vim.api.nvim_create_namespace("superpower")
@@ -44,55 +42,6 @@ function M.border()
   return border, fills[border] or " "
 end
 
---- A border line: something at the left, something at the right, and the border between them.
----@param left superpower.Chunk[]
----@param right superpower.Chunk[]
----@param width integer
----@return superpower.Chunk[]
-function M.edge(left, right, width)
-  local _, fill = M.border()
-  local used = 0
-  for _, side in ipairs({ left, right }) do
-    for _, chunk in ipairs(side) do
-      used = used + text.width(chunk[1])
-    end
-  end
-  local out = vim.list_extend({}, left)
-  if used < width then
-    table.insert(out, { fill:rep(width - used), "SuperpowerBorder" })
-    vim.list_extend(out, right)
-  elseif #left == 0 then
-    vim.list_extend(out, right)
-  end
-  return out
-end
-
---- The keys of a window for its foot; where they do not fit the labels of the last ones go first.
----@param keys { lhs: string, label?: string, group?: string, label_group?: string }[]
----@param width integer
----@return superpower.Chunk[]
-function M.foot(keys, width)
-  local labelled = #keys
-  while true do
-    local out, used = {}, 0
-    for index, key in ipairs(keys) do
-      local words = key.label and (index <= labelled and " " .. key.label .. " " or "") or nil
-      if words then
-        table.insert(out, { " " .. key.lhs, key.group or "SuperpowerKey" })
-        table.insert(out, { words, key.label_group or "SuperpowerFooter" })
-        used = used + text.width(key.lhs) + 1 + text.width(words)
-      end
-    end
-    if used <= width or labelled == 0 then
-      if labelled < #keys and used < width then
-        table.insert(out, { " ", "SuperpowerFooter" })
-      end
-      return out
-    end
-    labelled = labelled - 1
-  end
-end
-
 --- Whether a window can be opened at all at this moment.
 ---@return boolean
 function M.possible()
@@ -132,7 +81,8 @@ function M.dress(win, wrap)
   value("winfixbuf", vim.fn.has("nvim-0.11") == 1, set)
   value(
     "winhighlight",
-    "NormalFloat:SuperpowerNormal,Normal:SuperpowerNormal,FloatBorder:SuperpowerBorder,FloatTitle:SuperpowerTitle",
+    "NormalFloat:SuperpowerNormal,Normal:SuperpowerNormal,FloatBorder:SuperpowerBorder,FloatTitle:SuperpowerTitle,"
+      .. "WinBar:SuperpowerNormal,WinBarNC:SuperpowerNormal",
     set
   )
 end
@@ -195,22 +145,6 @@ function M.move(float, opts)
   vim.api.nvim_win_set_config(float.win, config)
 end
 
----@param float superpower.Float
----@param title superpower.Chunk[]
----@param footer superpower.Chunk[]
-function M.frame(float, title, footer)
-  local config = vim.api.nvim_win_get_config(float.win)
-  if config.relative == "" or not config.border then
-    return
-  end
-  vim.api.nvim_win_set_config(float.win, {
-    title = #title > 0 and title or "",
-    title_pos = "left",
-    footer = #footer > 0 and footer or "",
-    footer_pos = "left",
-  })
-end
-
 --- Paints lines of chunks over the whole buffer.
 ---@param buf integer
 ---@param lines superpower.Line[]
@@ -260,13 +194,21 @@ function M.screen()
   return { width = vim.o.columns, height = math.max(3, vim.o.lines - top - bottom), top = top }
 end
 
+--- As wide as is wanted. On a narrow screen all of it, so that our windows' borders lie on each other.
+---@param wanted integer
+---@return integer
+function M.wide(wanted)
+  local screen = M.screen().width
+  return math.max(10, screen < wanted + 8 and screen - 2 or wanted)
+end
+
 --- In the middle of the editor.
 ---@param width integer
 ---@param height integer
 ---@return { row: integer, col: integer, width: integer, height: integer }
 function M.centre(width, height)
   local screen = M.screen()
-  width = math.max(10, math.min(width, screen.width - 4))
+  width = math.max(10, math.min(width, screen.width - 2))
   height = math.max(1, math.min(height, screen.height - 2))
   return {
     width = width,

@@ -1,6 +1,7 @@
 --- All inputs of a superpower in one window, a line each. Enums and bools change by a key, text is edited by
 --- `vim.ui.input`, long text in a buffer; faults are shown on their line.
 local float = require("superpower.ui.float")
+local frame = require("superpower.ui.frame")
 local text = require("superpower.ui.text")
 
 local M = {}
@@ -230,11 +231,11 @@ function M.open(name, inputs, given, done)
       end,
     },
   })
-  float.frame(
+  frame.set(
     window,
-    float.edge({ { " " .. text.line(name) .. " needs ", "SuperpowerTitle" } }, {}, place.width),
-    float.edge(
-      float.foot({
+    frame.edge({ { " " .. text.line(name) .. " needs ", "SuperpowerTitle" } }, {}, place.width),
+    frame.edge(
+      frame.foot({
         { lhs = "↵", label = "edit" },
         { lhs = "<C-s>", label = "start" },
         { lhs = "q", label = "cancel" },

@@ -133,8 +133,7 @@ end
 ---@param closed fun(this: superpower.GateWindow)
 ---@return superpower.GateWindow
 function M.open(run, review, decide, closed)
-  local screen = float.screen()
-  local width = math.min(76, screen.width - 4)
+  local width = float.wide(76)
   local self = setmetatable({ run = run, review = review, deciding = false }, M)
   self.page = require("superpower.ui.approval").page(review, run, width - 2)
   self.decide = function(decision, comment, done)
@@ -155,7 +154,7 @@ function M.open(run, review, decide, closed)
       closed(self)
     end,
   })
-  float.paint(self.window.float.buf, self.page.lines)
+  self.window:paint(self.page.lines)
   if self.page.fences then
     require("superpower.ui.markdown").colour(self.window.float.buf, self.page.fences, self.page.report)
   end

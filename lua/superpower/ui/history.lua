@@ -33,27 +33,38 @@ function M.open(root, list)
   local lines = vim.tbl_map(function(run)
     return line_of(run, now)
   end, list)
+  local page ---@type superpower.Page
   local function chosen()
-    local run = list[vim.api.nvim_win_get_cursor(0)[1]]
-    vim.cmd.close()
+    local run = list[page:row()]
+    page:close()
     return run
   end
-  require("superpower.ui.page").open({
-    title = "Runs",
-    right = vim.fs.basename(root),
+  page = require("superpower.ui.page").open({
+    title = "Runs · " .. vim.fs.basename(root),
     filetype = "superpower-runs",
     lines = lines,
     keys = {
       {
         lhs = "<CR>",
-        label = "resume or show",
-        desc = "resume an unfinished run",
+        label = "go on or show",
+        desc = "go on with an unfinished run, show one that has ended",
         fn = function()
           local run = chosen()
           if run and (run.state == "paused" or run.state == "running") then
             require("superpower.verbs").resume(run.run_id, { root = root })
           elseif run then
-            require("superpower.notify").info(("%s is %s"):format(run.superpower, run.state))
+            require("superpower.ui.past").open(root, run.run_id)
+          end
+        end,
+      },
+      {
+        lhs = "s",
+        label = "show",
+        desc = "show its stages; nothing goes on",
+        fn = function()
+          local run = chosen()
+          if run then
+            require("superpower.ui.past").open(root, run.run_id)
           end
         end,
       },

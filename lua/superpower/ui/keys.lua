@@ -6,16 +6,40 @@ local M = {}
 ---@field desc string
 ---@field fn fun()
 
+--- `g` alone must not wait for 'timeoutlen', and leave `g?` and `gg` what they are.
+---@param key superpower.Key
+---@param help fun()
+---@return fun()
+local function patient(key, help)
+  return function()
+    local next_key = ""
+    vim.wait(250, function()
+      next_key = vim.fn.getcharstr(0)
+      return next_key ~= ""
+    end, 10)
+    if next_key == "?" then
+      help()
+    elseif next_key == "g" then
+      vim.cmd("normal! gg")
+    else
+      key.fn()
+      vim.api.nvim_feedkeys(next_key, "t", false)
+    end
+  end
+end
+
 ---@param buf integer
 ---@param title string
 ---@param keys superpower.Key[]
 function M.set(buf, title, keys)
-  for _, key in ipairs(keys) do
-    vim.keymap.set("n", key.lhs, key.fn, { buffer = buf, nowait = true, silent = true, desc = key.desc })
-  end
-  vim.keymap.set("n", "g?", function()
+  local function help()
     M.help(title, keys)
-  end, { buffer = buf, nowait = true, silent = true, desc = "Show these keys" })
+  end
+  for _, key in ipairs(keys) do
+    local fn = key.lhs == "g" and patient(key, help) or key.fn
+    vim.keymap.set("n", key.lhs, fn, { buffer = buf, nowait = true, silent = true, desc = key.desc })
+  end
+  vim.keymap.set("n", "g?", help, { buffer = buf, nowait = true, silent = true, desc = "Show these keys" })
 end
 
 --- A float that lists the keys.
@@ -23,6 +47,7 @@ end
 ---@param keys superpower.Key[]
 function M.help(title, keys)
   local float = require("superpower.ui.float")
+  local frame = require("superpower.ui.frame")
   local lines, width = {}, 30
   for _, key in ipairs(vim.list_extend(vim.list_extend({}, keys), { { lhs = "g?", desc = "show these keys" } })) do
     local line = (" %-8s %s "):format(key.lhs, key.desc)
@@ -40,10 +65,10 @@ function M.help(title, keys)
     zindex = 80,
   })
   float.paint(help.buf, lines)
-  float.frame(
+  frame.set(
     help,
-    float.edge({ { " " .. title .. " ", "SuperpowerTitle" } }, {}, place.width),
-    float.edge({}, { { " q close ", "SuperpowerKey" } }, place.width)
+    frame.edge({ { " " .. title .. " ", "SuperpowerTitle" } }, {}, place.width),
+    frame.edge({}, { { " q close ", "SuperpowerKey" } }, place.width)
   )
   for _, lhs in ipairs({ "q", "<Esc>", "g?" }) do
     vim.keymap.set("n", lhs, function()

@@ -147,8 +147,14 @@ end
 ---@param root string
 ---@param stage integer
 ---@param what "output"|"prompt"
-function M.open(root, stage, what)
-  local value, err = require("superpower.session").call("output", { root = root, stage = stage, what = what })
+---@param run_id? string another run than the current one
+function M.open(root, stage, what, run_id)
+  local value, err = require("superpower.session").call("output", {
+    root = root,
+    run_id = run_id,
+    stage = stage,
+    what = what,
+  })
   if err then
     require("superpower.notify").fault(err)
     return

@@ -1,27 +1,28 @@
 --- A page in the middle of the editor that the user asked for: it has the focus, `q` closes it, more keys as given.
 local float = require("superpower.ui.float")
+local frame = require("superpower.ui.frame")
 local text = require("superpower.ui.text")
 
 local M = {}
+M.__index = M
 
 ---@class superpower.PageOpts
 ---@field title string
 ---@field right? string
 ---@field filetype string
----@field lines superpower.Line[]
+---@field lines superpower.Line[]|fun(width: integer): superpower.Line[] for the width that there is
 ---@field keys? superpower.DecisionKey[] with labels for the foot
 ---@field row? integer where the cursor starts
 ---@field wrap? boolean
+---@field width? integer at least
+---@field over? superpower.Page it is opened from this one, and hides it
 
----@param line superpower.Line
----@return integer
-function M.cells(line)
-  local cells = 0
-  for _, chunk in ipairs(line) do
-    cells = cells + text.width(chunk[1])
-  end
-  return cells
-end
+---@class superpower.Page
+---@field float superpower.Float
+---@field opts superpower.PageOpts
+---@field foot { lhs: string, label?: string }[]
+
+local widest = 100
 
 --- How many rows lines fill where they are wrapped at words.
 ---@param lines superpower.Line[]
@@ -30,56 +31,110 @@ end
 function M.rows(lines, width)
   local rows = 0
   for _, line in ipairs(lines) do
-    rows = rows + math.max(1, math.ceil(M.cells(line) / width))
+    rows = rows + math.max(1, math.ceil(frame.cells(line) / width))
   end
   return rows
 end
 
----@param opts superpower.PageOpts
----@return superpower.Float
-function M.open(opts)
-  local width = math.max(50, text.width(opts.title) + 6)
-  for _, line in ipairs(opts.lines) do
-    width = math.max(width, M.cells(line) + 1)
+---@return superpower.Line[] lines, { row: integer, col: integer, width: integer, height: integer } place
+function M:layout()
+  local opts = self.opts
+  local most = math.min(widest, float.screen().width - 2)
+  local lines = type(opts.lines) == "function" and opts.lines(most) or opts.lines --[[@as superpower.Line[] ]]
+  local width = math.max(50, opts.width or 0, text.width(opts.title) + text.width(opts.right or "") + 8)
+  for _, line in ipairs(lines) do
+    width = math.max(width, frame.cells(line) + 1)
   end
-  local place = float.centre(math.min(width, 100), math.max(1, #opts.lines))
-  local window = float.open({
+  width = math.min(float.wide(width), most)
+  local height = math.max(1, M.rows(lines, opts.wrap and width - 1 or math.huge))
+  if opts.over and opts.over:is_open() then
+    width = math.max(width, vim.api.nvim_win_get_width(opts.over.float.win))
+    height = math.max(height, vim.api.nvim_win_get_height(opts.over.float.win))
+  end
+  return lines, float.centre(width, height)
+end
+
+function M:frame()
+  local width = vim.api.nvim_win_get_width(self.float.win)
+  local right = self.opts.right and { { " " .. text.line(self.opts.right) .. " ", "SuperpowerNote" } } or {}
+  local title = text.cut(text.line(self.opts.title), width - frame.cells(right) - 4)
+  frame.set(
+    self.float,
+    frame.edge({ { " " .. title .. " ", "SuperpowerTitle" } }, right, width),
+    frame.below(self.float, self.foot, { { " g? ", "SuperpowerKey" } })
+  )
+end
+
+--- Lays it out anew: what it shows has changed, or the screen.
+function M:refresh()
+  if not float.valid(self.float) then
+    return
+  end
+  local lines, place = self:layout()
+  if vim.api.nvim_win_get_config(self.float.win).relative ~= "" then
+    float.move(self.float, vim.tbl_extend("force", place, { filetype = self.opts.filetype, zindex = 60 }))
+  end
+  local view = vim.api.nvim_win_call(self.float.win, vim.fn.winsaveview)
+  float.paint(self.float.buf, lines)
+  vim.api.nvim_win_call(self.float.win, function()
+    vim.fn.winrestview(view)
+  end)
+  self:frame()
+end
+
+---@return boolean
+function M:is_open()
+  return float.valid(self.float)
+end
+
+function M:close()
+  float.close(self.float)
+end
+
+---@return integer
+function M:row()
+  return vim.api.nvim_win_get_cursor(self.float.win)[1]
+end
+
+---@param opts superpower.PageOpts
+---@return superpower.Page
+function M.open(opts)
+  local self = setmetatable({ opts = opts }, M)
+  local lines, place = self:layout()
+  self.float = float.open(vim.tbl_extend("force", place, {
     filetype = opts.filetype,
-    width = place.width,
-    height = place.height,
-    row = place.row,
-    col = place.col,
     enter = true,
     zindex = 60,
     wrap = opts.wrap,
-  })
-  vim.api.nvim_set_option_value("cursorline", opts.keys ~= nil, { win = window.win, scope = "local" })
-  float.paint(window.buf, opts.lines)
+  }))
+  vim.api.nvim_set_option_value("cursorline", opts.keys ~= nil, { win = self.float.win, scope = "local" })
+  float.paint(self.float.buf, lines)
+  local function close()
+    self:close()
+  end
   local keys = vim.list_extend({}, opts.keys or {})
-  local foot = float.foot(keys, place.width)
-  table.insert(keys, {
-    lhs = "q",
-    desc = "close",
-    fn = function()
-      float.close(window)
+  table.insert(keys, { lhs = "q", label = "close", desc = "close", fn = close })
+  self.foot = vim.list_extend({}, keys)
+  table.insert(keys, { lhs = "<Esc>", desc = "close", fn = close })
+  require("superpower.ui.keys").set(self.float.buf, opts.title, keys)
+  if opts.row then
+    pcall(vim.api.nvim_win_set_cursor, self.float.win, { opts.row, 0 })
+  end
+  self:frame()
+  frame.follow(self.float, function()
+    self:frame()
+  end)
+  vim.api.nvim_create_autocmd("VimResized", {
+    callback = function()
+      if not self:is_open() then
+        return true
+      end
+      vim.schedule(function()
+        self:refresh()
+      end)
     end,
   })
-  table.insert(keys, { lhs = "<Esc>", desc = "close", fn = keys[#keys].fn })
-  require("superpower.ui.keys").set(window.buf, opts.title, keys)
-  local right = opts.right and { { " " .. text.line(opts.right) .. " ", "SuperpowerTitle" } } or {}
-  float.frame(
-    window,
-    float.edge(
-      { { " " .. text.cut(text.line(opts.title), place.width - 4) .. " ", "SuperpowerTitle" } },
-      right,
-      place.width
-    ),
-    float.edge(foot, { { " q", "SuperpowerKey" }, { " close ", "SuperpowerFooter" } }, place.width)
-  )
-  if opts.row then
-    pcall(vim.api.nvim_win_set_cursor, window.win, { opts.row, 0 })
-  end
-  return window
+  return self
 end
 
 return M

@@ -1,39 +1,20 @@
---- What would run, be skipped and ask, stage by stage. Starts nothing.
+--- What would run, be skipped and ask, stage by stage, with the whole reason and the prompt of each. Starts nothing.
 local text = require("superpower.ui.text")
 
 local M = {}
 
+---@class superpower.PlannedStage
+---@field position integer
+---@field label string
+---@field what "run"|"skip"|"ask"|"?"
+---@field kind string
+---@field actor? string
+---@field harness? string
+---@field why? string
+---@field prompt? string what its agent would be told
+
 local groups =
   { run = "SuperpowerRunning", skip = "SuperpowerSkipped", ask = "SuperpowerGate", ["?"] = "SuperpowerDim" }
-
----@param plan { stages: { position: integer, label: string, what: string, actor?: string, kind: string, harness?: string, why?: string }[] }
----@param width integer
----@return superpower.Line[]
-function M.lines(plan, width)
-  local actors = 10
-  for _, stage in ipairs(plan.stages or {}) do
-    actors = math.max(actors, math.min(28, text.width(stage.actor or "")))
-  end
-  local out = {}
-  for _, stage in ipairs(plan.stages or {}) do
-    local why = text.line(stage.why or "")
-    local what = stage.actor and stage.kind ~= "gate" and text.line(stage.actor) or nil
-    local line = {
-      { (" %3d "):format(stage.position), "SuperpowerNumber" },
-      { text.fit(stage.what, 5), groups[stage.what] or "SuperpowerDim" },
-    }
-    local head = 10
-    if what then
-      local tail = why ~= "" and why or (stage.harness or "")
-      table.insert(line, { text.fit(what, actors) .. " ", "SuperpowerLabel" })
-      table.insert(line, { text.cut(tail, width - head - actors - 2), "SuperpowerNote" })
-    else
-      table.insert(line, { text.cut(text.line(stage.label), width - head - 1), "SuperpowerLabel" })
-    end
-    table.insert(out, line)
-  end
-  return out
-end
 
 local words = {
   run = "would run",
@@ -42,53 +23,160 @@ local words = {
   ["?"] = "is decided when the run gets there",
 }
 
---- One stage of the plan, with its whole label and reason.
----@param stage table
-function M.stage(stage)
-  local lines = {}
+--- `always` and the like say nothing: a reason is worth a place where something was asked.
+---@param stage superpower.PlannedStage
+---@return string
+local function reason(stage)
+  local why = text.line(stage.why or "")
+  return (why == "always" or why == "no condition") and "" or why
+end
+
+---@param stage superpower.PlannedStage
+---@param actors integer
+---@param width integer
+---@return superpower.Line
+local function line_of(stage, actors, width)
+  local line = {
+    { (" %3d  "):format(stage.position), "SuperpowerNumber" },
+    { text.fit(stage.what, 5) .. " ", groups[stage.what] or "SuperpowerDim" },
+  }
+  local room = width - 12
+  local acts = stage.actor and stage.actor ~= "" and stage.kind ~= "gate"
+  local why = reason(stage)
+  if not acts then
+    table.insert(line, { text.cut(text.line(stage.label), room - 1), "SuperpowerLabel" })
+    return line
+  end
+  table.insert(line, { text.fit(text.line(stage.actor), actors) .. "  ", "SuperpowerLabel" })
+  table.insert(line, { text.cut(why ~= "" and why or text.line(stage.label), room - actors - 3), "SuperpowerNote" })
+  return line
+end
+
+---@param stage superpower.PlannedStage
+---@param width integer
+---@return superpower.Line[]
+local function unfolded(stage, width)
+  local lines, indent = {}, (" "):rep(12)
   local function add(said, group)
-    for _, line in ipairs(text.wrap(text.line(said), 76)) do
-      table.insert(lines, { { " " .. line, group } })
+    for _, line in ipairs(text.wrap(text.line(said), width - #indent - 1)) do
+      table.insert(lines, { { indent .. line, group } })
     end
   end
   add(stage.label, "SuperpowerHeading")
-  if stage.actor and stage.kind ~= "gate" then
-    add(("%s %s, by %s"):format(stage.kind, stage.actor, stage.harness or "the harness of the run"))
+  local how = words[stage.what] or stage.what
+  if stage.actor and stage.actor ~= "" and stage.kind ~= "gate" then
+    how = ("%s: %s %s, by %s"):format(how, stage.kind, stage.actor, stage.harness or "the harness of the run")
   end
-  add(words[stage.what] or stage.what, groups[stage.what])
+  add(how)
   if stage.why and stage.why ~= "" then
     add(stage.why, "SuperpowerNote")
   end
-  require("superpower.ui.page").open({
-    title = ("Stage %d"):format(stage.position),
-    filetype = "superpower-why",
-    lines = lines,
+  table.insert(lines, { { "" } })
+  return lines
+end
+
+--- The plan, and which row belongs to which stage. `open` are the positions that are unfolded.
+---@param plan { stages: superpower.PlannedStage[] }
+---@param width integer
+---@param open? table<integer, boolean>
+---@return superpower.Line[] lines, table<integer, superpower.PlannedStage> rows
+function M.lines(plan, width, open)
+  local actors = 10
+  for _, stage in ipairs(plan.stages or {}) do
+    actors = math.max(actors, math.min(28, math.floor(width / 3), text.width(stage.actor or "")))
+  end
+  local lines, rows = {}, {}
+  for _, stage in ipairs(plan.stages or {}) do
+    table.insert(lines, line_of(stage, actors, width))
+    rows[#lines] = stage
+    for _, line in ipairs(open and open[stage.position] and unfolded(stage, width) or {}) do
+      table.insert(lines, line)
+      rows[#lines] = stage
+    end
+  end
+  return lines, rows
+end
+
+--- What a stage's agent would be told, to the letter.
+---@param stage superpower.PlannedStage
+---@param plan? superpower.Page
+function M.prompt(stage, plan)
+  if not stage.prompt then
+    local notify = require("superpower.notify")
+    return notify.info(("stage %d has no prompt: nobody is told anything at a gate"):format(stage.position))
+  end
+  local page = require("superpower.ui.page").open({
+    title = ("Stage %d: what %s would be told"):format(stage.position, stage.actor or "its agent"),
+    filetype = "markdown",
+    lines = vim.tbl_map(function(line)
+      return { { line } }
+    end, text.lines(stage.prompt)),
+    wrap = true,
+    width = 84,
+    over = plan,
   })
+  vim.api.nvim_set_option_value("conceallevel", 0, { win = page.float.win, scope = "local" })
+end
+
+---@param plan { stages: superpower.PlannedStage[] }
+---@return string
+local function sum(plan)
+  local counts = { run = 0, skip = 0, ask = 0, ["?"] = 0 }
+  for _, stage in ipairs(plan.stages or {}) do
+    counts[stage.what] = (counts[stage.what] or 0) + 1
+  end
+  local said = {}
+  for _, pair in ipairs({ { "run", "run" }, { "ask", "ask" }, { "skip", "skip" }, { "?", "open" } }) do
+    if counts[pair[1]] > 0 then
+      table.insert(said, ("%d %s"):format(counts[pair[1]], pair[2]))
+    end
+  end
+  return table.concat(said, ", ")
 end
 
 ---@param name string
 ---@param inputs table<string, string>
----@param plan table
+---@param plan { stages: superpower.PlannedStage[] }
 function M.open(name, inputs, plan)
   local keys = vim.tbl_keys(inputs)
   table.sort(keys)
   local given = name
   for _, key in ipairs(keys) do
-    given = ("%s, %s=%s"):format(given, key, text.line(inputs[key]))
+    given = ("%s, %s=%s"):format(given, key, text.line(tostring(inputs[key])))
   end
-  require("superpower.ui.page").open({
+  local open, rows = {}, {} ---@type table<integer, boolean>, table<integer, superpower.PlannedStage>
+  local page ---@type superpower.Page
+  local function toggle()
+    local stage = rows[page:row()]
+    if stage then
+      open[stage.position] = not open[stage.position] or nil
+      page:refresh()
+      for row, of in pairs(rows) do
+        if of == stage and rows[row - 1] ~= stage then
+          vim.api.nvim_win_set_cursor(page.float.win, { row, 0 })
+        end
+      end
+    end
+  end
+  page = require("superpower.ui.page").open({
     title = text.cut(given, 60) .. ": what would happen now",
+    right = sum(plan),
     filetype = "superpower-plan",
-    lines = M.lines(plan, math.min(96, vim.o.columns - 6)),
+    lines = function(width)
+      local lines
+      lines, rows = M.lines(plan, width, open)
+      return lines
+    end,
     keys = {
+      { lhs = "<CR>", label = "why", desc = "unfold the stage: its whole label and reason", fn = toggle },
       {
-        lhs = "<CR>",
-        label = "why",
-        desc = "the whole reason of the stage under the cursor",
+        lhs = "p",
+        label = "prompt",
+        desc = "what the stage's agent would be told",
         fn = function()
-          local stage = plan.stages[vim.api.nvim_win_get_cursor(0)[1]]
+          local stage = rows[page:row()]
           if stage then
-            M.stage(stage)
+            M.prompt(stage, page)
           end
         end,
       },
@@ -97,7 +185,7 @@ function M.open(name, inputs, plan)
         label = "run",
         desc = "run it",
         fn = function()
-          vim.cmd.close()
+          page:close()
           require("superpower.verbs").run(name, { inputs = inputs })
         end,
       },

@@ -1,7 +1,9 @@
 --- The progress window: follows the run, takes no focus, and lives through resizing, tabs and colour schemes.
 local float = require("superpower.ui.float")
+local frame = require("superpower.ui.frame")
 local render = require("superpower.ui.render")
 local runs = require("superpower.runs")
+local seat = require("superpower.ui.seat")
 local text = require("superpower.ui.text")
 local words = require("superpower.ui.words")
 
@@ -13,51 +15,11 @@ local rows = {} ---@type table<integer, integer>
 local placed = "" ---@type string
 local group ---@type integer?
 
-local above = false -- at the top, since the cursor is where it would be
-
---- Moves out of the way of the cursor, once for each time that it is in the way.
----@param height integer
----@param screen { height: integer, top: integer }
----@return integer row
-local function row_for(height, screen)
-  local bottom = screen.top + screen.height - height - 2
-  local win = vim.api.nvim_get_current_win()
-  if vim.api.nvim_win_get_config(win).relative == "" then
-    local row = vim.api.nvim_win_get_position(win)[1] + vim.fn.winline() - 1
-    local under_bottom, under_top = row >= bottom, row < screen.top + height + 2
-    above = under_bottom and (above or not under_top) or (above and not under_top)
-  end
-  return above and screen.top or bottom
-end
-
----@param run superpower.Snapshot
----@return superpower.FloatOpts opts, boolean split
-local function place(run)
-  local config = require("superpower.config").get()
-  local screen = float.screen()
-  local position = config.progress.position
-  if position == "right" and screen.width < 100 then
-    position = "bottom"
-  end
-  local opts = { filetype = "superpower-progress", zindex = 40 } ---@type superpower.FloatOpts
-  local wanted = #run.stages + 4
-  if position == "right" then
-    opts.width = math.min(config.progress.width, screen.width - 2)
-    opts.height = math.max(1, math.min(wanted, screen.height - 2))
-    opts.row, opts.col = screen.top, screen.width - opts.width - 2
-  else
-    opts.width = screen.width - 2
-    opts.height = math.max(1, math.min(wanted, config.progress.height, math.floor(screen.height / 2) - 2))
-    opts.row, opts.col = row_for(opts.height, screen), 0
-  end
-  return opts, position == "split"
-end
-
 ---@param run superpower.Snapshot
 ---@param at integer
 ---@param width integer
 ---@return superpower.Chunk[] title, superpower.Chunk[] footer
-local function frame(run, at, width)
+local function edges(run, at, width)
   local state = ("%d/%d · %s · %s"):format(
     run.current_stage,
     run.total,
@@ -65,7 +27,7 @@ local function frame(run, at, width)
     text.clock(words.elapsed(run, at))
   )
   local name = text.cut(text.line(run.superpower), math.max(4, width - text.width(state) - 6))
-  local title = float.edge(
+  local title = frame.edge(
     { { " " .. name .. " ", "SuperpowerTitle" } },
     { { " " .. state .. " ", "SuperpowerTitle" } },
     width
@@ -76,10 +38,12 @@ local function frame(run, at, width)
     { " output  ", "SuperpowerFooter" },
     { "p", "SuperpowerKey" },
     { " prompt  ", "SuperpowerFooter" },
+    { "w", "SuperpowerKey" },
+    { " why  ", "SuperpowerFooter" },
     { "g?", "SuperpowerKey" },
     { " ", "SuperpowerFooter" },
   }
-  return title, float.edge(usage ~= "" and { { " " .. usage .. " ", "SuperpowerFooter" } } or {}, keys, width)
+  return title, frame.edge(usage ~= "" and { { " " .. usage .. " ", "SuperpowerFooter" } } or {}, keys, width)
 end
 
 --- Paints the newest snapshot.
@@ -88,7 +52,8 @@ function M.refresh()
   if not run or not window or not float.valid(window) then
     return
   end
-  local opts, split = place(run)
+  local opts = seat.of(run)
+  local split = vim.api.nvim_win_get_config(window.win).relative == "" -- by option, or by the user's CTRL-W H
   local at = runs.now()
   if not split then
     local key = ("%d %d %d %d"):format(opts.width, opts.height, opts.row, opts.col)
@@ -112,16 +77,8 @@ function M.refresh()
   })
   rows = rendered.stages
   float.paint(window.buf, rendered.lines)
-  local title, footer = frame(run, at, width)
-  if split then
-    local bar = {}
-    for _, chunk in ipairs(title) do
-      table.insert(bar, ("%%#%s#%s"):format(chunk[2] or "SuperpowerTitle", (chunk[1]:gsub("%%", "%%%%"))))
-    end
-    vim.api.nvim_set_option_value("winbar", table.concat(bar), { win = window.win, scope = "local" })
-  else
-    float.frame(window, title, footer)
-  end
+  local title, footer = edges(run, at, width)
+  frame.set(window, title, footer)
 end
 
 ---@return integer? position of the stage under the cursor
@@ -160,6 +117,16 @@ local keys = {
     end,
   },
   {
+    lhs = "w",
+    desc = "why the stage is what it is",
+    fn = function()
+      local stage = under_cursor()
+      if stage and root then
+        require("superpower.ui.why").open(root, stage)
+      end
+    end,
+  },
+  {
     lhs = "q",
     desc = "close",
     fn = function()
@@ -173,7 +140,7 @@ local function open_window()
   if not run or not float.possible() or vim.t.superpower_diff then
     return
   end
-  local opts, split = place(run)
+  local opts, split = seat.of(run)
   if split then
     local buf = float.buffer("superpower-progress")
     local win =
@@ -199,8 +166,8 @@ local function follow()
   end)
   on({ "CursorMoved", "CursorMovedI" }, function()
     local run = root and runs.get(root)
-    local was = above
-    if run and M.is_open() and not select(2, place(run)) and was ~= above then
+    local was = seat.above()
+    if run and M.is_open() and not select(2, seat.of(run)) and was ~= seat.above() then
       vim.schedule(M.refresh)
     end
   end)

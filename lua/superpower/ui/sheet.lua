@@ -6,6 +6,7 @@ local M = {}
 ---@return { close: fun() }
 function M.open(title, lines)
   local float = require("superpower.ui.float")
+  local frame = require("superpower.ui.frame")
   local text = require("superpower.ui.text")
   local width = math.max(40, text.width(title) + 4)
   for _, line in ipairs(lines) do
@@ -25,9 +26,9 @@ function M.open(title, lines)
     return { { line } }
   end, lines)
   float.paint(window.buf, chunks)
-  float.frame(
+  frame.set(
     window,
-    float.edge({ { " " .. text.cut(title, place.width - 4) .. " ", "SuperpowerTitle" } }, {}, place.width),
+    frame.edge({ { " " .. text.cut(title, place.width - 4) .. " ", "SuperpowerTitle" } }, {}, place.width),
     {}
   )
   vim.cmd.redraw()

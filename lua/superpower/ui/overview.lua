@@ -1,0 +1,169 @@
+--- What the dashboard says: what is under way or waits, then the superpowers with their health. Pure.
+local marks = require("superpower.ui.marks")
+local text = require("superpower.ui.text")
+
+local M = {}
+
+---@class superpower.OverviewRow
+---@field run? table an unfinished run
+---@field entry? table a superpower
+---@field ask? superpower.Permission
+---@field manual? { label: string, stage: integer }
+
+---@class superpower.OverviewState
+---@field list table[] superpowers
+---@field runs table[] newest first; an unfinished one has its `gate`, `detail` and `live` where they are known
+---@field asks superpower.Permission[]
+---@field manual? { label: string, stage: integer }
+---@field now integer
+---@field icons "unicode"|"nerd"|"ascii"
+
+---@param run table
+---@return boolean
+function M.unfinished(run)
+  return run.state == "paused" or run.state == "running"
+end
+
+--- The state of a run that is under way, in words.
+---@param run table
+---@return string words, string mark, string group
+function M.words(run)
+  local at = ("%d/%d"):format(run.current_stage or 0, run.total or 0)
+  local detail = text.line(run.detail or "")
+  if run.state == "running" then
+    return "runs: stage " .. at, "running", "SuperpowerNote"
+  elseif run.reason == "gate" then
+    local label = type(run.gate) == "table" and ": " .. text.line(run.gate.label or "") or ""
+    return ("waits at gate %s%s"):format(at, label), "gate", "SuperpowerGate"
+  end
+  local bad = run.reason == "failed" or run.reason == "blocked" or run.reason == "auth"
+  local words = ("paused at %s: %s"):format(at, run.reason or "paused")
+  return words .. (detail ~= "" and ": " .. detail or ""),
+    bad and "failed" or "held",
+    bad and "SuperpowerFailed" or "SuperpowerGate"
+end
+
+---@param names integer
+---@param mark string
+---@param mark_group string
+---@param name string
+---@return superpower.Line
+local function head(names, mark, mark_group, name)
+  return { { " " .. mark .. " ", mark_group }, { text.fit(text.line(name), names) .. "  ", "SuperpowerLabel" } }
+end
+
+---@param state superpower.OverviewState
+---@param row superpower.OverviewRow
+---@param names integer
+---@param width integer
+---@return superpower.Line
+local function waits_line(state, row, names, width)
+  local words, mark, group, name, age
+  if row.ask then
+    name, words = row.ask.tool or "?", text.line(row.ask.title or row.ask.tool or "?")
+    mark, group, age = "gate", "SuperpowerGate", "asks"
+  elseif row.manual then
+    name = ("stage %d"):format(row.manual.stage)
+    words, mark, group, age = "to be done by hand: " .. text.line(row.manual.label), "gate", "SuperpowerGate", ""
+  else
+    words, mark, group = M.words(row.run)
+    name = row.run.superpower
+    age = row.run.updated_at and text.age(state.now - row.run.updated_at) or ""
+  end
+  local shown, colour = marks.mark(state.icons, mark, state.now)
+  local line = head(names, shown, colour, name)
+  table.insert(line, { text.fit(words, width - names - 5 - 9), group })
+  table.insert(line, { text.right(age, 8) .. " ", "SuperpowerTime" })
+  return line
+end
+
+---@param state superpower.OverviewState
+---@param entry table
+---@param last table? its newest run
+---@param names integer
+---@param width integer
+---@return superpower.Line
+local function entry_line(state, entry, last, names, width)
+  local errors = entry.errors or 0
+  local warns = entry.warnings or 0
+  local mark, group = " ", "SuperpowerDim"
+  if errors > 0 then
+    mark, group = marks.mark(state.icons, "failed", 0)
+  elseif warns > 0 then
+    mark, group = "!", "SuperpowerGate"
+  end
+  local line = head(names, mark, group, entry.name)
+  local room = width - names - 5
+  local function count(n, word)
+    return ("%d %s%s"):format(n, word, n == 1 and "" or "s")
+  end
+  if errors > 0 then
+    table.insert(line, { text.fit(count(errors, "error"), 11), "SuperpowerFailed" })
+    local fault = text.line(entry.first_error or ""):gsub("^[^%s:]+%.ya?ml:", "line ")
+    table.insert(line, { text.cut(fault, room - 12), "SuperpowerNote" })
+    return line
+  end
+  table.insert(line, { text.fit(count(entry.stages or 0, "stage"), 11), "SuperpowerNote" })
+  room = room - 11
+  local ended = last
+      and ("%s %s"):format(last.state == "paused" and last.reason or last.state, text.age(state.now - last.updated_at))
+    or ""
+  local right = room >= 44 and 19 or 0
+  local tags = room >= 60 and table.concat(entry.tags or {}, ", ") or ""
+  tags = text.cut(text.line(tags), 18)
+  local middle = room - right - (tags ~= "" and text.width(tags) + 2 or 0)
+  table.insert(line, { text.fit(text.line(entry.description or ""), middle - 1) .. " ", "SuperpowerNote" })
+  if tags ~= "" then
+    table.insert(line, { tags .. "  ", "SuperpowerPath" })
+  end
+  if right > 0 then
+    table.insert(line, { text.right(ended, right - 1) .. " ", "SuperpowerTime" })
+  end
+  return line
+end
+
+---@param state superpower.OverviewState
+---@param width integer
+---@return superpower.Line[] lines, table<integer, superpower.OverviewRow> rows
+function M.lines(state, width)
+  local lines, rows = {}, {} ---@type superpower.Line[], table<integer, superpower.OverviewRow>
+  local waits, newest = {}, {} ---@type superpower.OverviewRow[], table<string, table>
+  for _, ask in ipairs(state.asks) do
+    table.insert(waits, { ask = ask })
+  end
+  if state.manual then
+    table.insert(waits, { manual = state.manual })
+  end
+  for _, run in ipairs(state.runs) do
+    if M.unfinished(run) then
+      table.insert(waits, { run = run })
+    end
+    newest[run.superpower] = newest[run.superpower] or run
+  end
+  local names = 12
+  for _, entry in ipairs(state.list) do
+    names = math.max(names, text.width(text.line(entry.name)))
+  end
+  names = math.min(names, 24, math.floor(width / 3))
+  local function add(line, row)
+    table.insert(lines, line)
+    rows[#lines] = row
+  end
+  if #waits > 0 then
+    add({ { " Under way", "SuperpowerHeading" } })
+    for _, row in ipairs(waits) do
+      add(waits_line(state, row, names, width), row)
+    end
+    add({ { "" } })
+    add({ { " Superpowers", "SuperpowerHeading" } })
+  end
+  for _, entry in ipairs(state.list) do
+    add(entry_line(state, entry, newest[entry.name], names, width), { entry = entry })
+  end
+  if #state.list == 0 then
+    add({ { " None here yet. :Superpower new NAME makes one.", "SuperpowerDim" } })
+  end
+  return lines, rows
+end
+
+return M

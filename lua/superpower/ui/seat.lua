@@ -1,0 +1,52 @@
+--- Where the progress window is: at the right, or at the bottom and out of the way of the cursor.
+local float = require("superpower.ui.float")
+
+local M = {}
+
+local above = false -- at the top, since the cursor is where it would be
+
+--- Moves out of the way of the cursor, once for each time that it is in the way.
+---@param height integer
+---@param screen { height: integer, top: integer }
+---@return integer row
+local function row_for(height, screen)
+  local bottom = screen.top + screen.height - height - 2
+  local win = vim.api.nvim_get_current_win()
+  if vim.api.nvim_win_get_config(win).relative == "" then
+    local row = vim.api.nvim_win_get_position(win)[1] + vim.fn.winline() - 1
+    local under_bottom, under_top = row >= bottom, row < screen.top + height + 2
+    above = under_bottom and (above or not under_top) or (above and not under_top)
+  end
+  return above and screen.top or bottom
+end
+
+---@param run superpower.Snapshot
+---@return superpower.FloatOpts opts, boolean split
+function M.of(run)
+  local config = require("superpower.config").get()
+  local screen = float.screen()
+  local position = config.progress.position
+  if position == "right" and screen.width < 100 then
+    position = "bottom"
+  end
+  local opts = { filetype = "superpower-progress", zindex = 40 } ---@type superpower.FloatOpts
+  local wanted = #run.stages + 4
+  if position == "right" then
+    opts.width = math.min(config.progress.width, screen.width - 2)
+    opts.height = math.max(1, math.min(wanted, screen.height - 2))
+    opts.row, opts.col = screen.top, screen.width - opts.width - 2
+  else
+    opts.width = screen.width - 2
+    opts.height = math.max(1, math.min(wanted, config.progress.height, math.floor(screen.height / 2) - 2))
+    opts.row, opts.col = row_for(opts.height, screen), 0
+  end
+  return opts, position == "split"
+end
+
+--- Whether it is at the top, since the cursor is at the bottom.
+---@return boolean
+function M.above()
+  return above
+end
+
+return M
