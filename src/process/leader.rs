@@ -34,8 +34,6 @@ pub struct Leader {
 
 /// The descendants of a process that lived no longer than this are few, and among the newest ids.
 const BRIEF: Duration = Duration::from_millis(500);
-/// So many new ids are looked at one by one.
-const FEW: u32 = 64;
 
 #[derive(Debug)]
 struct State {
@@ -158,6 +156,8 @@ const KERNEL: u32 = 2;
 /// The ids that were given after this one, if they are few. Unknown where ids may have begun anew since.
 #[cfg(target_os = "linux")]
 fn newer(pid: u32) -> Option<std::ops::RangeInclusive<u32>> {
+    /// So many are looked at one by one.
+    const FEW: u32 = 64;
     let text = std::fs::read_to_string("/proc/loadavg").ok()?;
     let newest: u32 = text.split_whitespace().last()?.parse().ok()?;
     (newest >= pid && newest - pid <= FEW).then(|| pid + 1..=newest)
