@@ -78,6 +78,7 @@ local handlers = {
       local run = event.run
       require("superpower.runs").put(run)
       require("superpower.attention").watch(run.ours and run.state == "running" or false)
+      require("superpower.telling").follow(run)
       require("superpower.gate").follow(run)
       require("superpower.news").follow(run)
     end

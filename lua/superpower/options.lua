@@ -122,6 +122,13 @@ run pauses and says so.]],
     help = "Open the progress window when a run starts or goes on.",
   },
   {
+    path = "progress.messages",
+    type = "boolean",
+    default = true,
+    help = [[Tell the run's progress as a progress message too, where Neovim has them (0.12): the message line, the default
+status line and the terminal show it.]],
+  },
+  {
     path = "progress.position",
     type = "enum",
     default = "right",

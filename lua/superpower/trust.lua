@@ -34,7 +34,7 @@ function M.lines(sheet, root, width)
     end
   end
   if sheet.path then
-    add({ { "  " .. text.cut(text.line(short(sheet.path, root)), width - 2), "SuperpowerPath" } }, sheet.path)
+    add({ { "  " .. text.path(text.line(short(sheet.path, root)), width - 2), "SuperpowerPath" } }, sheet.path)
     add({ { "" } })
   end
   local actors = 12
@@ -50,7 +50,10 @@ function M.lines(sheet, root, width)
     add({
       number,
       { text.fit(what, actors) .. "  ", gate and "SuperpowerGate" or "SuperpowerLabel" },
-      { text.cut(tail, math.max(8, width - actors - 8)), file and "SuperpowerPath" or "SuperpowerNote" },
+      {
+        (file and text.path or text.cut)(tail, math.max(8, width - actors - 8)),
+        file and "SuperpowerPath" or "SuperpowerNote",
+      },
     }, file)
   end
   for _, file in ipairs(sheet.files or {}) do
@@ -61,7 +64,7 @@ function M.lines(sheet, root, width)
         add({ { "" } })
         add({ { "Other files that it names", "SuperpowerHeading" } })
       end
-      add({ { "  " .. text.cut(text.line(short(path, root)), width - 2), "SuperpowerPath" } }, path)
+      add({ { "  " .. text.path(text.line(short(path, root)), width - 2), "SuperpowerPath" } }, path)
     end
   end
   return lines, files

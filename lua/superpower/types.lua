@@ -15,7 +15,7 @@
 ---@field max_output? integer
 ---@field max_log? integer
 ---@field inputs? "form"|"ui"
----@field progress? { open?: boolean, position?: "right"|"bottom"|"split", width?: integer, height?: integer }
+---@field progress? { open?: boolean, messages?: boolean, position?: "right"|"bottom"|"split", width?: integer, height?: integer }
 ---@field gate? { open?: boolean, delay?: integer }
 ---@field notify? "all"|"attention"|"none"
 ---@field bell? "unfocused"|"always"|"never"

@@ -228,9 +228,11 @@ describe("the approval window", function()
       "diff",
       { before = "a\nc\n", after_path = nvim.project .. "/docs/stories/reset-password-1/Story.md" }
     )
-    nvim:feed("ggd")
-    vim.uv.sleep(50)
-    contains(nvim:messages(), "put the cursor on a file")
+    nvim:feed("ggd") -- no file is there: the next one below is meant
+    nvim:wait("#vim.api.nvim_list_tabpages() == 2")
+    eq("docs/design/wireframes/reset.md", S.calls(nvim, "diff")[1].path)
+    nvim:cmd("tabclose")
+    nvim:wait("vim.bo.filetype == 'superpower-gate'")
     nvim:feed("/Story.md<CR>d")
     nvim:wait("#vim.api.nvim_list_tabpages() == 2")
     eq(

@@ -23,11 +23,7 @@ end
 local function file_line(file, width)
   local groups = { ["+"] = "SuperpowerAdded", ["-"] = "SuperpowerRemoved" }
   local room = math.max(8, width - 18)
-  local path = text.line(file.path)
-  if text.width(path) > room then
-    local keep = vim.fn.strcharlen(path) - room + 1
-    path = "…" .. vim.fn.strcharpart(path, keep)
-  end
+  local path = text.path(text.line(file.path), room)
   return {
     { "  " .. file.status .. " ", groups[file.status] or "SuperpowerChanged" },
     { text.fit(path, room), "SuperpowerPath" },

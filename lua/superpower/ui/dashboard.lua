@@ -155,7 +155,7 @@ function M.open(root)
       {
         lhs = "<CR>",
         label = "go on or open",
-        desc = "go on with the run, answer it; else open the file",
+        desc = "go on, answer, or open the file",
         fn = with(go),
       },
       { lhs = "r", label = "run", desc = "start it", fn = named(start) },

@@ -7,7 +7,7 @@ local M = {}
 ---@return boolean
 local function given(root, file)
   if not root or not file then
-    require("superpower.notify").info("put the cursor on a file")
+    require("superpower.notify").info("no file has changed since the last approval")
     return false
   end
   return true
@@ -28,6 +28,34 @@ local function scratch(lines, name, filetype)
     vim.bo[buf].filetype = filetype
   end
   return buf
+end
+
+--- Why a file under review cannot be opened.
+---@param path string
+---@param file superpower.ReviewFile
+---@return string
+local function absent(path, file)
+  local target = vim.uv.fs_readlink(path)
+  if target then
+    return ("a link to %s, which is not there"):format(require("superpower.ui.text").line(target))
+  elseif file.path:find("\239\191\189", 1, true) then
+    return "its name is not UTF-8, so it cannot be opened here"
+  end
+  return file.status == "-" and "deleted" or "not there any more"
+end
+
+--- Says above a window what it shows, and how to leave.
+---@param win integer
+---@param what string
+---@param how string
+function M.label(win, what, how)
+  local text = require("superpower.ui.text")
+  local room = vim.api.nvim_win_get_width(win) - text.width(how) - 4
+  local words = room > 12 and how or ""
+  what = text.path(text.line(what), words ~= "" and room or vim.api.nvim_win_get_width(win) - 2)
+  what = what:gsub("%%", "%%%%")
+  local bar = ("%%#SuperpowerTitle# %s %%=%%#SuperpowerNote#%s "):format(what, words)
+  vim.api.nvim_set_option_value("winbar", bar, { win = win, scope = "local" })
 end
 
 ---@param root string?
@@ -53,8 +81,12 @@ function M.open(root, file)
   if vim.uv.fs_stat(path) then
     vim.cmd.tabedit(vim.fn.fnameescape(path))
   else
+    local words = absent(path, file)
     vim.cmd.tabnew()
-    vim.api.nvim_win_set_buf(0, scratch({}, file.path .. " (deleted)", filetype))
+    vim.api.nvim_win_set_buf(
+      0,
+      scratch(file.status == "-" and {} or { words }, file.path .. " (" .. words .. ")", filetype)
+    )
   end
   vim.t.superpower_diff = true
   local after = vim.api.nvim_get_current_win()
@@ -62,8 +94,10 @@ function M.open(root, file)
   vim.api.nvim_win_set_buf(0, scratch(before, file.path .. " (at the last approval)", filetype))
   vim.cmd.diffthis()
   local left = vim.api.nvim_get_current_buf()
+  M.label(vim.api.nvim_get_current_win(), "at the last approval", "q goes back")
   vim.api.nvim_set_current_win(after)
   vim.cmd.diffthis()
+  M.label(after, "now: " .. file.path, "edits go on   :tabclose goes back")
   vim.keymap.set("n", "q", "<Cmd>tabclose<CR>", { buffer = left, nowait = true, desc = "Close the diff" })
   local tab = vim.api.nvim_get_current_tabpage()
   vim.api.nvim_create_autocmd("TabClosed", {
@@ -91,7 +125,8 @@ function M.edit(root, file)
     if vim.uv.fs_stat(path) then
       vim.cmd.tabedit(vim.fn.fnameescape(path))
     else
-      require("superpower.notify").info(("%s is not there any more"):format(file.path))
+      local words = absent(path, file)
+      require("superpower.notify").info(("%s: %s"):format(require("superpower.ui.text").line(file.path), words))
     end
   end
 end

@@ -89,6 +89,20 @@ function M.lines(form, width)
   return out
 end
 
+--- What an input is for, said below the lines while the cursor is on it.
+---@param input superpower.Input?
+---@param width integer
+---@return string[]
+function M.about(input, width)
+  if not input then
+    return {}
+  end
+  local words = text.line(input.description or "")
+  local kinds = { string = "text", bool = "yes or no", enum = "one of " .. table.concat(input.enum or {}, ", ") }
+  local kind = ("%s%s"):format(kinds[input.type] or input.type, input.required and ", required" or "")
+  return vim.list_slice(text.wrap(words ~= "" and ("%s (%s)"):format(words, kind) or kind, width), 1, 3)
+end
+
 ---@param name string
 ---@param inputs superpower.Input[]
 ---@param given table<string, any>
@@ -96,7 +110,11 @@ end
 function M.open(name, inputs, given, done)
   local form = { name = name, inputs = inputs, values = vim.deepcopy(given), checked = false }
   local before = vim.api.nvim_get_current_win()
-  local place = float.centre(74, math.max(1, #inputs))
+  local width, about = float.centre(float.wide(74), 1).width, 1
+  for _, input in ipairs(inputs) do
+    about = math.max(about, #M.about(input, width - 2))
+  end
+  local place = float.centre(width, #inputs + 1 + about)
   local window = float.open({
     filetype = "superpower-inputs",
     width = place.width,
@@ -110,9 +128,16 @@ function M.open(name, inputs, given, done)
   local finished = false
 
   local function paint()
-    if float.valid(window) then
-      float.paint(window.buf, M.lines(form, place.width))
+    if not float.valid(window) then
+      return
     end
+    local lines = M.lines(form, place.width)
+    local here = form.inputs[vim.api.nvim_win_get_cursor(window.win)[1]]
+    table.insert(lines, { { "" } })
+    for _, line in ipairs(M.about(here, place.width - 2)) do
+      table.insert(lines, { { " " .. line, "SuperpowerNote" } })
+    end
+    float.paint(window.buf, lines)
   end
   local function finish(values)
     if finished then
@@ -176,6 +201,7 @@ function M.open(name, inputs, given, done)
       long(input)
     else
       vim.ui.input({ prompt = input.name .. ": ", default = (value_of(form, input)) }, function(value)
+        vim.cmd("redraw | echo ''") -- the prompt would stay in the command line
         if value ~= nil and not finished then
           set(input, value)
           to_next_fault(vim.api.nvim_win_get_cursor(window.win)[1])
@@ -234,15 +260,12 @@ function M.open(name, inputs, given, done)
   frame.set(
     window,
     frame.edge({ { " " .. text.line(name) .. " needs ", "SuperpowerTitle" } }, {}, place.width),
-    frame.edge(
-      frame.foot({
-        { lhs = "↵", label = "edit" },
-        { lhs = "<C-s>", label = "start" },
-        { lhs = "q", label = "cancel" },
-      }, place.width),
-      { { " * required ", "SuperpowerFooter" } },
-      place.width
-    )
+    frame.below(window, {
+      { lhs = "<CR>", label = "edit" },
+      { lhs = "<C-s>", label = "start" },
+      { lhs = "q", label = "cancel" },
+      { lhs = "e", label = "long text" },
+    }, { { " * required ", "SuperpowerFooter" }, { " g? ", "SuperpowerKey" } })
   )
   vim.api.nvim_create_autocmd("WinClosed", {
     pattern = tostring(window.win),
@@ -251,8 +274,19 @@ function M.open(name, inputs, given, done)
       finish(nil)
     end,
   })
+  -- The lines below the inputs are to be read: the cursor stays above them.
+  vim.api.nvim_create_autocmd("CursorMoved", {
+    buffer = window.buf,
+    callback = function()
+      if vim.api.nvim_win_get_cursor(window.win)[1] > #form.inputs then
+        vim.api.nvim_win_set_cursor(window.win, { #form.inputs, 0 })
+      end
+      paint()
+    end,
+  })
   paint()
   to_next_fault(#form.inputs)
+  paint()
 end
 
 return M

@@ -14,9 +14,18 @@ M.__index = M
 ---@field deciding boolean
 ---@field decide fun(decision: string, comment: string?, done?: fun(err: string?))
 
+--- The file under the cursor, else the next one below, else the first: the cursor goes there.
 ---@return superpower.ReviewFile?
 function M:file_here()
-  return self.page.files[vim.api.nvim_win_get_cursor(self.window.float.win)[1]]
+  local win = self.window.float.win
+  local from, last = vim.api.nvim_win_get_cursor(win)[1], vim.api.nvim_buf_line_count(self.window.float.buf)
+  for offset = 0, last - 1 do
+    local row = (from - 1 + offset) % last + 1
+    if self.page.files[row] then
+      vim.api.nvim_win_set_cursor(win, { row, 0 })
+      return self.page.files[row]
+    end
+  end
 end
 
 ---@return string
@@ -88,10 +97,10 @@ function M:keys()
     key("r", "reject", "reject: the run ends (asks once more)", function()
       self.window:ask("reject: the run ends here", self:reject_keys())
     end),
-    key("d", "diff", "diff of the file under the cursor", function()
+    key("d", "diff", "diff of the file under the cursor, or the next one", function()
       require("superpower.ui.diff").open(self.run.root, self:file_here())
     end),
-    key("o", "open", "open the file under the cursor", function()
+    key("o", "open", "open the file under the cursor, or the next one", function()
       require("superpower.ui.diff").edit(self.run.root, self:file_here())
     end),
     self:later(),

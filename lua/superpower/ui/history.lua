@@ -13,14 +13,15 @@ local groups = {
 
 ---@param run table
 ---@param now integer
+---@param names integer
 ---@return superpower.Line
-local function line_of(run, now)
+local function line_of(run, now, names)
   local state = run.state == "paused" and run.reason and ("paused: " .. run.reason) or run.state
   local age = run.updated_at and text.age(now - run.updated_at) or ""
   return {
-    { " " .. text.fit(text.line(run.superpower), 24) .. " ", "SuperpowerLabel" },
+    { " " .. text.fit(text.line(run.superpower), names) .. " ", "SuperpowerLabel" },
     { text.right(("%d/%d"):format(run.current_stage or 0, run.total or 0), 7) .. "  ", "SuperpowerNumber" },
-    { text.fit(state, 20) .. " ", groups[run.state] or "SuperpowerNote" },
+    { text.fit(state, 19) .. " ", groups[run.state] or "SuperpowerNote" },
     { text.right(age, 8) .. "  ", "SuperpowerTime" },
     { run.run_id:sub(1, 13), "SuperpowerDim" },
   }
@@ -30,8 +31,12 @@ end
 ---@param list table[]
 function M.open(root, list)
   local now = os.time() * 1000
+  local names = 12
+  for _, run in ipairs(list) do
+    names = math.max(names, math.min(24, text.width(text.line(run.superpower))))
+  end
   local lines = vim.tbl_map(function(run)
-    return line_of(run, now)
+    return line_of(run, now, names)
   end, list)
   local page ---@type superpower.Page
   local function chosen()

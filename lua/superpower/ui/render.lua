@@ -233,6 +233,9 @@ function M.progress(run, opts)
   local digits = math.max(2, #tostring(#run.stages))
   local live = run.state == "running" and live_lines(run, opts, digits) or {}
   local foot = last_lines(run, opts)
+  if #foot > 0 and #run.stages + #live + #foot < opts.height then
+    table.insert(foot, 1, { { "" } })
+  end
   while #live > 0 and opts.height - #live - #foot < math.min(3, #run.stages) do
     table.remove(live)
   end

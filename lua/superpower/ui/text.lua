@@ -115,6 +115,24 @@ function M.cut(text, width)
   return kept .. "…"
 end
 
+--- The end of a path, in at most `width` cells: the file's name tells most.
+---@param path string
+---@param width integer
+---@return string
+function M.path(path, width)
+  if M.width(path) <= width then
+    return path
+  end
+  local chars = vim.fn.strcharlen(path)
+  for from = 1, chars - 1 do
+    local rest = vim.fn.strcharpart(path, from)
+    if M.width(rest) < width then
+      return "…" .. rest
+    end
+  end
+  return M.cut(path, width)
+end
+
 --- Exactly `width` cells, filled at the right.
 ---@param text string
 ---@param width integer

@@ -1,0 +1,89 @@
+--- A run as a progress message of Neovim 0.12: one id while it is driven, told at each stage, always ended. The editor shows
+--- it in the message line, in `vim.ui.progress_status()` and to its terminal; plugins hear it as `Progress`.
+local M = {}
+
+local told ---@type { key: string, run_id: string, id: integer|string }?
+local waiting ---@type superpower.Snapshot? told as soon as nobody is in the command line
+
+---@return boolean
+local function possible()
+  return vim.fn.has("nvim-0.12") == 1
+    and not require("superpower.notify").headless()
+    and require("superpower.config").get().progress.messages
+end
+
+---@param run superpower.Snapshot
+---@return "running"|"success"|"failed" status, string words
+local function of(run)
+  local text = require("superpower.ui.text")
+  local stage = run.stages[run.current_stage]
+  if run.state == "running" then
+    return "running", ("%d/%d %s"):format(run.current_stage, run.total, stage and text.line(stage.label) or "")
+  elseif run.state == "paused" and run.gate then
+    return "success", (require("superpower.gate").words(run):sub(#run.superpower + 2))
+  end
+  local bad = run.state == "paused" and run.reason ~= "user" and run.reason ~= "interrupted"
+  return bad and "failed" or "success", text.line(run.summary or run.state)
+end
+
+---@param run superpower.Snapshot
+local function tell(run)
+  local status, words = of(run)
+  local done = run.state == "complete" and run.total or run.current_stage - 1
+  local head = #run.superpower + 10 -- what Neovim puts before it: the title and the share
+  local ok, id = pcall(
+    vim.api.nvim_echo,
+    { { require("superpower.ui.text").cut(words, math.max(10, vim.v.echospace - head)) } },
+    false,
+    {
+      id = told and told.id or nil,
+      kind = "progress",
+      source = "superpower",
+      title = run.superpower,
+      status = status,
+      percent = math.floor(100 * done / math.max(1, run.total)),
+    }
+  )
+  if status ~= "running" or not ok then
+    told = nil
+  elseif told then
+    told.id = id
+  end
+end
+
+--- A line that is being typed must not be written over.
+---@return boolean
+local function typing()
+  return vim.api.nvim_get_mode().mode:find("^[cr]") ~= nil
+end
+
+--- Tells what is new of a run that this editor drives.
+---@param run superpower.Snapshot
+function M.follow(run)
+  if not told and (run.state ~= "running" or not run.ours) or not possible() then
+    return
+  end
+  local key = ("%s %s %d"):format(run.run_id, run.state, run.current_stage)
+  if told and (told.key == key or told.run_id ~= run.run_id) then
+    return
+  end
+  told = { key = key, run_id = run.run_id, id = told and told.id or nil }
+  if not typing() then
+    return tell(run)
+  end
+  if not waiting then
+    vim.api.nvim_create_autocmd("CmdlineLeave", {
+      once = true,
+      callback = vim.schedule_wrap(function()
+        local newest = waiting
+        waiting = nil
+        if newest and told and vim.v.exiting == vim.NIL then
+          tell(newest)
+        end
+      end),
+    })
+  end
+  waiting = run
+end
+
+return M
