@@ -15,7 +15,7 @@ pub(super) fn follow(
     cap: usize,
     wake: Option<Duration>,
 ) -> (Exit, Option<Ending>) {
-    let (mut out, mut err) = (Lines::new(cap), Lines::new(cap));
+    let (mut out, mut err, mut served) = (Lines::new(cap), Lines::new(cap), Lines::new(cap));
     let after = |wake: Duration| Instant::now().checked_add(wake);
     let mut wake = wake.and_then(after);
     let mut stopped = None;
@@ -25,6 +25,9 @@ pub(super) fn follow(
         match process.next(wake) {
             Event::Chunk(Stream::Stdout, chunk) => {
                 out.push(&chunk, |line| harness.line(&line.text, line.lost, &mut to))
+            }
+            Event::Chunk(Stream::Served, chunk) => {
+                served.push(&chunk, |line| harness.line(&line.text, line.lost, &mut to))
             }
             Event::Chunk(Stream::Stderr, chunk) => {
                 err.push(&chunk, |line| harness.error_line(&line.text, &mut to))
@@ -42,7 +45,7 @@ pub(super) fn follow(
                 process.stop(Duration::ZERO, grace);
             }
             Event::Over(exit) => {
-                if let Some(signal) = process.took() {
+                if let Some(signal) = process.took().filter(|took| *took != "TERM" || !harness.is_server()) {
                     to.signals.push(note(format!("it was ended by {signal}")));
                 }
                 out.finish(|line| harness.line(&line.text, line.lost, &mut to));
@@ -55,8 +58,17 @@ pub(super) fn follow(
                 return (exit, (!again).then(|| judged(ending, exit, stopped)));
             }
         }
-        if to.stop {
+        if to.stop && stopped.is_some() {
+            // Its own way to stop is at its end.
+            process.stop(Duration::ZERO, TERM);
+        } else if to.stop {
             stop(process, harness, &mut to, &mut stopped, Stopped::Harness);
+        }
+        if let Some(server) = to.connect {
+            process.connect(server);
+        }
+        for request in std::mem::take(&mut to.requests) {
+            process.request(request);
         }
         if !to.write.is_empty() {
             process.write(std::mem::take(&mut to.write));

@@ -38,9 +38,16 @@ impl File {
         })
     }
 
-    /// What goes before the prompt.
-    pub fn introduction(&self) -> String {
-        format!("Work as {}, which is described so:\n\n{}\n\n---", self.what, self.text)
+    /// The prompt with what it is for before it, as the tool itself would put it together.
+    pub fn told(&self, prompt: &str) -> String {
+        const FILLED: &str = "$ARGUMENTS";
+        let (filled, text) = (self.text.contains(FILLED), self.text.replace(FILLED, prompt));
+        let rest = if filled { String::new() } else { format!("\n\n---\n\n{prompt}") };
+        let folder = Path::new(&self.path).parent().filter(|_| self.path.ends_with("/SKILL.md"));
+        let base = folder.map_or_else(String::new, |folder| {
+            format!(" Its relative paths are relative to {}.", folder.display())
+        });
+        format!("Work as {}, which is described so:{base}\n\n{text}{rest}", self.what)
     }
 }
 

@@ -4,6 +4,7 @@
 //! the same limits for every harness. [`resolve`] finds the program, [`launch`] starts it, and its [`Signal`]s tell
 //! the rest, from one thread, in order.
 
+mod allowed;
 mod claude;
 mod command;
 mod fake;
@@ -25,6 +26,7 @@ pub use resolve::{Harnesses, Kind, Missing, Resolved, Settings, resolve};
 
 use crate::outcome::{Outcome, ProcessRecord, Session, Usage};
 use crate::process::{Exit, Limit};
+pub use crate::process::{Request, Server};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -231,7 +233,11 @@ pub struct Actions {
     pub write: Vec<u8>,
     /// Whether its standard input ends, once that is written.
     pub close: bool,
-    /// Whether it is stopped.
+    /// Where it serves, as it says: its events and its answers are lines from then on.
+    pub connect: Option<Server>,
+    /// To be asked of what it serves.
+    pub requests: Vec<Request>,
+    /// Whether it is stopped; where it is being stopped already, that its own way has come to its end.
     pub stop: bool,
     /// When the harness wants to be woken, in place of what it asked for before; [`Duration::MAX`] for never.
     pub wake: Option<Duration>,
@@ -242,7 +248,7 @@ pub trait Harness: Send {
     /// What is to be started.
     fn invocation(&mut self) -> Invocation;
 
-    /// Reads a line of standard output; `lost` bytes of it were dropped.
+    /// Reads a line of standard output, or of what it serves; `lost` bytes of it were dropped.
     fn line(&mut self, line: &str, lost: u64, to: &mut Actions);
 
     /// Reads a line of standard error.
@@ -256,6 +262,11 @@ pub trait Harness: Send {
 
     /// Begins to stop it in its own way; `false` where it has none.
     fn stop(&mut self, _to: &mut Actions) -> bool {
+        false
+    }
+
+    /// Whether it lives until it is ended, so that TERM is as good an end as any.
+    fn is_server(&self) -> bool {
         false
     }
 

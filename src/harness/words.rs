@@ -3,6 +3,7 @@
 use super::{Ending, Progress, Signal};
 use crate::outcome::{Outcome, Usage};
 use crate::process::{Exit, Limit};
+use serde_json::Value;
 use std::time::Duration;
 
 /// An ending without any evidence.
@@ -41,6 +42,25 @@ pub fn plain(text: &str) -> String {
         }
     }
     out
+}
+
+/// The question tool's questions, with what can be chosen.
+pub fn questions(asked: &Value) -> String {
+    let text =
+        |value: &Value, key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let one = |asked: &Value| {
+        let options = asked.get("options").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        let option = |o: &Value| match text(o, "description") {
+            description if description.is_empty() => text(o, "label"),
+            description => format!("{} ({description})", text(o, "label")),
+        };
+        let options: Vec<String> = options.iter().map(option).collect();
+        let choice = if options.is_empty() { String::new() } else { format!(" {}", options.join(" | ")) };
+        format!("{}{choice}", text(asked, "question"))
+    };
+    let questions = asked.as_array().map(Vec::as_slice).unwrap_or_default();
+    let lines: Vec<String> = questions.iter().map(one).collect();
+    if lines.is_empty() { "it asked, and did not say what".to_owned() } else { lines.join("\n") }
 }
 
 /// How a process ended.

@@ -22,6 +22,7 @@ mod spawn;
 mod supervise;
 mod sweep;
 mod tree;
+mod web;
 
 pub use environment::{Environment, find_program};
 pub use guard::program as guard_program;
@@ -34,6 +35,7 @@ pub use spawn::{Item, Stdin, Stream, spawn};
 pub use supervise::{Event, Limit, Process};
 pub use sweep::sweep;
 pub use tree::{ATTEMPT, RUN_ID};
+pub use web::{Request, Server};
 
 use std::ffi::OsString;
 use std::path::PathBuf;

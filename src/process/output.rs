@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-/// A line of the error stream begins so; standard output is kept as it is.
+/// A line of the error stream begins so; the others are kept as they are.
 const STDERR: &[u8] = b"stderr: ";
 /// An unfinished line longer than this is written before it ends.
 const UNFINISHED: usize = 64 * 1024;
@@ -101,7 +101,7 @@ impl Writer {
     }
 
     fn write(&mut self, parts: &[&[u8]]) {
-        if self.stream == Stream::Stdout {
+        if self.stream != Stream::Stderr {
             return self.output.append(parts);
         }
         let mut prefixed = Vec::new();

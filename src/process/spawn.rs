@@ -21,13 +21,15 @@ pub enum Stdin {
     Duplex,
 }
 
-/// Which of the two streams.
+/// Which of its streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stream {
     /// Standard output.
     Stdout,
     /// Standard error.
     Stderr,
+    /// What it serves, once it is connected.
+    Served,
 }
 
 /// What threads put into a process's inbox; `T` is what its owner is told by others.

@@ -4,6 +4,7 @@ use super::guard::Guarded;
 use super::leader::reaped;
 use super::output::Output;
 use super::spawn::{Item, Stream, named};
+use super::web::{Request, Server, Web};
 use super::{Exit, Inbox, Leader, READ_AFTER_EXIT, Spec};
 use crate::outcome::ProcessRecord;
 use std::io;
@@ -52,6 +53,8 @@ pub struct Process<T> {
     quit: Option<io::PipeWriter>,
     output: Output,
     open: u8,
+    web: Option<Web<T>>,
+    max_line: usize,
     timeout: Option<(Instant, Duration)>,
     idle: Option<Duration>,
     noise: Instant,
@@ -97,6 +100,8 @@ impl<T: Send + 'static> Process<T> {
             quit: Some(quit),
             output,
             open,
+            web: None,
+            max_line: spec.max_line,
             timeout: spec.timeout.and_then(|limit| Some((now.checked_add(limit)?, limit))),
             idle: spec.idle,
             noise: now,
@@ -128,6 +133,22 @@ impl<T: Send + 'static> Process<T> {
     /// Ends a duplex process's input, once all is written.
     pub fn close_stdin(&mut self) {
         self.stdin = None;
+    }
+
+    /// Connects to what the process serves: its events come as [`Stream::Served`] from here on.
+    pub fn connect(&mut self, server: Server) {
+        if self.web.is_none() {
+            let (inbox, output) = (self.inbox.clone(), self.output.clone());
+            self.web = Web::connect(server, self.leader.record.pid, self.max_line, inbox, output).ok();
+            self.open += u8::from(self.web.is_some());
+        }
+    }
+
+    /// Sends a request to what it serves. Never waits.
+    pub fn request(&self, request: Request) {
+        if let Some(web) = &self.web {
+            web.request(request);
+        }
     }
 
     /// Whether something is known to be under way, so that silence is no sign.

@@ -32,6 +32,7 @@ mod links;
 mod machine;
 mod main_job;
 mod opencode;
+mod opencode_server;
 mod process;
 mod project;
 mod project_review;

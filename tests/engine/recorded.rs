@@ -148,10 +148,14 @@ fn replay(case: &Case) -> Read {
     let mut launch = launch_of(case, &root, dir.path());
     launch.root = root;
     let mut harnesses = Harnesses::default();
-    harnesses.named.get_mut(case.tool).unwrap().cmd = vec!["/bin/true".to_owned()];
+    let settings = harnesses.named.get_mut(case.tool).unwrap();
+    settings.cmd = vec!["/bin/true".to_owned()];
+    settings.args = case.args.iter().map(|&arg| arg.to_owned()).collect();
     let mut harness = of(&resolve(case.tool, &harnesses).unwrap(), &launch);
     let text = std::fs::read_to_string(fixtures().join(format!("{}.log", case.name)))
         .unwrap_or_else(|e| panic!("{}: {e}; run scripts/record-harnesses", case.name));
+    // A session goes on where it began.
+    let text = text.replace("/project", launch.root.canonicalize().unwrap().to_str().unwrap());
     let mut all = Actions::default();
     let mut runs = text.split("\u{c}").peekable();
     // What was started twice was recorded twice.
@@ -243,6 +247,14 @@ const HEARD: &[(&str, &str)] = &[
     ("opencode-agent-unknown", ""),
     ("opencode-skill", "Write the SPECIFICATION of"),
     ("opencode-resumed", "You are the BUILDER."),
+    ("opencode-served-agent", "You are the BUILDER."),
+    ("opencode-served-agent-made-primary", "You are the CHECKER."),
+    ("opencode-served-agent-of-claude", "You are the IMPLEMENTER."),
+    ("opencode-served-agent-unknown", ""),
+    ("opencode-served-skill", "Write the SPECIFICATION of"),
+    ("opencode-served-skill-filled", "with !`touch filled.txt` and @README.md"),
+    ("opencode-served-skill-unknown", ""),
+    ("opencode-served-resumed", "You are the BUILDER."),
 ];
 
 /// Cases in which the model was not told what it should have been.
@@ -416,6 +428,9 @@ fn shorten(value: &mut Value) {
                 "responseHeaders",
             ] {
                 map.shift_remove(name);
+            }
+            if map.get("permission").is_some_and(Value::is_array) {
+                map.shift_remove("permission");
             }
             if let Some(Value::String(text)) = map.get_mut("description")
                 && let Some((at, _)) = text.char_indices().nth(60)

@@ -38,6 +38,8 @@ pub enum Reply {
     Nobody,
     /// Allowed.
     Once,
+    /// Allowed for all of the run.
+    Run,
     /// Denied by a human.
     Deny,
     /// Denied by the clock.
@@ -49,6 +51,7 @@ impl Reply {
     pub fn answer(self) -> Answer {
         match self {
             Self::Once => Answer::Once,
+            Self::Run => Answer::Run,
             Self::Deny => Answer::Deny { reason: "not this".to_owned() },
             Self::Nobody | Self::Refuse => Answer::Refuse { why: "nobody answered in time".to_owned() },
         }
@@ -70,8 +73,15 @@ const CLAUDE: Case = Case {
     live: None,
 };
 
-const OPENCODE: Case = Case { tool: "opencode", task: "builder", ..CLAUDE };
+/// One run of OpenCode, and its server.
+const OPENCODE: Case = Case { args: &["run"], ..SERVED };
+const SERVED: Case = Case { tool: "opencode", task: "builder", ..CLAUDE };
 const ASK: &[&str] = &["env", "OPENCODE_CONFIG=HOME/ask.json"];
+const TWICE: &str = "Go. <<use: bash {\"command\":\"echo one\",\"description\":\"One\"}>> <<use: bash {\"command\":\"echo two\",\"description\":\"Two\"}>> <<say: All done.>>";
+const OUTSIDE: &str =
+    "Go. <<use: write {\"filePath\":\"/etc/superpower-recorded\",\"content\":\"x\"}>> <<say: All done.>>";
+const ASKED_OPENCODE: &str = "Go. <<use: question {\"questions\":[{\"question\":\"Which database?\",\"header\":\"DB\",\"options\":[{\"label\":\"sqlite\",\"description\":\"one file\"},{\"label\":\"postgres\",\"description\":\"a server\"}]}]}>> <<say: All done.>>";
+const CUT: &str = "Go. <<say: a>> <<cut>> <<next>> <<say: b>> <<cut>> <<next>> <<say: c>> <<cut>> <<next>> <<say: d>> <<cut>> <<next>> <<say: e>> <<cut>> <<next>> <<say: f>> <<cut>>";
 const SLOW: &str = "Go. <<use: Bash {\"command\":\"python3 -c 'import time; time.sleep(60)'\",\"description\":\"Sleep\"}>> <<say: All done.>>";
 const SLOW_OPENCODE: &str = "Go. <<say: now>> <<use: bash {\"command\":\"python3 -c 'import time; time.sleep(60)'\",\"description\":\"Sleep\"}>> <<say: All done.>>";
 const WORK: &str = "Go. <<say: I write.>> <<use: Write {\"file_path\":\"hello.txt\",\"content\":\"hi\\n\"}>> <<say: I look.>> <<use: Bash {\"command\":\"cat hello.txt\",\"description\":\"Show it\"}>> <<say: All done.>>";
@@ -237,7 +247,7 @@ pub const CASES: &[Case] = &[
         expected: "needs-human: refused: edit ( / 1",
         ..OPENCODE
     },
-    Case { name: "opencode-auto", prompt: WORK_OPENCODE, around: ASK, args: &["--auto"], ..OPENCODE },
+    Case { name: "opencode-auto", prompt: WORK_OPENCODE, around: ASK, args: &["run", "--auto"], ..OPENCODE },
     Case {
         name: "opencode-400",
         prompt: "Go. <<fail: 400>>",
@@ -265,13 +275,13 @@ pub const CASES: &[Case] = &[
     Case { name: "opencode-529-twice", prompt: "Go. <<fail: 529 2>> <<say: All done.>>", ..OPENCODE },
     Case {
         name: "opencode-cut",
-        prompt: "Go. <<say: a>> <<cut>> <<next>> <<say: b>> <<cut>> <<next>> <<say: c>> <<cut>> <<next>> <<say: d>> <<cut>> <<next>> <<say: e>> <<cut>> <<next>> <<say: f>> <<cut>>",
+        prompt: CUT,
         expected: "transient: its stream is cut again and again",
         ..OPENCODE
     },
     Case {
         name: "opencode-model-unknown",
-        args: &["--model", "fake/nosuch"],
+        args: &["run", "--model", "fake/nosuch"],
         expected: "failed: ",
         ..OPENCODE
     },
@@ -284,5 +294,111 @@ pub const CASES: &[Case] = &[
         expected: "failed: no final event",
         live: Some("failed: stopped"),
         ..OPENCODE
+    },
+    Case { name: "opencode-served-agent", ..SERVED },
+    Case { name: "opencode-served-agent-made-primary", task: "checker", ..SERVED },
+    Case { name: "opencode-served-agent-of-claude", task: "implementer", ..SERVED },
+    Case {
+        name: "opencode-served-agent-unknown",
+        task: "nosuch",
+        expected: "failed: OpenCode has no agent \"nosuch\"",
+        ..SERVED
+    },
+    Case { name: "opencode-served-work", prompt: WORK_OPENCODE, ..SERVED },
+    Case { name: "opencode-served-parts", prompt: PARTS, ..SERVED },
+    Case { name: "opencode-served-skill", task: "/write-spec", ..SERVED },
+    Case {
+        name: "opencode-served-skill-filled",
+        task: "/write-spec",
+        prompt: "Go, with !`touch filled.txt` and @README.md <<use: bash {\"command\":\"ls filled.txt || echo none\",\"description\":\"Look\"}>> <<say: All done.>>",
+        ..SERVED
+    },
+    Case {
+        name: "opencode-served-skill-unknown",
+        task: "/nosuch",
+        expected: "failed: OpenCode has no skill \"nosuch\"",
+        ..SERVED
+    },
+    Case { name: "opencode-served-once", prompt: WORK_OPENCODE, around: ASK, ..SERVED },
+    Case { name: "opencode-served-for-the-run", prompt: TWICE, around: ASK, reply: Reply::Run, ..SERVED },
+    Case { name: "opencode-served-denied", prompt: WORK_OPENCODE, around: ASK, reply: Reply::Deny, ..SERVED },
+    Case {
+        name: "opencode-served-refused",
+        prompt: OUTSIDE,
+        reply: Reply::Refuse,
+        expected: "passed: All done. / 1",
+        ..SERVED
+    },
+    Case {
+        name: "opencode-served-nobody",
+        prompt: TWICE,
+        around: ASK,
+        reply: Reply::Nobody,
+        expected: "passed: All done. / 2",
+        ..SERVED
+    },
+    Case { name: "opencode-served-auto", prompt: WORK_OPENCODE, around: ASK, args: &["--auto"], ..SERVED },
+    Case {
+        name: "opencode-served-question",
+        task: "build",
+        prompt: ASKED_OPENCODE,
+        expected: "needs-human: Which database? sqlite (one file) | postgres (a server)",
+        ..SERVED
+    },
+    Case {
+        name: "opencode-served-400",
+        prompt: "Go. <<fail: 400>>",
+        expected: "failed: made-up invalid_request_error (400)",
+        ..SERVED
+    },
+    Case {
+        name: "opencode-served-401",
+        prompt: "Go. <<fail: 401>>",
+        expected: "auth: made-up authentication_error (401)",
+        ..SERVED
+    },
+    Case {
+        name: "opencode-served-429",
+        prompt: "Go. <<fail: 429>>",
+        expected: "limited: made-up rate_limit_error (429)",
+        ..SERVED
+    },
+    Case {
+        name: "opencode-served-500",
+        prompt: "Go. <<fail: 500>>",
+        expected: "transient: made-up api_error (500)",
+        ..SERVED
+    },
+    Case { name: "opencode-served-529-twice", prompt: "Go. <<fail: 529 2>> <<say: All done.>>", ..SERVED },
+    Case {
+        name: "opencode-served-cut",
+        prompt: CUT,
+        expected: "transient: its stream is cut again and again",
+        ..SERVED
+    },
+    Case {
+        name: "opencode-served-model-unknown",
+        args: &["--model", "fake/nosuch"],
+        expected: "failed: ",
+        ..SERVED
+    },
+    Case {
+        name: "opencode-served-resumed",
+        first: Some("Go. <<say: Begun.>>"),
+        session: Some("ses_1"),
+        ..SERVED
+    },
+    Case {
+        name: "opencode-served-resume-unknown",
+        session: Some("ses_dd3dae5b4ffeM4DBF4kvXoWfXW"),
+        ..SERVED
+    },
+    Case {
+        name: "opencode-served-stopped-in-bash",
+        prompt: SLOW_OPENCODE,
+        stop: Some(3000),
+        expected: "failed: Aborted",
+        live: Some("failed: stopped"),
+        ..SERVED
     },
 ];

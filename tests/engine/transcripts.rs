@@ -54,7 +54,11 @@ fn read(tool: &str, case: &Case, change: impl FnOnce(&mut Launch)) -> Read {
     change(&mut launch);
     let mut harnesses = Harnesses::default();
     // Any program will do: none is started.
-    harnesses.named.get_mut(tool).unwrap().cmd = vec!["/bin/true".to_owned()];
+    let settings = harnesses.named.get_mut(tool).unwrap();
+    settings.cmd = vec!["/bin/true".to_owned()];
+    if tool == "opencode" {
+        settings.args = vec!["run".to_owned()];
+    }
     let mut harness = of(&resolve(tool, &harnesses).unwrap(), &launch);
     harness.invocation();
     let mut to = Actions::default();

@@ -82,7 +82,7 @@ impl Claude {
     fn told(&self, unknown: Option<known::File>) -> String {
         let prompt = &self.launch.prompt;
         match (&self.launch.task, unknown) {
-            (_, Some(file)) => format!("{}\n\n{prompt}", file.introduction()),
+            (_, Some(file)) => file.told(prompt),
             (Task::Skill(name), None) => format!("/{name} {prompt}"),
             (Task::Agent(_), None) => prompt.clone(),
         }

@@ -2,22 +2,12 @@
 
 use super::send;
 use super::wire::{Line, Request};
-use crate::harness::words::note;
+use crate::harness::allowed::{self, DENIED, NOBODY};
+use crate::harness::words::{note, questions};
 use crate::harness::{Actions, Answer, Question, Signal, tool};
-use crate::process::locked;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
-use std::sync::Mutex;
-
-/// What it hears where nobody is there.
-const NOBODY: &str =
-    "Nobody is there to allow this. Go on without it, or finish and say what it is needed for.";
-/// What it hears where a human says no, and not why.
-const DENIED: &str = "The user does not allow this.";
-
-/// Tools that a human allowed for the rest of a run, by the run's id. It is this editor's memory only: another one asks.
-static ALLOWED: Mutex<BTreeSet<(String, String)>> = Mutex::new(BTreeSet::new());
 
 /// What was asked, and what was answered.
 pub struct Permissions {
@@ -66,13 +56,13 @@ impl Permissions {
         if tool == "AskUserQuestion" {
             deny(id, "The user answers later.", to);
             self.denied.insert(request.tool_use_id.str().to_owned());
-            return Some(question(input));
+            return Some(questions(input.get("questions").unwrap_or(input)));
         }
         let call = request.tool_use_id.str().to_owned();
         let title = tool::title(tool, input, &self.root);
         self.hints.insert(call.clone(), hint(request, &self.root));
         let asked = Asked { tool: tool.to_owned(), input: input.clone(), call, title };
-        if locked(&ALLOWED).contains(&(self.run_id.clone(), tool.to_owned())) {
+        if allowed::is_allowed(&self.run_id, tool) {
             allow(id, &asked.input, to);
         } else if self.interactive {
             let question = Question {
@@ -113,7 +103,7 @@ impl Permissions {
                         self.open.insert(other, waits);
                     }
                 }
-                locked(&ALLOWED).insert((self.run_id.clone(), asked.tool));
+                allowed::allow(&self.run_id, &asked.tool);
             }
             Answer::Deny { reason } => {
                 let reason = if reason.trim().is_empty() { DENIED } else { reason };
@@ -156,25 +146,6 @@ fn deny(id: &str, message: &str, to: &mut Actions) {
 fn respond(id: &str, response: &Value, to: &mut Actions) {
     let response = json!({"subtype": "success", "request_id": id, "response": response});
     send(to, &json!({"type": "control_response", "response": response}));
-}
-
-/// The question tool's questions, with what can be chosen.
-fn question(input: &Value) -> String {
-    let text =
-        |value: &Value, key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-    let one = |asked: &Value| {
-        let options = asked.get("options").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-        let option = |o: &Value| match text(o, "description") {
-            description if description.is_empty() => text(o, "label"),
-            description => format!("{} ({description})", text(o, "label")),
-        };
-        let options: Vec<String> = options.iter().map(option).collect();
-        let choice = if options.is_empty() { String::new() } else { format!(" {}", options.join(" | ")) };
-        format!("{}{choice}", text(asked, "question"))
-    };
-    let questions = input.get("questions").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let lines: Vec<String> = questions.iter().map(one).collect();
-    if lines.is_empty() { "it asked, and did not say what".to_owned() } else { lines.join("\n") }
 }
 
 /// The line of configuration that allows what is asked, as the tool suggests it.

@@ -1,80 +1,17 @@
-//! The lines that OpenCode prints: each a part of the answer, whole.
+//! What OpenCode has told so far, whichever way: texts, tool calls, what was used, and how it stands.
 
+use super::wire::{Line, Part};
 use crate::harness::limit::{self, Trouble};
-use crate::harness::loose::{Number, Object, Text};
 use crate::harness::tail::Tail;
 use crate::harness::words::first_line;
 use crate::harness::{Progress, Signal, TodoItem, tool};
 use crate::outcome::{Outcome, Session, Usage};
 use chrono::{DateTime, Utc};
-use serde::Deserialize;
 use serde_json::Value;
 use std::path::PathBuf;
 
 /// How much of it the next attempt is told.
 const TAIL: usize = 4096;
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Line<'a> {
-    #[serde(borrow, rename = "type")]
-    kind: Text<'a>,
-    #[serde(borrow, rename = "sessionID")]
-    session: Text<'a>,
-    #[serde(borrow)]
-    part: Object<Part<'a>>,
-    error: Value,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Part<'a> {
-    #[serde(borrow)]
-    text: Text<'a>,
-    #[serde(borrow)]
-    tool: Text<'a>,
-    #[serde(borrow, rename = "callID")]
-    call: Text<'a>,
-    #[serde(borrow)]
-    state: Object<State<'a>>,
-    #[serde(borrow)]
-    reason: Text<'a>,
-    tokens: Object<Tokens>,
-    cost: Number,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct State<'a> {
-    #[serde(borrow)]
-    status: Text<'a>,
-    input: Value,
-    #[serde(borrow)]
-    error: Text<'a>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Tokens {
-    input: Number,
-    output: Number,
-    reasoning: Number,
-    cache: Object<Cache>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Cache {
-    read: Number,
-    write: Number,
-}
-
-impl Tokens {
-    fn sum(&self) -> u64 {
-        let cache = self.cache.get().map_or(0, |cache| cache.read.count() + cache.write.count());
-        self.input.count() + self.output.count() + self.reasoning.count() + cache
-    }
-}
 
 /// The last that was seen which says how it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -104,7 +41,8 @@ pub struct Failure {
 }
 
 impl Failure {
-    fn of(error: &Value) -> Self {
+    /// As an error event tells it.
+    pub fn of(error: &Value) -> Self {
         let data = &error["data"];
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         Self {
@@ -217,27 +155,47 @@ impl Reader {
         let nothing = Part::default();
         let part = line.part.get().unwrap_or(&nothing);
         match line.kind.str() {
-            "step_start" => (self.last, self.fresh) = (Last::Open, true),
+            "step_start" => self.begun(),
             "text" => {
-                if std::mem::take(&mut self.fresh) {
-                    self.texts.clear();
-                }
-                self.texts.push(part.text.str().to_owned());
-                self.tail.line(part.text.str());
+                self.text(part.text.str());
                 to.push(Signal::Progress(Progress::Text { text: format!("{}\n", part.text.str()) }));
             }
-            "tool_use" => self.tool(part, to),
+            "tool_use" => self.tool(part, None, to),
             "step_finish" => self.step(part, to),
-            "error" => {
-                let failure = Failure::of(&line.error);
-                self.tail.line(&format!("[{}: {}]", failure.name, failure.message));
-                self.last = Last::Error(failure);
-            }
+            "error" => self.failed(Failure::of(&line.error)),
             _ => {}
         }
     }
 
-    fn tool(&mut self, part: &Part<'_>, to: &mut Vec<Signal>) {
+    /// A step begins.
+    pub fn begun(&mut self) {
+        (self.last, self.fresh) = (Last::Open, true);
+    }
+
+    /// A text, whole.
+    pub fn text(&mut self, text: &str) {
+        if std::mem::take(&mut self.fresh) {
+            self.texts.clear();
+        }
+        self.texts.push(text.to_owned());
+        self.tail.line(text);
+    }
+
+    /// The first word of what went wrong: what follows it says less.
+    pub fn failed_first(&mut self, failure: Failure) {
+        if !matches!(self.last, Last::Error(_)) {
+            self.failed(failure);
+        }
+    }
+
+    /// An error that ends the answer.
+    pub fn failed(&mut self, failure: Failure) {
+        self.tail.line(&format!("[{}: {}]", failure.name, failure.message));
+        self.last = Last::Error(failure);
+    }
+
+    /// A tool call that is over; of a subagent where `parent` is given.
+    pub fn tool(&mut self, part: &Part<'_>, parent: Option<&str>, to: &mut Vec<Signal>) {
         let Some(state) = part.state.get() else { return };
         let (name, failed) = (part.tool.str(), state.status.str() == "error");
         let title = tool::title(name, &state.input, &self.root);
@@ -253,26 +211,16 @@ impl Reader {
             id: part.call.str().to_owned(),
             title,
             status: if failed { "failed" } else { "done" }.to_owned(),
-            parent: None,
+            parent: parent.map(ToOwned::to_owned),
             files: if failed { Vec::new() } else { tool::files(name, &state.input, &self.root) },
         }));
         if let Some(todos) = state.input.get("todos").and_then(Value::as_array) {
-            let field = |item: &Value, key: &str| {
-                item.get(key).and_then(Value::as_str).unwrap_or_default().to_owned()
-            };
-            let item =
-                |item: &Value| TodoItem { text: field(item, "content"), status: field(item, "status") };
-            to.push(Signal::Progress(Progress::Todo { items: todos.iter().map(item).collect() }));
+            to.push(todo(todos));
         }
     }
 
-    fn step(&mut self, part: &Part<'_>, to: &mut Vec<Signal>) {
-        self.last = match part.reason.str() {
-            "stop" => Last::Good,
-            "unknown" => Last::Unknown,
-            _ => Last::Tools,
-        };
-        self.cuts = if self.last == Last::Unknown { self.cuts + 1 } else { 0 };
+    /// What a step used, whoever made it.
+    pub fn used(&mut self, part: &Part<'_>, to: &mut Vec<Signal>) {
         if let Some(tokens) = part.tokens.get() {
             self.usage.tokens = Some(self.usage.tokens.unwrap_or_default() + tokens.sum());
         }
@@ -281,4 +229,23 @@ impl Reader {
         }
         to.push(Signal::Progress(Progress::Usage { usage: self.usage.clone() }));
     }
+
+    /// A step is over.
+    pub fn step(&mut self, part: &Part<'_>, to: &mut Vec<Signal>) {
+        self.last = match part.reason.str() {
+            "stop" => Last::Good,
+            "unknown" => Last::Unknown,
+            _ => Last::Tools,
+        };
+        self.cuts = if self.last == Last::Unknown { self.cuts + 1 } else { 0 };
+        self.used(part, to);
+    }
+}
+
+/// The to-do list, as its tool is given it.
+pub fn todo(todos: &[Value]) -> Signal {
+    let field =
+        |item: &Value, key: &str| item.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let item = |item: &Value| TodoItem { text: field(item, "content"), status: field(item, "status") };
+    Signal::Progress(Progress::Todo { items: todos.iter().map(item).collect() })
 }

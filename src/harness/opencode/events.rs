@@ -1,0 +1,203 @@
+//! What the server's events tell of the work: texts as they come, tool calls, subagents, to-do list, usage, retries.
+
+use super::read::{Failure, Reader, todo};
+use super::wire::{Line, Part, Properties, Status};
+use crate::harness::words::{first_line, note};
+use crate::harness::{Progress, Signal, tool};
+use chrono::{DateTime, Utc};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+/// What has been seen so far.
+pub struct Watch {
+    root: PathBuf,
+    /// Our session; those of its subagents are others.
+    pub session: String,
+    /// What was read of it.
+    pub reader: Reader,
+    /// Messages of the agent; the others are of the user, which is us.
+    messages: BTreeSet<String>,
+    /// Text parts that are not over, and whether something of them was shown.
+    texts: BTreeMap<String, bool>,
+    /// The text part that was over last: it may be told of again.
+    over: String,
+    /// Tool calls that are not over.
+    open: BTreeSet<String>,
+    /// The call that a subagent's session belongs to.
+    subagents: BTreeMap<String, String>,
+    /// It waits for another try, and says until when.
+    pub retrying: bool,
+}
+
+/// What an event means for whoever leads the session.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Meaning {
+    /// Nothing.
+    None,
+    /// Something is at work.
+    Working,
+    /// It came to rest.
+    Rests,
+    /// It went wrong; rest follows, mostly.
+    Failed,
+    /// It tries again at that time, for that reason.
+    Retries(Option<DateTime<Utc>>, String),
+}
+
+impl Watch {
+    /// Nothing seen yet.
+    pub fn new(root: PathBuf) -> Self {
+        Self {
+            reader: Reader::new(root.clone()),
+            root,
+            session: String::new(),
+            messages: BTreeSet::new(),
+            texts: BTreeMap::new(),
+            over: String::new(),
+            open: BTreeSet::new(),
+            subagents: BTreeMap::new(),
+            retrying: false,
+        }
+    }
+
+    /// Whether a tool call is open, or it waits for a time that it has told.
+    pub fn busy(&self) -> bool {
+        self.retrying || !self.open.is_empty()
+    }
+
+    /// Reads an event of the work.
+    pub fn event(&mut self, line: &Line<'_>, to: &mut Vec<Signal>) -> Meaning {
+        let nothing = Properties::default();
+        let event = line.properties.get().unwrap_or(&nothing);
+        let ours = event.session.str() == self.session;
+        match line.kind.str() {
+            "message.updated" => {
+                if let Some(info) = event.info.get().filter(|info| ours && info.role.str() == "assistant") {
+                    self.messages.insert(info.id.str().to_owned());
+                }
+                Meaning::None
+            }
+            "message.part.updated" => event.part.get().map_or(Meaning::None, |part| {
+                if ours { self.part(part, to) } else { self.part_of_subagent(event.session.str(), part, to) }
+            }),
+            "message.part.delta" if event.field.str() == "text" => {
+                if let Some(shown) = self.texts.get_mut(event.part_id.str()) {
+                    *shown = true;
+                    to.push(Signal::Progress(Progress::Text { text: event.delta.str().to_owned() }));
+                }
+                Meaning::None
+            }
+            "todo.updated" if ours => {
+                to.extend(event.todos.as_array().map(|todos| todo(todos)));
+                Meaning::None
+            }
+            "session.status" if ours => {
+                event.status.get().map_or(Meaning::None, |status| self.status(status, to))
+            }
+            "session.idle" if ours => self.rests(),
+            "session.compacted" if ours => {
+                to.push(note("its conversation was summed up, to make room"));
+                Meaning::None
+            }
+            "session.error" if ours || event.session.str().is_empty() => {
+                self.reader.failed_first(Failure::of(&event.error));
+                Meaning::Failed
+            }
+            _ => Meaning::None,
+        }
+    }
+
+    fn rests(&mut self) -> Meaning {
+        self.retrying = false;
+        self.open.clear();
+        Meaning::Rests
+    }
+
+    fn status(&mut self, status: &Status<'_>, to: &mut Vec<Signal>) -> Meaning {
+        match status.kind.str() {
+            "idle" => self.rests(),
+            "retry" => {
+                self.retrying = true;
+                let until = status.next.0.and_then(|at| DateTime::from_timestamp_millis(at as i64));
+                let left = until.map_or(0, |until| (until - Utc::now()).num_seconds().max(0) + 1);
+                let why = first_line(status.message.str());
+                let text = format!("{why}, retry {} in {left}s", status.attempt.count());
+                self.reader.tail.line(&format!("[{text}]"));
+                to.push(Signal::Progress(Progress::Waiting { text }));
+                Meaning::Retries(until, why)
+            }
+            _ => {
+                self.retrying = false;
+                Meaning::Working
+            }
+        }
+    }
+
+    fn part(&mut self, part: &Part<'_>, to: &mut Vec<Signal>) -> Meaning {
+        match part.kind.str() {
+            "step-start" => {
+                self.reader.begun();
+                self.retrying = false;
+                return Meaning::Working;
+            }
+            "step-finish" => self.reader.step(part, to),
+            "text" if self.messages.contains(part.message.str()) => self.text(part, to),
+            "tool" => self.tool(part, None, to),
+            _ => {}
+        }
+        Meaning::None
+    }
+
+    fn part_of_subagent(&mut self, session: &str, part: &Part<'_>, to: &mut Vec<Signal>) -> Meaning {
+        match part.kind.str() {
+            "step-finish" => self.reader.used(part, to),
+            "tool" => {
+                let call = self.subagents.get(session).cloned();
+                self.tool(part, Some(call.as_deref().unwrap_or(session)), to);
+            }
+            _ => {}
+        }
+        Meaning::None
+    }
+
+    fn text(&mut self, part: &Part<'_>, to: &mut Vec<Signal>) {
+        let id = part.id.str();
+        if part.time.get().is_none_or(|time| time.end.0.is_none()) {
+            self.texts.entry(id.to_owned()).or_default();
+            return;
+        }
+        let shown = self.texts.remove(id).unwrap_or(false);
+        if std::mem::replace(&mut self.over, id.to_owned()) == id {
+            return;
+        }
+        self.reader.text(part.text.str());
+        let text = if shown { "\n".to_owned() } else { format!("{}\n", part.text.str()) };
+        to.push(Signal::Progress(Progress::Text { text }));
+    }
+
+    fn tool(&mut self, part: &Part<'_>, parent: Option<&str>, to: &mut Vec<Signal>) {
+        let Some(state) = part.state.get() else { return };
+        let call = part.call.str();
+        let subagent = state.metadata.get().map_or("", |metadata| metadata.session.str());
+        if parent.is_none() && !subagent.is_empty() {
+            self.subagents.insert(subagent.to_owned(), call.to_owned());
+        }
+        match state.status.str() {
+            // It is told of again with each piece of its output.
+            "running" if self.open.insert(call.to_owned()) => {
+                to.push(Signal::Progress(Progress::Tool {
+                    id: call.to_owned(),
+                    title: tool::title(part.tool.str(), &state.input, &self.root),
+                    status: "running".to_owned(),
+                    parent: parent.map(ToOwned::to_owned),
+                    files: Vec::new(),
+                }));
+            }
+            "completed" | "error" => {
+                self.open.remove(call);
+                self.reader.tool(part, parent, to);
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! Permissions that OpenCode asks for: a tool's kind, what it is about, and for an edit its diff.
+
+use super::wire::Properties;
+use crate::harness::allowed::{self, DENIED, NOBODY};
+use crate::harness::words::note;
+use crate::harness::{Actions, Answer, Question, Request, Signal, tool};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// Longest title, in characters.
+const TITLE: usize = 120;
+
+/// What was asked, and what was answered.
+pub struct Permissions {
+    root: PathBuf,
+    run_id: String,
+    interactive: bool,
+    /// Whatever it asks for is allowed.
+    auto: bool,
+    open: BTreeMap<String, Asked>,
+    refused: Vec<String>,
+}
+
+struct Asked {
+    kind: String,
+    title: String,
+}
+
+impl Permissions {
+    /// None asked yet.
+    pub fn new(root: PathBuf, run_id: &str, interactive: bool, auto: bool) -> Self {
+        let (open, refused) = (BTreeMap::new(), Vec::new());
+        Self { root, run_id: run_id.to_owned(), interactive, auto, open, refused }
+    }
+
+    /// Whether an answer is waited for.
+    pub fn waiting(&self) -> bool {
+        !self.open.is_empty()
+    }
+
+    /// What machines refused.
+    pub fn refused(&self) -> &[String] {
+        &self.refused
+    }
+
+    /// Takes a request.
+    pub fn asked(&mut self, event: &Properties<'_>, to: &mut Actions) {
+        let (id, kind) = (event.id.str(), event.permission.str());
+        if !crate::harness::is_name(id) {
+            return;
+        }
+        let asked = Asked { kind: kind.to_owned(), title: self.title(event) };
+        if self.auto || allowed::is_allowed(&self.run_id, &memory(kind)) {
+            reply(id, None, to);
+        } else if self.interactive {
+            let input = if event.metadata.as_object().is_some_and(|map| !map.is_empty()) {
+                event.metadata.clone()
+            } else {
+                json!({"patterns": event.patterns})
+            };
+            let (tool, title) = (asked.kind.clone(), asked.title.clone());
+            to.signals.push(Signal::Asked(Question { id: id.to_owned(), tool, input, title }));
+            self.open.insert(id.to_owned(), asked);
+        } else {
+            self.refuse(id, &asked, NOBODY, to);
+        }
+    }
+
+    /// Somebody else answered it.
+    pub fn replied(&mut self, id: &str, to: &mut Actions) {
+        if self.open.remove(id).is_some() {
+            to.signals.push(Signal::Withdrawn(id.to_owned()));
+        }
+    }
+
+    /// Nothing is waited for any more.
+    pub fn over(&mut self, to: &mut Actions) {
+        to.signals.extend(std::mem::take(&mut self.open).into_keys().map(Signal::Withdrawn));
+    }
+
+    /// Gives the answer to a question that is open.
+    pub fn answer(&mut self, id: &str, answer: &Answer, to: &mut Actions) {
+        let Some(asked) = self.open.remove(id) else { return };
+        match answer {
+            Answer::Once => reply(id, None, to),
+            Answer::Run => {
+                // Its own "always" is not used: it is for one pattern, and may outlive the run.
+                reply(id, None, to);
+                let same: Vec<String> = self
+                    .open
+                    .iter()
+                    .filter(|(_, waits)| waits.kind == asked.kind)
+                    .map(|(id, _)| id.clone())
+                    .collect();
+                for other in same {
+                    reply(&other, None, to);
+                    self.replied(&other, to);
+                }
+                allowed::allow(&self.run_id, &memory(&asked.kind));
+            }
+            Answer::Deny { reason } => {
+                let reason = if reason.trim().is_empty() { DENIED } else { reason };
+                to.signals.push(note(format!("denied: {}", asked.title)));
+                reply(id, Some(reason), to);
+            }
+            Answer::Refuse { why } => self.refuse(id, &asked, why, to),
+        }
+    }
+
+    fn refuse(&mut self, id: &str, asked: &Asked, why: &str, to: &mut Actions) {
+        to.signals.push(note(format!("refused, since nobody answered: {}", asked.title)));
+        reply(id, Some(why), to);
+        if !self.refused.contains(&asked.title) {
+            self.refused.push(asked.title.clone());
+        }
+    }
+
+    /// One line, e.g. `edit docs/a.md`.
+    fn title(&self, event: &Properties<'_>) -> String {
+        let text = |key: &str| event.metadata.get(key).and_then(Value::as_str);
+        let about = match (text("filepath"), text("command").or_else(|| text("url"))) {
+            (Some(path), _) => tool::relative(path, &self.root),
+            (_, Some(text)) => {
+                text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().to_owned()
+            }
+            _ => {
+                let patterns = event.patterns.as_array().map(Vec::as_slice).unwrap_or_default();
+                patterns.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", ")
+            }
+        };
+        let title = format!("{} {}", event.permission.str().replace('_', " "), about.trim());
+        match title.char_indices().nth(TITLE) {
+            Some((at, _)) => format!("{}…", &title[..at]),
+            None => title.trim_end().to_owned(),
+        }
+    }
+}
+
+/// How it is remembered what is allowed for a run: its kinds are no other harness's tools.
+fn memory(kind: &str) -> String {
+    format!("{}/{kind}", super::NAME)
+}
+
+/// Allows, or says why not. With a word of why its turn goes on; without one it would end there.
+fn reply(id: &str, why_not: Option<&str>, to: &mut Actions) {
+    let post = match why_not {
+        None => json!({"reply": "once"}),
+        Some(why) => json!({"reply": "reject", "message": why}),
+    };
+    let (name, path) = ("permission".to_owned(), format!("/permission/{id}/reply"));
+    to.requests.push(Request { name, path, post: Some(post) });
+}

@@ -1,0 +1,122 @@
+//! `opencode run`: the prompt on standard input, a line for each part of the answer, and no final event.
+//!
+//! It retries in silence, refuses at once what it would ask for, and leaves its shells to whoever stops it: the way for
+//! releases whose server does not come up, and for those who want it.
+
+use super::read::{Last, Reader};
+use super::{CUTS, HINT, How, Setup, judged};
+use crate::harness::words::{cut_line, note, plain};
+use crate::harness::{Actions, End, Ending, Harness, Invocation, Progress, Signal, Stopped, Task};
+use crate::outcome::Outcome;
+use std::time::Duration;
+
+/// After so much silence outside of a step, that is shown: it retries without a word.
+const SILENCE: Duration = Duration::from_secs(15);
+
+/// One run of OpenCode.
+pub struct Run {
+    setup: Setup,
+    reader: Reader,
+    cut: Option<Outcome>,
+    again: bool,
+    silence: Duration,
+}
+
+impl Run {
+    /// OpenCode's one run.
+    pub fn new(setup: Setup) -> Self {
+        let reader = Reader::new(setup.launch.root.clone());
+        Self { setup, reader, cut: None, again: false, silence: Duration::ZERO }
+    }
+}
+
+impl Harness for Run {
+    fn invocation(&mut self) -> Invocation {
+        let setup = &self.setup;
+        let mut args = setup.first.clone();
+        let mut add = |more: &[&str]| args.extend(more.iter().map(|&s| s.to_owned()));
+        add(&["run", "--format", "json"]);
+        match (&setup.launch.task, &setup.how) {
+            (_, How::Told(_)) => {}
+            (Task::Agent(name), _) => add(&["--agent", name]),
+            (Task::Skill(name), _) => add(&["--command", name]),
+        }
+        match &setup.resume {
+            Some(id) => add(&["--session", id]),
+            // Its own title costs a request.
+            None => add(&["--title", &format!("superpower-{}", setup.launch.stage)]),
+        }
+        args.extend(setup.extra.iter().cloned());
+        Invocation {
+            args,
+            env: setup.environment(),
+            stdin: setup.told().into_bytes(),
+            streams: true,
+            wake: Some(SILENCE),
+            ..Invocation::default()
+        }
+    }
+
+    fn line(&mut self, text: &str, lost: u64, to: &mut Actions) {
+        if lost > 0 {
+            to.signals.push(cut_line(lost));
+        }
+        self.reader.line(text, &mut to.signals);
+        (self.silence, to.wake) = (Duration::ZERO, Some(SILENCE));
+        if self.reader.cuts >= CUTS {
+            let why = "its stream is cut again and again".to_owned();
+            self.cut.get_or_insert(Outcome::Transient { why });
+            to.stop = true;
+        }
+    }
+
+    fn error_line(&mut self, line: &str, to: &mut Actions) {
+        let line = plain(line);
+        self.reader.error_line(&line);
+        if !line.contains("Falling back to default agent") {
+            return;
+        }
+        to.stop = true;
+        if line.contains("is a subagent") && self.setup.how == How::Named {
+            self.setup.how = How::MadePrimary;
+            self.again = true;
+            to.signals.push(note(self.setup.made_primary()));
+        } else {
+            self.cut = Some(self.setup.unknown());
+        }
+    }
+
+    fn woken(&mut self, to: &mut Actions) {
+        if !self.busy() {
+            self.silence += SILENCE;
+            let text =
+                format!("no word from its model for {}s; it retries in silence", self.silence.as_secs());
+            to.signals.push(Signal::Progress(Progress::Waiting { text }));
+        }
+        to.wake = Some(SILENCE);
+    }
+
+    fn busy(&self) -> bool {
+        // Tools are told of when they are done: while a step is open one may be running.
+        self.reader.last == Last::Open
+    }
+
+    fn end(&mut self, end: &End, to: &mut Actions) -> Option<Ending> {
+        if self.setup.resume.is_some() && self.reader.errors.text().contains("Session not found") {
+            self.setup.resume = None;
+            self.again = true;
+            to.signals.push(note("the agent's session is not there any more: it starts afresh"));
+        }
+        if std::mem::take(&mut self.again) {
+            self.reader = Reader::new(self.setup.launch.root.clone());
+            return None;
+        }
+        let stopped = matches!(end.stopped, Some(Stopped::Asked | Stopped::Limit(_)));
+        let cut = self.cut.take().filter(|_| !stopped);
+        let outcome = cut.unwrap_or_else(|| judged(&self.setup, &self.reader, end, self.reader.refusals()));
+        let reader = &self.reader;
+        let refusals = reader.refusals().iter().map(|what| format!("{what}; {HINT}")).collect();
+        let (message, usage) = (reader.message(), reader.usage.clone());
+        Some(Ending { outcome, message, usage, refusals, tail: reader.tail.text() })
+    }
+}

@@ -1,0 +1,398 @@
+//! OpenCode's server, one a launch: a session is made in it, the prompt is put to that, and its events are followed
+//! until the session rests.
+
+use super::events::{Meaning, Watch};
+use super::flags::Flags;
+use super::permission::Permissions;
+use super::read::Failure;
+use super::wire::{Line, Told};
+use super::{CUTS, HINT, How, NAME, Setup, judged};
+use crate::harness::limit::{self, Trouble};
+use crate::harness::words::{cut_line, exit_words, note, plain, questions};
+use crate::harness::{
+    Actions, Answer, End, Ending, Harness, Invocation, Request, Server, Signal, Stopped, Task, is_name,
+};
+use crate::outcome::{Outcome, Session};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use chrono::{DateTime, TimeDelta, Utc};
+use serde_json::{Value, json};
+use std::path::Path;
+use std::time::Duration;
+
+/// A server that has not taken the prompt by then never will.
+const START: Duration = Duration::from_secs(60);
+/// It has come to rest when nothing follows for so long; what was still to be told is told by then.
+const REST: Duration = Duration::from_millis(250);
+/// The same after an error, which not always is followed by rest.
+const ERROR: Duration = Duration::from_secs(2);
+/// Whoever waits longer than this for another try does not wait in a running process.
+const FAR: TimeDelta = TimeDelta::minutes(10);
+/// Events that say nothing of the work.
+const DULL: &[&str] = &[
+    r#""server.heartbeat""#,
+    r#""plugin.added""#,
+    r#""file.watcher.updated""#,
+    r#""catalog.updated""#,
+    r#""integration.updated""#,
+    r#""reference.updated""#,
+];
+/// What a server says that finds another one at making the same data base, and how often that is tried again.
+const LOCKED: &str = "database is locked";
+const TRIES: u8 = 3;
+/// What it says when it serves.
+const LISTENING: &str = "listening on http://127.0.0.1:";
+
+/// A launch of OpenCode's server.
+pub struct Served {
+    setup: Setup,
+    flags: Flags,
+    password: String,
+    phase: Phase,
+    watch: Watch,
+    permissions: Permissions,
+    /// What ends it before its own end does.
+    cut: Option<Outcome>,
+    again: bool,
+    tries: u8,
+    /// Why its server does not do.
+    given_up: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// It does not serve yet, or the session is not made yet.
+    Starting,
+    /// It has its prompt.
+    Working,
+    /// It rests, or went wrong: over unless it goes on.
+    Resting,
+    /// It was told to stop.
+    Stopping,
+}
+
+impl Served {
+    /// OpenCode's server, for this.
+    pub fn new(setup: Setup, flags: Flags) -> Self {
+        let launch = &setup.launch;
+        Self {
+            watch: Watch::new(launch.root.clone()),
+            permissions: Permissions::new(
+                launch.root.clone(),
+                &launch.run_id,
+                launch.interactive,
+                flags.auto,
+            ),
+            setup,
+            flags,
+            password: uuid::Uuid::new_v4().simple().to_string(),
+            phase: Phase::Starting,
+            cut: None,
+            again: false,
+            tries: 0,
+            given_up: None,
+        }
+    }
+
+    /// Why its server does not do, if it does not, and what there is to do otherwise.
+    pub fn given_up(&mut self, end: &End) -> Option<(Setup, String)> {
+        let stopped = matches!(end.stopped, Some(Stopped::Asked | Stopped::Limit(_)));
+        if self.phase != Phase::Starting || self.cut.is_some() || self.again || stopped {
+            return None;
+        }
+        if self.tries < TRIES && self.watch.reader.errors.text().contains(LOCKED) {
+            self.tries += 1;
+            self.again = true;
+            return None;
+        }
+        let ended = || format!("it ended with {}", exit_words(end.exit));
+        let why = self.given_up.take().unwrap_or_else(ended);
+        Some((self.setup.clone(), format!("OpenCode's server does not do ({why})")))
+    }
+
+    fn give_up(&mut self, why: impl Into<String>, to: &mut Actions) {
+        self.given_up.get_or_insert(why.into());
+        to.stop = true;
+    }
+
+    fn fail(&mut self, outcome: Outcome, to: &mut Actions) {
+        self.cut.get_or_insert(outcome);
+        to.stop = true;
+    }
+
+    /// It is connected: whether it knows the name, first of all.
+    fn connected(&mut self, to: &mut Actions) {
+        match (&self.setup.launch.task, &self.setup.how) {
+            (_, How::Told(_)) => self.session(to),
+            (Task::Agent(_), _) => get("agents", "/agent", to),
+            (Task::Skill(_), _) => get("commands", "/command", to),
+        }
+    }
+
+    fn session(&mut self, to: &mut Actions) {
+        match &self.setup.resume {
+            Some(id) => get("session", &format!("/session/{id}"), to),
+            None => post("session", "/session", json!({"title": self.setup.title()}), to),
+        }
+    }
+
+    fn prompt(&mut self, to: &mut Actions) {
+        let (setup, id) = (&self.setup, &self.watch.session);
+        self.phase = Phase::Working;
+        to.wake = Some(Duration::MAX);
+        let told = setup.told();
+        let command = match (&setup.launch.task, &setup.how) {
+            (Task::Skill(name), How::Named) => Some(name),
+            _ => None,
+        };
+        let mut body = match (command, &setup.launch.task, &setup.how) {
+            (Some(name), ..) => json!({"command": name, "arguments": told}),
+            (None, Task::Agent(name), How::Named | How::MadePrimary) => {
+                json!({"parts": [{"type": "text", "text": told}], "agent": name})
+            }
+            _ => json!({"parts": [{"type": "text", "text": told}]}),
+        };
+        self.flags.add_to(&mut body, command.is_some());
+        let way = if command.is_some() { "command" } else { "prompt_async" };
+        post("prompt", &format!("/session/{id}/{way}"), body, to);
+    }
+
+    /// An answer to a request of ours.
+    fn answered(&mut self, told: &Told<'_>, to: &mut Actions) {
+        let good = told.status.0.is_some_and(|status| (200.0..300.0).contains(&status));
+        let why = || match told.status.0 {
+            Some(status) => format!("{} was answered with {status}", told.answer.str()),
+            None => format!("{}: {}", told.answer.str(), told.error.str()),
+        };
+        match (told.answer.str(), self.phase) {
+            ("agents", Phase::Starting) if good => self.agents(&told.body, to),
+            ("commands", Phase::Starting) if good => self.commands(&told.body, to),
+            ("session", Phase::Starting) if good => self.session_is(&told.body, to),
+            ("session", Phase::Starting) if self.setup.resume.is_some() && told.status.0.is_some() => {
+                self.afresh("the agent's session is not there any more: it starts afresh", to);
+            }
+            (_, Phase::Starting) => self.give_up(why(), to),
+            // What stops it ends its shells before it answers.
+            ("abort", _) => to.wake = Some(REST),
+            ("prompt", Phase::Working) if !good && told.status.0.is_some() => {
+                self.watch.reader.failed_first(Failure::of(&told.body));
+                self.fail_later(to);
+            }
+            ("prompt" | "events", Phase::Working) if !good || told.answer.str() == "events" => {
+                let why = format!("the connection to OpenCode's server is lost ({})", why());
+                self.fail(Outcome::Transient { why }, to);
+            }
+            _ => {}
+        }
+    }
+
+    fn agents(&mut self, known: &Value, to: &mut Actions) {
+        let name = self.setup.name();
+        let found = known.as_array().and_then(|all| all.iter().find(|agent| agent["name"] == name));
+        match found.map(|agent| agent["mode"].as_str().unwrap_or_default()) {
+            None => {
+                let unknown = self.setup.unknown();
+                self.fail(unknown, to);
+            }
+            Some("subagent") if self.setup.how == How::Named => {
+                self.setup.how = How::MadePrimary;
+                self.again = true;
+                to.signals.push(note(self.setup.made_primary()));
+                to.stop = true;
+            }
+            Some(_) => self.session(to),
+        }
+    }
+
+    fn commands(&mut self, known: &Value, to: &mut Actions) {
+        let name = self.setup.name();
+        let has = known.as_array().is_some_and(|all| all.iter().any(|command| command["name"] == name));
+        if has {
+            return self.session(to);
+        }
+        let Some(file) = super::File::find(&self.setup.launch.task, &self.setup.launch.root) else {
+            let unknown = self.setup.unknown();
+            return self.fail(unknown, to);
+        };
+        to.signals.push(note(format!(
+            "OpenCode has no skill \"{name}\": the text of {} is given instead",
+            file.path
+        )));
+        self.setup.how = How::Told(file);
+        self.session(to);
+    }
+
+    fn session_is(&mut self, session: &Value, to: &mut Actions) {
+        let id = session["id"].as_str().unwrap_or_default();
+        let place = Path::new(session["directory"].as_str().unwrap_or_default());
+        let root = &self.setup.launch.root;
+        let elsewhere = place != root && root.canonicalize().is_ok_and(|root| root != place);
+        if !is_name(id) {
+            self.give_up("it makes no session", to);
+        } else if self.setup.resume.is_some() && elsewhere {
+            self.afresh("the agent's session is of another directory: it starts afresh", to);
+        } else {
+            id.clone_into(&mut self.watch.session);
+            to.signals.push(Signal::Session(Session { harness: NAME.to_owned(), id: id.to_owned() }));
+            self.prompt(to);
+        }
+    }
+
+    fn afresh(&mut self, why: &str, to: &mut Actions) {
+        self.setup.resume = None;
+        to.signals.push(note(why));
+        self.session(to);
+    }
+
+    fn fail_later(&mut self, to: &mut Actions) {
+        if self.phase == Phase::Working {
+            self.phase = Phase::Resting;
+            to.wake = Some(ERROR);
+        }
+    }
+
+    fn means(&mut self, meaning: Meaning, to: &mut Actions) {
+        match (meaning, self.phase) {
+            (Meaning::Working, Phase::Resting) => {
+                self.phase = Phase::Working;
+                to.wake = Some(Duration::MAX);
+            }
+            (Meaning::Rests, Phase::Working | Phase::Resting | Phase::Stopping) => {
+                self.permissions.over(to);
+                if self.phase == Phase::Working {
+                    self.phase = Phase::Resting;
+                }
+                to.wake = Some(REST);
+            }
+            (Meaning::Failed, _) => self.fail_later(to),
+            (Meaning::Retries(until, why), Phase::Working) => self.retries(until, &why, to),
+            _ => {}
+        }
+    }
+
+    /// It waits for another try; for one that is far away, the run waits instead.
+    fn retries(&mut self, until: Option<DateTime<Utc>>, why: &str, to: &mut Actions) {
+        let now = Utc::now();
+        if let Some(until) = until.filter(|until| *until > now + FAR) {
+            let outcome = match limit::trouble(why) {
+                Trouble::Limit => limit::limited(why, Some(until), now),
+                _ => Outcome::Transient { why: why.to_owned() },
+            };
+            self.fail(outcome, to);
+        }
+    }
+}
+
+impl Harness for Served {
+    fn invocation(&mut self) -> Invocation {
+        let mut args = self.setup.first.clone();
+        args.extend(["serve", "--port", "0", "--hostname", "127.0.0.1"].map(ToOwned::to_owned));
+        args.extend(self.flags.own.iter().cloned());
+        let mut env = self.setup.environment();
+        env.push(("OPENCODE_SERVER_USERNAME".to_owned(), NAME.to_owned()));
+        env.push(("OPENCODE_SERVER_PASSWORD".to_owned(), self.password.clone()));
+        Invocation { args, env, streams: true, wake: Some(START), ..Invocation::default() }
+    }
+
+    fn line(&mut self, text: &str, lost: u64, to: &mut Actions) {
+        if lost > 0 {
+            to.signals.push(cut_line(lost));
+        }
+        let Ok(line) = serde_json::from_str::<Line<'_>>(text) else {
+            let port = text.split_once(LISTENING).map(|(_, port)| port.trim().trim_end_matches('/'));
+            if let Some(port) = port.and_then(|port| port.parse().ok()) {
+                let secret = BASE64_STANDARD.encode(format!("{NAME}:{}", self.password));
+                let authorization = format!("Basic {secret}");
+                to.connect = Some(Server { port, authorization, events: "/event", dull: DULL });
+            }
+            return self.watch.reader.tail.line(text.get(..400).unwrap_or(text));
+        };
+        if let Some(told) = line.superpower.get() {
+            if told.lost.count() > 0 {
+                to.signals.push(cut_line(told.lost.count()));
+            }
+            if !told.answer.str().is_empty() {
+                self.answered(told, to);
+            }
+            return;
+        }
+        match (line.kind.str(), line.properties.get()) {
+            ("server.connected", _) if self.phase == Phase::Starting => self.connected(to),
+            ("permission.asked", Some(event)) => self.permissions.asked(event, to),
+            ("permission.replied", Some(event)) => self.permissions.replied(event.request.str(), to),
+            ("question.asked", Some(event)) => {
+                self.fail(Outcome::NeedsHuman { question: questions(&event.questions) }, to);
+            }
+            _ if self.phase != Phase::Starting => {
+                let aborted = self.phase == Phase::Stopping && line.kind.str() == "session.error";
+                let meaning = if aborted { Meaning::None } else { self.watch.event(&line, &mut to.signals) };
+                self.means(meaning, to);
+            }
+            _ => {}
+        }
+        if self.watch.reader.cuts >= CUTS {
+            self.fail(Outcome::Transient { why: "its stream is cut again and again".to_owned() }, to);
+        }
+    }
+
+    fn error_line(&mut self, line: &str, _to: &mut Actions) {
+        self.watch.reader.error_line(&plain(line));
+    }
+
+    fn answer(&mut self, id: &str, answer: &Answer, to: &mut Actions) {
+        self.permissions.answer(id, answer, to);
+    }
+
+    fn woken(&mut self, to: &mut Actions) {
+        match self.phase {
+            Phase::Starting => self.give_up("it does not come up", to),
+            Phase::Working => {}
+            Phase::Resting | Phase::Stopping => to.stop = true,
+        }
+    }
+
+    fn stop(&mut self, to: &mut Actions) -> bool {
+        let working = self.phase == Phase::Working;
+        if working {
+            self.phase = Phase::Stopping;
+            self.permissions.over(to);
+            post("abort", &format!("/session/{}/abort", self.watch.session), json!({}), to);
+        }
+        working
+    }
+
+    fn is_server(&self) -> bool {
+        true
+    }
+
+    fn busy(&self) -> bool {
+        self.permissions.waiting() || self.watch.busy()
+    }
+
+    fn end(&mut self, end: &End, _to: &mut Actions) -> Option<Ending> {
+        let root = self.setup.launch.root.clone();
+        if std::mem::take(&mut self.again) {
+            (self.watch, self.phase) = (Watch::new(root), Phase::Starting);
+            return None;
+        }
+        let stopped = matches!(end.stopped, Some(Stopped::Asked | Stopped::Limit(_)));
+        // What a machine refused was told to the model, which went on: it is no end of its own.
+        let outcome = match self.cut.take().filter(|_| !stopped) {
+            Some(cut) => cut,
+            None => judged(&self.setup, &self.watch.reader, end, &[]),
+        };
+        let reader = &self.watch.reader;
+        let refused = if stopped { &[] } else { self.permissions.refused() };
+        let refusals = refused.iter().map(|what| format!("{what}; {HINT}")).collect();
+        let (message, usage) = (reader.message(), reader.usage.clone());
+        Some(Ending { outcome, message, usage, refusals, tail: reader.tail.text() })
+    }
+}
+
+fn get(name: &str, path: &str, to: &mut Actions) {
+    to.requests.push(Request { name: name.to_owned(), path: path.to_owned(), post: None });
+}
+
+fn post(name: &str, path: &str, body: Value, to: &mut Actions) {
+    to.requests.push(Request { name: name.to_owned(), path: path.to_owned(), post: Some(body) });
+}
