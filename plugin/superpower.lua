@@ -66,6 +66,20 @@ vim.api.nvim_create_autocmd({ "VimEnter", "UIEnter", "DirChanged", "BufReadPost"
   end,
 })
 
+-- A session restores our splits as empty windows of their names.
+vim.api.nvim_create_autocmd("SessionLoadPost", {
+  group = group,
+  desc = "Close what a session kept of our windows",
+  callback = function()
+    for _, buf in ipairs(vim.api.nvim_list_bufs()) do
+      local ours = vim.startswith(vim.api.nvim_buf_get_name(buf), "superpower://")
+      if ours and table.concat(vim.api.nvim_buf_get_lines(buf, 0, 2, false)) == "" then
+        vim.api.nvim_buf_delete(buf, { force = true })
+      end
+    end
+  end,
+})
+
 -- A declaration gets its language server. Whether a YAML file is one is told from its path; for others nothing is loaded.
 local function declaration(buf)
   local path = vim.api.nvim_buf_get_name(buf)

@@ -1,0 +1,203 @@
+-- What all our windows have in common: their place, what is below, being made a split, sessions, other windows above them.
+local T = require("harness")
+local S = require("support.scripted")
+local describe, it, eq, ok, contains, lacks = T.describe, T.it, T.eq, T.ok, T.contains, T.lacks
+
+local function child(opts)
+  local nvim = S.child(opts)
+  S.answer(nvim, "review", S.review)
+  S.answer(nvim, "decide", { run_id = "0190-abc" })
+  S.answer(nvim, "trust-grant", {})
+  nvim:cmd("set shortmess+=I")
+  return nvim
+end
+
+local function at_gate(nvim)
+  local run = S.at_gate()
+  run.root = nvim.project
+  S.answer(nvim, "status", run)
+  return run
+end
+
+--- Asks for trust in a declaration of so many stages.
+local function sheet(nvim, stages)
+  local list = {}
+  for position = 1, stages do
+    table.insert(list, {
+      position = position,
+      label = "Stage",
+      actor = "agent-" .. position,
+      kind = "agent",
+      file = (".claude/agents/a-folder-with-a-long-name/agent-%d.md"):format(position),
+    })
+  end
+  S.refuse(nvim, "run", {
+    code = "untrusted",
+    message = "untrusted",
+    data = { digest = "d", sheet = { superpower = "bugfix", version = "1.0.0", stages = list, files = {} } },
+  })
+  nvim:cmd("Superpower run bugfix")
+  nvim:wait_screen("what it will do")
+end
+
+describe("what has no room", function()
+  it("is told in the foot, as far as it is below", function()
+    local nvim = child({ columns = 80, lines = 24 })
+    sheet(nvim, 40)
+    contains(nvim:text(), "↓ 26 more")
+    contains(nvim:text(), "t trust it and go on")
+    nvim:feed("<C-e>")
+    nvim:wait_screen("↓ 25 more")
+    nvim:feed("G")
+    nvim:wait_no_screen("↓")
+    contains(nvim:text(), "agent-40")
+  end)
+
+  it("is not spoken of where all is shown, and the sheet is no larger than its text", function()
+    local nvim = child({ columns = 80, lines = 24 })
+    sheet(nvim, 3)
+    lacks(nvim:text(), "↓")
+    eq(6, nvim:lua("return vim.api.nvim_win_get_height(0)"))
+  end)
+
+  it("shows a path by its end", function()
+    local nvim = child({ columns = 60, lines = 15 })
+    sheet(nvim, 3)
+    contains(nvim:text(), "/agent-3.md")
+    lacks(nvim:text(), "a-folder-with-a-long-name/agent-3.md")
+  end)
+
+  it("in the message line is cut, so that no key has to be pressed", function()
+    local nvim = child({ columns = 60, lines = 15 })
+    S.attach_ui(nvim)
+    nvim:lua("require('superpower.notify').info(('word '):rep(100))")
+    nvim:wait("vim.fn.execute('messages'):match('word …$') ~= nil")
+    eq("n", nvim:mode().mode)
+    nvim:lua("vim.notify = function(words) _G.heard = words end; require('superpower.notify').info(('word '):rep(100))")
+    nvim:wait("_G.heard ~= nil")
+    eq(500, #nvim:lua("return _G.heard"), "a notifier of the user's own gets all of it")
+  end)
+end)
+
+describe("a window that is made a split", function()
+  local function made_split(nvim, key)
+    nvim:feed("<C-w>" .. key)
+    nvim:wait("vim.api.nvim_win_get_config(0).relative == ''")
+  end
+
+  it("keeps its keys and its title: the gate's", function()
+    local nvim = child()
+    at_gate(nvim)
+    nvim:cmd("Superpower gate")
+    nvim:wait("require('superpower.gate').is_armed()")
+    made_split(nvim, "J")
+    nvim:wait("vim.wo.winbar:match('approve') ~= nil")
+    contains(nvim:text(), "a approve")
+    contains(nvim:text(), "Await wireframe approval")
+    nvim:wait("require('superpower.gate').is_armed()")
+    vim.uv.sleep(400)
+    nvim:feed("a")
+    nvim:wait("#require('superpower.engine').script.calls('decide') == 1")
+  end)
+
+  it("gives the keys the room where there is little", function()
+    local nvim = child({ columns = 80, lines = 24 })
+    at_gate(nvim)
+    nvim:cmd("Superpower gate")
+    made_split(nvim, "H")
+    nvim:wait("vim.wo.winbar:match('approve') ~= nil")
+    contains(nvim:text(), "a approve")
+    contains(nvim:text(), "g?")
+  end)
+
+  it("keeps them: the dashboard's, the inputs', the progress window's", function()
+    local nvim = child()
+    S.answer(nvim, "runs", {})
+    nvim:cmd("Superpower")
+    made_split(nvim, "K")
+    nvim:wait_screen("Superpowers ·")
+    contains(nvim:text(), "plan")
+    nvim:feed("q")
+    S.answer(nvim, "inputs", { { name = "epic", type = "string", required = true } })
+    S.refuse(nvim, "run", { code = "missing-inputs", message = "missing", data = { inputs = {} } })
+    nvim:cmd("Superpower run bugfix")
+    made_split(nvim, "K")
+    nvim:wait_screen("<C-s> start")
+    nvim:feed("q")
+    S.send(nvim, { type = "snapshot", run = S.run() })
+    nvim:wait("require('superpower.runs').get() ~= nil")
+    nvim:cmd("Superpower progress")
+    nvim:feed("<C-w>w")
+    nvim:wait("vim.bo.filetype == 'superpower-progress'")
+    made_split(nvim, "L")
+    nvim:wait_screen("new-ui-feature")
+    S.send(nvim, { type = "snapshot", run = S.run({ at = 6 }) })
+    nvim:wait_screen("6/8")
+    eq("", nvim:lua("return vim.api.nvim_win_get_config(0).relative"), "and it stays one")
+  end)
+end)
+
+describe("a gate that is opened above a sheet", function()
+  it("has the keys; then the sheet has them, after a quiet moment of its own", function()
+    local nvim = child()
+    at_gate(nvim)
+    sheet(nvim, 3)
+    nvim:cmd("Superpower gate")
+    nvim:wait("require('superpower.gate').is_armed()")
+    eq("superpower-gate", nvim:eval("&filetype"))
+    nvim:feed("q")
+    nvim:wait("vim.bo.filetype == 'superpower-trust'")
+    nvim:feed("t")
+    vim.uv.sleep(100)
+    eq({}, S.calls(nvim, "trust-grant"), "too early")
+    vim.uv.sleep(500)
+    nvim:feed("t")
+    nvim:wait("#require('superpower.engine').script.calls('trust-grant') == 1")
+    eq({}, S.calls(nvim, "decide"))
+  end)
+
+  it("is not put there by itself: a line says that it waits", function()
+    local nvim = child()
+    sheet(nvim, 3)
+    S.send(nvim, { type = "snapshot", run = S.at_gate() })
+    S.send(nvim, { type = "gate-opened", run_id = "0190-abc", stage = 5, gate = "5.1", superpower = "new-ui-feature" })
+    nvim:wait("vim.fn.execute('messages'):match('waits at gate 5/8') ~= nil")
+    eq("superpower-trust", nvim:eval("&filetype"))
+  end)
+end)
+
+describe("a session", function()
+  it("keeps nothing of our windows, and is restored without a fault", function()
+    local nvim = child({ files = { ["a.txt"] = "a\n" } })
+    nvim:cmd("edit a.txt")
+    S.send(nvim, { type = "snapshot", run = S.run() })
+    nvim:wait("require('superpower.runs').get() ~= nil")
+    nvim:lua("vim.g.superpower = { progress = { position = 'split' } }")
+    nvim:cmd("Superpower progress")
+    at_gate(nvim)
+    nvim:cmd("Superpower gate")
+    local file = nvim.project .. "/Session.vim"
+    nvim:cmd("set sessionoptions+=blank,globals,localoptions,options | mksession! " .. file)
+    lacks(T.read(file), "superpower://gate")
+    local other = T.child({ cwd = nvim.project, plugin = true })
+    other:cmd("source " .. file)
+        eq({ "a" }, other:lua("return vim.api.nvim_buf_get_lines(0, 0, -1, false)"))
+    eq(1, other:lua("return #vim.api.nvim_list_wins()"))
+    eq("", other:messages())
+  end)
+end)
+
+describe("recording a macro", function()
+  it("records what is typed and nothing of ours, and no gate takes the focus meanwhile", function()
+    local nvim = child({ files = { ["a.txt"] = "one\ntwo\n" } })
+    nvim:cmd("edit a.txt")
+    nvim:feed("qqx")
+    S.send(nvim, { type = "snapshot", run = S.at_gate() })
+    S.send(nvim, { type = "gate-opened", run_id = "0190-abc", stage = 5, gate = "5.1", superpower = "new-ui-feature" })
+    nvim:wait("vim.fn.execute('messages'):match('waits at gate 5/8') ~= nil")
+    nvim:feed("jq")
+    nvim:wait("vim.fn.reg_recording() == ''")
+    eq("xj", nvim:eval("@q"))
+    ok(not nvim:lua("return require('superpower.gate').is_open()"))
+  end)
+end)
