@@ -39,9 +39,8 @@ for _, verb in ipairs({
   "log",
   "runs",
 }) do
-  vim.keymap.set("n", "<Plug>(superpower-" .. verb .. ")", function()
-    require("superpower.command").verb(verb)
-  end, { desc = "Superpower: " .. verb })
+  local rhs = "<Cmd>Superpower " .. verb .. "<CR>"
+  vim.api.nvim_set_keymap("n", "<Plug>(superpower-" .. verb .. ")", rhs, { desc = "Superpower: " .. verb })
 end
 
 -- A project with something waiting says so once, after start-up. Only where a run has left its file is anything loaded.

@@ -159,8 +159,10 @@ function M.open(root, stage, what, run_id)
     require("superpower.notify").fault(err)
     return
   end
-  local lines, problem = read(value.path)
-  if not lines then
+  local file, problem = io.open(value.path, "rb")
+  if file then
+    file:close()
+  else
     require("superpower.notify").error(("the %s of stage %d cannot be read: %s"):format(what, stage, problem))
     return
   end

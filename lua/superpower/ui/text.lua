@@ -46,6 +46,9 @@ end
 ---@param text string
 ---@return string
 function M.visible(text)
+  if not text:find("[%z\1-\31\127-\255]") then
+    return text
+  end
   text = well_formed(text)
   text = text:gsub("[%z\1-\31\127]", function(char)
     local byte = char:byte()
