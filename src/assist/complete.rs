@@ -2,6 +2,7 @@
 
 use super::complete_text::{condition, template};
 use super::context::{self, Context, Place, Value};
+use super::flow;
 use super::hover::{input_text, key_text, stage_text, worker_text};
 use super::{Completion, Kind, Project, Worker};
 use crate::check::Checked;
@@ -68,12 +69,13 @@ impl Offer<'_> {
     }
 
     fn keys(&mut self, level: Level, context: &Context) {
-        let present = self.siblings(context.column);
+        let bracketed = flow::siblings(self.text, context.from, self.offset);
+        let flow = bracketed.is_some();
+        let present = bracketed.unwrap_or_else(|| self.siblings(context.column));
         let acts = |name: &str| matches!(name, "agent" | "skill" | "pipeline");
         let acting = present.iter().any(|name| acts(name));
         let rest = &self.text[self.offset..self.line.end];
         let behind = rest.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_' || c == '-');
-        let flow = self.text[self.line.inner.min(self.offset)..self.offset].contains('{');
         for key in level.keys() {
             if present.iter().any(|name| name == key.name) || (acting && acts(key.name)) {
                 continue;

@@ -1,5 +1,6 @@
 //! What stands at the cursor, found from lines and indentation alone: while something is typed the text is rarely YAML.
 
+use super::flow;
 use crate::declaration::keys::{Level, Takes};
 use crate::declaration::line::Line;
 
@@ -40,6 +41,8 @@ pub struct Context {
     pub path: Vec<String>,
     /// Where the line's key or item starts.
     pub column: usize,
+    /// Where the brackets may start that it stands in.
+    pub from: usize,
 }
 
 /// How far up the keys above are looked for.
@@ -55,6 +58,13 @@ pub fn at(text: &str, offset: usize) -> Option<Context> {
     }
     let column = line.inner.min(offset) - line.start;
     let column = if head.ends_with('-') && head.trim() == "-" { column + 2 } else { column };
+    if let Some((opener, from)) = flow::around(text, &line, column) {
+        let (mut path, _) = above(text, &opener, opener.column());
+        path.extend(opener.key.map(|(start, end)| text[start..end].trim_matches(['"', '\'']).to_owned()));
+        let rest = flow::without_comments(text, from, offset);
+        let place = place(&mut path, opener.key.is_some(), &rest)?;
+        return Some(Context { place, path, column, from });
+    }
     let (mut path, block) = above(text, &line, column);
     if let Some(key) = block {
         // Inside a text of several lines.
@@ -64,12 +74,13 @@ pub fn at(text: &str, offset: usize) -> Option<Context> {
             place: Place::Value(Value { level, key, before, quoted: true, sign: None, item: false }),
             path,
             column,
+            from: offset,
         });
     }
     let key =
         line.key.filter(|key| key.1 < offset).map(|(start, end)| text[start..end].trim_matches(['"', '\'']));
-    let rest =
-        &text[key.map_or(line.inner, |_| line.key.map_or(line.inner, |key| key.1 + 1)).min(offset)..offset];
+    let from = key.map_or(line.inner, |_| line.key.map_or(line.inner, |key| key.1 + 1)).min(offset);
+    let rest = &text[from..offset];
     if let Some(key) = key {
         if !rest.starts_with([' ', '\t']) {
             return None;
@@ -77,7 +88,7 @@ pub fn at(text: &str, offset: usize) -> Option<Context> {
         path.push(key.to_owned());
     }
     let place = place(&mut path, key.is_some(), rest.trim_start())?;
-    Some(Context { place, path, column })
+    Some(Context { place, path, column, from })
 }
 
 /// The keys above a line, outermost first, and the key whose text of several lines the line is part of.
@@ -260,6 +271,16 @@ mod tests {
         assert_eq!(
             seen("inputs:\n  - type: enum\n    enum: [a, ¦"),
             value(Level::Input, "enum", "", false, true)
+        );
+        assert_eq!(seen("stages:\n  - {\n    agent: a, # b\n    ¦\n    }"), Some(Place::Key(Level::Stage)));
+        assert_eq!(
+            seen("stages: [\n  {agent: a},\n  {agent: b¦"),
+            value(Level::Stage, "agent", "b", false, false)
+        );
+        assert_eq!(seen("stages:\n  - agent: a\n    inputs: {a: b,\n      ¦"), Some(Place::InputKey));
+        assert_eq!(
+            seen("stages:\n  - {\n    depends_on: [\n      a,\n      ¦"),
+            value(Level::Stage, "depends_on", "", false, true)
         );
         assert_eq!(seen("x-mine:\n  - ¦"), None);
         assert_eq!(seen("name:¦"), None);

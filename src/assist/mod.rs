@@ -4,6 +4,7 @@
 mod complete;
 mod complete_text;
 mod context;
+mod flow;
 mod hover;
 mod jump;
 mod occurrences;
