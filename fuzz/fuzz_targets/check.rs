@@ -5,5 +5,6 @@
 mod invariants;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    invariants::bytes_are_checked(bytes);
+    let checked = invariants::bytes_are_checked(bytes);
+    invariants::edits_are_followed(checked.source.text());
 });

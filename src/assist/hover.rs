@@ -4,7 +4,7 @@ use super::occurrences::{self, Entity};
 use super::outline::actor;
 use super::{Hover, Project, Worker};
 use crate::check::{Checked, ORCHESTRATOR};
-use crate::condition::{self, Expr, FACTS, WORDS};
+use crate::condition::{Expr, FACTS, WORDS};
 use crate::declaration::draft::{ActionKey, DraftInput, DraftStage, Text};
 use crate::declaration::keys::{HARNESSES, Key, Level, PIPELINES, Takes};
 use crate::declaration::yaml::Kind;
@@ -75,13 +75,10 @@ pub fn stage_text(at: usize, stage: &DraftStage) -> String {
 
 /// A fact in a condition, with its value now.
 fn fact(checked: &Checked, offset: usize, project: &Project) -> Option<Hover> {
-    let text = checked
-        .draft
-        .stages
-        .iter()
-        .filter_map(|stage| stage.when.as_ref())
-        .find(|text| touched(checked, text, offset))?;
-    let expr = condition::parse(&text.value).ok()?;
+    let mut conditions =
+        checked.draft.stages.iter().filter_map(|stage| stage.when.as_ref().zip(stage.condition.as_ref()));
+    let (text, expr) = conditions.find(|(text, _)| touched(checked, text, offset))?;
+    let expr = expr.as_ref().ok()?;
     let mut found = None;
     expr.walk(&mut |expr| {
         if let Expr::Fact(name, span) = expr {

@@ -1,7 +1,6 @@
 //! Where inputs and stages are named: at their own place, and wherever they are used.
 
 use crate::check::Checked;
-use crate::condition;
 use crate::declaration::draft::{DraftStage, Text};
 use crate::declaration::inside::Places;
 use crate::declaration::yaml::NodeId;
@@ -83,9 +82,7 @@ impl Collect<'_> {
         for text in stage.depends_on.iter().chain(&stage.rework) {
             self.whole(text, Entity::Stage(text.value.clone()), false);
         }
-        if let Some(text) = &stage.when
-            && let Ok(expr) = condition::parse(&text.value)
-        {
+        if let (Some(text), Some(Ok(expr))) = (&stage.when, &stage.condition) {
             for (name, span) in expr.variables() {
                 let inner = &text.value[span.start..span.end];
                 let start = span.start + inner.find(name).unwrap_or_default();

@@ -2,7 +2,7 @@
 
 use super::Context;
 use super::templates::{Inputs, judge_variable};
-use crate::condition::{self, Expr, FACTS, Operand, WORDS};
+use crate::condition::{Expr, FACTS, Operand, WORDS};
 use crate::declaration::Sink;
 use crate::declaration::draft::{Draft, DraftInput, Text};
 use crate::diagnostic::Code;
@@ -10,15 +10,17 @@ use crate::source::Span;
 
 /// Judges every condition.
 pub fn judge(sink: &mut Sink<'_>, draft: &Draft, inputs: &Inputs<'_>, context: &Context) {
-    for text in draft.stages.iter().filter_map(|stage| stage.when.as_ref()) {
-        match condition::parse(&text.value) {
-            Ok(expr) => judge_one(sink, inputs, context, text, &expr),
+    let conditions =
+        draft.stages.iter().filter_map(|stage| stage.when.as_ref().zip(stage.condition.as_ref()));
+    for (text, condition) in conditions {
+        match condition {
+            Ok(expr) => judge_one(sink, inputs, context, text, expr),
             Err(error) if text.value.trim().is_empty() => {
-                sink.at(Code::InvalidCondition, &text.slot, error.message).fix("change to always", "always");
+                sink.at(Code::InvalidCondition, &text.slot, &error.message).fix("change to always", "always");
             }
             Err(error) => {
-                let report = sink.inside(Code::InvalidCondition, text, error.span, error.message);
-                if let Some(instead) = error.instead {
+                let report = sink.inside(Code::InvalidCondition, text, error.span, &error.message);
+                if let Some(instead) = &error.instead {
                     report.fix(format!("change to {instead}"), instead);
                 }
             }

@@ -1,7 +1,7 @@
 //! What a superpower asks for: names, types, defaults.
 
 use crate::condition::is_input_name;
-use crate::declaration::draft::{Draft, DraftInput, Text};
+use crate::declaration::draft::{Draft, DraftInput, Slot, Text};
 use crate::declaration::keys::TYPES;
 use crate::declaration::scalar::{Core, plain_or_quoted, quoted};
 use crate::declaration::{Sink, misfit};
@@ -88,8 +88,7 @@ fn judge_type(sink: &mut Sink<'_>, input: &DraftInput) {
         }
         (None, "enum") => {
             if let Some(kind) = input.kind.as_ref().filter(|_| !has_key(sink, input, "enum")) {
-                let mut slot = kind.slot.clone();
-                slot.path = format!("{}.enum", input.slot.path);
+                let slot = Slot { path: input.slot.path.missing("enum"), ..kind.slot };
                 sink.at(
                     Code::MissingField,
                     &slot,

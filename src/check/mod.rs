@@ -13,6 +13,7 @@ mod syntax;
 mod templates;
 mod text;
 
+use crate::declaration::chunks::Chunks;
 use crate::declaration::draft::Draft;
 use crate::declaration::model::Declaration;
 use crate::declaration::scalar::Core;
@@ -24,7 +25,7 @@ use crate::source::{Source, Span};
 use inputs::RESERVED;
 pub use json_schema::json_schema;
 pub(crate) use names::{ORCHESTRATOR, is_kebab};
-pub use text::MAX_BYTES;
+pub use text::{MAX_BYTES, too_large};
 
 use syntax::Read;
 
@@ -61,6 +62,12 @@ pub struct Checked {
 }
 
 impl Checked {
+    /// What is said of a file that was not read, for one reason alone.
+    pub fn refused(code: Code, message: impl Into<String>) -> Self {
+        let diagnostics = vec![Diagnostic::new(code, Span::default(), "", message)];
+        Self { diagnostics, declaration: None, ..check("", &Context::default()) }
+    }
+
     /// Whether it may not run.
     pub fn has_errors(&self) -> bool {
         self.declaration.is_none()
@@ -82,14 +89,15 @@ impl Checked {
 /// Checks a declaration.
 pub fn check(text: &str, context: &Context) -> Checked {
     let source = Source::new(text);
-    let read = text::read(&source, usize::MAX);
+    let read = text::read(&source, usize::MAX, &mut Chunks::default());
     finish(source, read, context)
 }
 
-/// Checks a declaration where that is quick: none if mending its syntax would read more than about so many bytes.
-pub fn check_quickly(text: &str, context: &Context, allowance: usize) -> Option<Checked> {
+/// Checks a declaration that is edited, where that is quick: none if mending its syntax would read more than about so many bytes.
+/// `chunks` is what is known of the text before the last edit, and then of this one.
+pub fn check_edited(text: &str, context: &Context, allowance: usize, chunks: &mut Chunks) -> Option<Checked> {
     let source = Source::new(text);
-    let read = text::read(&source, allowance);
+    let read = text::read(&source, allowance, chunks);
     (!read.hurried).then(|| finish(source, read, context))
 }
 
@@ -97,7 +105,7 @@ pub fn check_quickly(text: &str, context: &Context, allowance: usize) -> Option<
 pub fn check_bytes(bytes: &[u8], context: &Context) -> Checked {
     let (text, faults) = text::decode(bytes);
     let source = Source::new(text);
-    let mut read = text::read(&source, usize::MAX);
+    let mut read = text::read(&source, usize::MAX, &mut Chunks::default());
     if source.text().is_empty() && !faults.is_empty() {
         // Not a text at all: nothing can be missing in it.
         read.found = faults.clone();

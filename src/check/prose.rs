@@ -22,9 +22,12 @@ pub fn judge(sink: &mut Sink<'_>, draft: &Draft) {
 fn judge_text(sink: &mut Sink<'_>, text: &Text) {
     let span = sink.tree.node(text.slot.node).span;
     let plain = !sink.source.slice(span).starts_with(['"', '\'']);
+    if !plain {
+        return;
+    }
     let line_end = sink.source.offset(sink.source.position(span.end).line, usize::MAX);
     let behind = sink.source.slice(Span::new(span.end, line_end)).trim_end();
-    let Some(cut) = behind.strip_prefix(" #").filter(|_| plain && span.start < span.end) else { return };
+    let Some(cut) = behind.strip_prefix(" #").filter(|_| span.start < span.end) else { return };
     if cut.is_empty() || cut.starts_with([' ', '\t', '#', '-', '=', '!']) || text.slot.alias.is_some() {
         return;
     }

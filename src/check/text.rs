@@ -1,6 +1,7 @@
 //! Faults of the text as such: not UTF-8, not YAML, too large.
 
 use super::syntax::{self, Read};
+use crate::declaration::chunks::Chunks;
 use crate::declaration::patch::Patched;
 use crate::declaration::scalar::Core;
 use crate::declaration::yaml::{self, MAX_DEPTH, MAX_NODES, Tree};
@@ -13,17 +14,21 @@ pub const MAX_BYTES: usize = 1 << 20;
 /// How many faults of one kind are told.
 const MAX_TOLD: usize = 16;
 
+/// What is said of a text of so many bytes.
+pub fn too_large(bytes: u64) -> String {
+    format!("the file has {bytes} bytes, and {MAX_BYTES} is the most")
+}
+
 /// Reads a text into a tree, with what is wrong with the text. See [`syntax::read`] for the allowance.
-pub fn read(source: &Source, allowance: usize) -> Read {
+pub fn read(source: &Source, allowance: usize, chunks: &mut Chunks) -> Read {
     let length = source.text().len();
     if length > MAX_BYTES {
-        let message = format!("the file has {length} bytes, and {MAX_BYTES} is the most");
         let end = source.offset(0, usize::MAX).min(80);
-        let found = vec![Diagnostic::new(Code::Limit, Span::new(0, end), "", message)];
+        let found = vec![Diagnostic::new(Code::Limit, Span::new(0, end), "", too_large(length as u64))];
         return Read { tree: yaml::read(&Patched::new("")).0, found, blanks: Vec::new(), hurried: false };
     }
     let (text, controls) = without_controls(source.text());
-    let mut read = syntax::read(source, Patched::new(text), allowance);
+    let mut read = syntax::read(source, Patched::new(text), allowance, chunks);
     read.found.extend(controls);
     structure(source, &read.tree, &mut read.found);
     read
@@ -35,7 +40,9 @@ fn without_controls(text: &str) -> (String, Vec<Diagnostic>) {
         matches!(c, '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{7f}'..='\u{84}' | '\u{86}'..='\u{9f}')
             || matches!(c, '\u{fffe}' | '\u{ffff}')
     };
-    if !text.contains(wrong) {
+    // Each of them begins with one of these bytes.
+    let odd = |byte: u8| matches!(byte, 0..=8 | 11 | 12 | 14..=31 | 0x7f | 0xc2 | 0xef);
+    if !text.bytes().any(odd) || !text.contains(wrong) {
         return (text.to_owned(), Vec::new());
     }
     let mut clean = String::with_capacity(text.len());

@@ -1,12 +1,14 @@
 //! From tree to draft: the shape of a declaration. Every fault of shape is reported, and reading goes on behind it.
 
 use super::draft::{ActionKey, Draft, DraftExpects, DraftInput, DraftStage, Slot, Text};
-use super::fields::{self, Fields, child, join};
+use super::fields::{self, Fields, child};
 use super::keys::{Level, Takes, fits};
+use super::path::Path;
 use super::scalar::{self, Core};
 use super::sink::Sink;
 use super::yaml::{Kind, NodeId, Style};
 use super::{misfit, missing};
+use crate::condition;
 use crate::diagnostic::Code;
 use crate::source::{Source, Span};
 
@@ -20,7 +22,7 @@ pub fn decode(sink: &mut Sink<'_>) -> Option<Draft> {
     let (node, alias) = sink.tree.resolve(sink.tree.root()?);
     let alias = alias.map(|alias| sink.tree.node(alias).span);
     let start = sink.tree.node(node).span.start;
-    let slot = Slot { node, alias, outer: None, key: Span::new(start, start), path: String::new() };
+    let slot = Slot { node, alias, outer: None, key: Span::new(start, start), path: Path::TOP };
     Some(Decoder { sink }.top(&slot))
 }
 
@@ -91,7 +93,7 @@ impl Decoder<'_, '_> {
     fn input(&mut self, slot: &Slot) -> Option<DraftInput> {
         let fields = self.mapping(slot, Level::Input, "an input is a mapping with at least a name")?;
         missing::report(self.sink, &fields, Level::Input);
-        let required = fields.get("required").cloned().and_then(|slot| {
+        let required = fields.get("required").copied().and_then(|slot| {
             let text = self.scalar(&slot, Takes::Bool, "required")?;
             matches!(text.core, Core::Bool(_)).then(|| (text.core == Core::Bool(true), slot))
         });
@@ -127,13 +129,15 @@ impl Decoder<'_, '_> {
             }
         }
         let gate = self.text(&fields, "gate");
+        let when = self.text(&fields, "when");
         unsure |= gate.is_none() && fields.get("gate").is_some();
         Some(DraftStage {
             name: self.text(&fields, "name"),
             actions,
             unsure,
             description: self.text(&fields, "description"),
-            when: self.text(&fields, "when"),
+            condition: when.as_ref().map(|text| condition::parse(&text.value)),
+            when,
             inputs: self.values(&fields, "inputs"),
             depends_on: self.texts(&fields, "depends_on"),
             gate,
@@ -141,7 +145,7 @@ impl Decoder<'_, '_> {
             harness: self.text(&fields, "harness"),
             timeout: self.text(&fields, "timeout"),
             max_attempts: self.text(&fields, "max_attempts"),
-            expects: fields.get("expects").cloned().and_then(|slot| self.expects(&slot)),
+            expects: fields.get("expects").copied().and_then(|slot| self.expects(&slot)),
             slot: fields.slot,
         })
     }
@@ -211,7 +215,7 @@ impl Decoder<'_, '_> {
             );
             return None;
         }
-        let found = Text { value: text.clone(), core, slot: slot.clone() };
+        let found = Text { value: text.clone(), core, slot: *slot };
         if !fits(takes, core) {
             return misfit::report(self.sink, found, takes, name);
         }
@@ -236,13 +240,13 @@ impl Decoder<'_, '_> {
         if let Kind::Sequence(items) = &tree.node(slot.node).kind {
             let item = |(index, &id): (usize, &NodeId)| {
                 let key = dash(self.sink.source, tree.node(id).span).unwrap_or(slot.key);
-                child(tree, slot, key, id, format!("{}[{}]", slot.path, index + 1))
+                child(tree, slot, key, id, slot.path.item(index))
             };
-            return Some((items.iter().enumerate().map(item).collect(), slot.clone()));
+            return Some((items.iter().enumerate().map(item).collect(), *slot));
         }
         let core = tree.core(slot.node);
         if core == Some(Core::Null) {
-            return key.required.then(|| (Vec::new(), slot.clone()));
+            return key.required.then(|| (Vec::new(), *slot));
         }
         if !self.is_lost(slot.node) {
             let message =
@@ -279,7 +283,7 @@ impl Decoder<'_, '_> {
         };
         let mut found = Vec::new();
         for (key, value, text) in fields::unique(self.sink, slot, pairs) {
-            let path = join(&slot.path, text);
+            let path = slot.path.key(key);
             let name = Text {
                 value: text.to_owned(),
                 core: Core::Text,
@@ -288,7 +292,7 @@ impl Decoder<'_, '_> {
                     node: tree.resolve(key).0,
                     alias: slot.alias,
                     key: tree.node(key).span,
-                    path: path.clone(),
+                    path,
                 },
             };
             let at = child(tree, slot, tree.node(key).span, value, path);

@@ -1,13 +1,15 @@
 //! A declaration as far as it could be read: what the rules judge, faults and all.
 
 use super::model::{Action, Declaration, Expects, Gate, Input, InputKind, Pipeline, Spanned, Stage};
+use super::path::Path;
 use super::scalar::Core;
 use super::yaml::{NodeId, Tree};
+use crate::condition::{ConditionError, Expr};
 use crate::source::Span;
 use std::time::Duration;
 
 /// Where a value stands.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slot {
     /// Its node; where an alias stood, the node that the alias stands for.
     pub node: NodeId,
@@ -18,7 +20,7 @@ pub struct Slot {
     /// Its key; for an item of a list, the list's.
     pub key: Span,
     /// The way to it, e.g. `stages[2].gate`.
-    pub path: String,
+    pub path: Path,
 }
 
 /// A scalar.
@@ -100,6 +102,8 @@ pub struct DraftStage {
     pub description: Option<Text>,
     /// `when`
     pub when: Option<Text>,
+    /// The same, parsed
+    pub condition: Option<Result<Expr, ConditionError>>,
     /// `inputs`
     pub inputs: Vec<(Text, Text)>,
     /// `depends_on`
@@ -212,9 +216,11 @@ impl DraftStage {
             .map(|action| Spanned::new(action, spanned(text).span)),
             _ => return None,
         };
-        let when = match &self.when {
+        let when = match self.when.as_ref().zip(self.condition.as_ref()) {
             None => None,
-            Some(text) => Some(Spanned::new(crate::condition::parse(&text.value).ok()?, spanned(text).span)),
+            Some((text, condition)) => {
+                Some(Spanned::new(condition.as_ref().ok()?.clone(), tree.node(text.slot.node).span))
+            }
         };
         let gate = match &self.gate {
             None => None,

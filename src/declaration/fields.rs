@@ -2,12 +2,16 @@
 
 use super::draft::Slot;
 use super::keys::{self, Key, Level};
+use super::path::Path;
 use super::sink::Sink;
 use super::unknown;
 use super::yaml::{Kind, NodeId, Tree};
 use crate::diagnostic::Code;
 use crate::source::Span;
 use std::collections::HashMap;
+
+/// How many keys are looked through one by one.
+const FEW: usize = 16;
 
 /// The known keys of one mapping.
 pub struct Fields {
@@ -27,24 +31,19 @@ impl Fields {
 }
 
 /// The slot of a child of `parent`.
-pub fn child(tree: &Tree, parent: &Slot, key: Span, node: NodeId, path: String) -> Slot {
+pub fn child(tree: &Tree, parent: &Slot, key: Span, node: NodeId, path: Path) -> Slot {
     let (node, alias) = tree.resolve(node);
     let alias = parent.alias.or_else(|| alias.map(|alias| tree.node(alias).span));
     Slot { node, alias, outer: parent.alias, key, path }
-}
-
-/// `a.b`, or `b` at the top.
-pub fn join(path: &str, name: &str) -> String {
-    if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
 }
 
 /// Reads the keys of the mapping at `slot`, which must be one.
 pub fn read(sink: &mut Sink<'_>, slot: &Slot, level: Level) -> Option<Fields> {
     let tree = sink.tree;
     let Kind::Mapping(pairs) = &tree.node(slot.node).kind else { return None };
-    let mut fields = Fields { entries: Vec::with_capacity(pairs.len()), slot: slot.clone(), unsure: false };
+    let mut fields = Fields { entries: Vec::with_capacity(pairs.len()), slot: *slot, unsure: false };
     for (key, value, name) in unique(sink, slot, pairs) {
-        let at = child(tree, slot, tree.node(key).span, value, join(&slot.path, name));
+        let at = child(tree, slot, tree.node(key).span, value, slot.path.key(key));
         match level.key(name) {
             Some(known) => fields.entries.push((known, at)),
             None if keys::is_free(name) => {}
@@ -61,32 +60,36 @@ pub fn unique<'a>(
     pairs: &[(NodeId, NodeId)],
 ) -> Vec<(NodeId, NodeId, &'a str)> {
     let tree = sink.tree;
-    let mut first: HashMap<&str, Span> = HashMap::with_capacity(pairs.len());
-    let mut found = Vec::with_capacity(pairs.len());
+    let mut found: Vec<(NodeId, NodeId, &str)> = Vec::with_capacity(pairs.len());
+    // Most mappings are short: looking through them is quicker than a table.
+    let mut first: HashMap<&str, NodeId> = HashMap::new();
+    let many = pairs.len() > FEW;
     for &(key, value) in pairs {
         let (key_node, _) = tree.resolve(key);
         let span = tree.node(key).span;
+        let at = |path| Slot { node: key, alias: slot.alias, outer: slot.alias, key: span, path };
         let Kind::Scalar { text, .. } = &tree.node(key_node).kind else {
-            let at =
-                Slot { node: key, alias: slot.alias, outer: slot.alias, key: span, path: slot.path.clone() };
-            sink.at(Code::WrongType, &at, "a key must be a word");
+            sink.at(Code::WrongType, &at(slot.path), "a key must be a word");
             continue;
         };
-        let at =
-            Slot { node: key, alias: slot.alias, outer: slot.alias, key: span, path: join(&slot.path, text) };
-        match first.get(text.as_str()) {
-            None => {
-                first.insert(text, span);
-                found.push((key, value, text.as_str()));
+        let earlier = if many {
+            first.get(text.as_str()).copied()
+        } else {
+            found.iter().find(|(_, _, known)| known == text).map(|(key, ..)| *key)
+        };
+        let Some(earlier) = earlier else {
+            if many {
+                first.insert(text, key);
             }
-            Some(&earlier) => {
-                let removal = sink.removal(span, value);
-                let message = format!("\"{text}\" is here a second time");
-                let report = sink.at_key(Code::DuplicateKey, &at, message).related(earlier, "first here");
-                if let Some(edit) = removal {
-                    report.edits("remove this one", vec![edit]);
-                }
-            }
+            found.push((key, value, text.as_str()));
+            continue;
+        };
+        let removal = sink.removal(span, value);
+        let message = format!("\"{text}\" is here a second time");
+        let report = sink.at_key(Code::DuplicateKey, &at(slot.path.key(key)), message);
+        let report = report.related(tree.node(earlier).span, "first here");
+        if let Some(edit) = removal {
+            report.edits("remove this one", vec![edit]);
         }
     }
     found

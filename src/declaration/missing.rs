@@ -1,7 +1,7 @@
 //! Keys that must be there and are not, with where and how they would be added.
 
 use super::draft::Slot;
-use super::fields::{Fields, join};
+use super::fields::Fields;
 use super::keys::{Key, Level};
 use super::sink::Sink;
 use super::yaml::{Kind, NodeId};
@@ -15,9 +15,9 @@ pub fn report(sink: &mut Sink<'_>, fields: &Fields, level: Level) {
     }
     for key in level.keys().filter(|key| key.required && fields.get(key.name).is_none()) {
         let place = Slot {
-            path: join(&fields.slot.path, key.name),
+            path: fields.slot.path.missing(key.name),
             key: first_key(sink, fields.slot.node),
-            ..fields.slot.clone()
+            ..fields.slot
         };
         let message = format!("\"{}\" is missing: {} needs it", key.name, level.called());
         let edit = addition(sink, fields, key);
@@ -44,7 +44,7 @@ fn addition(sink: &Sink<'_>, fields: &Fields, key: &Key) -> Option<Edit> {
         (Level::Top, "name") => "name: my-superpower".to_owned(),
         (Level::Top, "version") => "version: \"1.0.0\"".to_owned(),
         (Level::Top, "stages") => "stages:\n  - gate: human-approval".to_owned(),
-        (Level::Input, "name") => format!("name: input_{}", number(&fields.slot.path)),
+        (Level::Input, "name") => format!("name: input_{}", fields.slot.path.number()),
         (_, name) => format!("{name}: what it is for"),
     };
     let node = sink.tree.node(fields.slot.node);
@@ -75,9 +75,4 @@ fn addition(sink: &Sink<'_>, fields: &Fields, key: &Key) -> Option<Edit> {
     let at = node.span.start;
     let text = format!("{entry}\n{}", " ".repeat(column)).replace('\n', sink.line_break());
     Some(Edit { span: Span::new(at, at), text })
-}
-
-/// The number in the brackets at the end of a path.
-fn number(path: &str) -> &str {
-    path.rsplit_once('[').map_or("1", |(_, number)| number.trim_end_matches(']'))
 }

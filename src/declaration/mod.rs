@@ -4,6 +4,7 @@
 //! [`draft`] and says what is wrong with its shape, [`crate::check`] judges the draft, and only a draft without an
 //! error becomes a [`model::Declaration`].
 
+pub mod chunks;
 pub mod decode;
 pub mod draft;
 mod fields;
@@ -11,10 +12,12 @@ pub mod inside;
 pub mod keys;
 pub mod line;
 pub mod misfit;
+mod misread;
 mod missing;
 pub mod model;
 pub mod order;
 pub mod patch;
+pub mod path;
 pub mod scalar;
 mod sink;
 mod unknown;

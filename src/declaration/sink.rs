@@ -85,7 +85,7 @@ impl<'a> Sink<'a> {
     /// Reports a fault of a key.
     pub fn at_key(&mut self, code: Code, slot: &Slot, message: impl Into<String>) -> Report<'_> {
         let mut diagnostic =
-            Diagnostic::new(code, slot.outer.unwrap_or(slot.key), slot.path.clone(), message);
+            Diagnostic::new(code, slot.outer.unwrap_or(slot.key), slot.path.words(self.tree), message);
         if slot.outer.is_some() {
             diagnostic = diagnostic.with_related(slot.key, "what the alias stands for");
         }
@@ -114,7 +114,8 @@ impl<'a> Sink<'a> {
     fn push(&mut self, code: Code, slot: &Slot, own: Span, message: String) -> Report<'_> {
         let nothing = self.tree.node(slot.node).span;
         let own = if nothing.start == nothing.end && own.start == own.end { slot.key } else { own };
-        let mut diagnostic = Diagnostic::new(code, slot.alias.unwrap_or(own), slot.path.clone(), message);
+        let mut diagnostic =
+            Diagnostic::new(code, slot.alias.unwrap_or(own), slot.path.words(self.tree), message);
         if slot.alias.is_some() {
             diagnostic = diagnostic.with_related(own, "what the alias stands for");
         }

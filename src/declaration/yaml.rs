@@ -19,6 +19,21 @@ pub const MAX_NODES: usize = 100_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct NodeId(u32);
 
+impl NodeId {
+    pub(super) const fn index(self) -> u32 {
+        self.0
+    }
+
+    pub(super) const fn at(index: u32) -> Self {
+        Self(index)
+    }
+
+    /// The node so many further on.
+    pub(super) fn shifted(self, by: usize) -> Self {
+        Self(u32::try_from((self.0 as usize).wrapping_add(by)).unwrap_or(u32::MAX))
+    }
+}
+
 /// How a scalar is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
@@ -64,7 +79,7 @@ pub struct Node {
     /// Whether a collection is written in brackets.
     pub flow: bool,
     /// The span in the text that was parsed.
-    raw: Span,
+    pub(super) raw: Span,
 }
 
 /// Why a text could not be read further.
@@ -80,8 +95,12 @@ pub struct Stop {
 #[derive(Clone, Debug)]
 pub struct Tree {
     patched: Patched,
-    nodes: Vec<Node>,
+    pub(super) nodes: Vec<Node>,
     root: Option<NodeId>,
+    /// Whether something in it has an anchor, or stands for something else.
+    pub(super) anchored: bool,
+    /// How many levels there are below the root.
+    pub(super) depth: usize,
     /// How many nodes there are with every alias counted as what it stands for.
     pub expanded: usize,
     /// Whether reading ended early, at [`MAX_NODES`].
@@ -95,9 +114,30 @@ pub struct Tree {
 }
 
 impl Tree {
+    /// A tree without aliases, whose first node is the root.
+    pub(super) fn of(patched: Patched, nodes: Vec<Node>) -> Self {
+        Self {
+            patched,
+            root: Some(NodeId(0)),
+            anchored: false,
+            depth: 0,
+            expanded: nodes.len(),
+            nodes,
+            cut: false,
+            second_document: None,
+            lost_aliases: Vec::new(),
+            too_deep: None,
+        }
+    }
+
     /// The node of an id.
     pub fn node(&self, id: NodeId) -> &Node {
         &self.nodes[id.0 as usize]
+    }
+
+    /// The text that was read.
+    pub(super) fn patched(&self) -> &Patched {
+        &self.patched
     }
 
     /// The document's node, if there is one.
@@ -144,37 +184,6 @@ impl Tree {
         let start = self.node(id).raw.start;
         let place = places.place(part);
         Span::new(self.patched.to_source(start + place.start), self.patched.to_source(start + place.end))
-    }
-
-    /// Places, in the parsed text, of `{{…}}` that stand without quotes and so are two mappings, innermost ones last.
-    pub fn bare_templates(&self) -> Vec<Span> {
-        let mut found: Vec<Span> = Vec::new();
-        for node in &self.nodes {
-            let Kind::Mapping(pairs) = &node.kind else { continue };
-            let inner = pairs.first().map(|(key, _)| self.node(*key));
-            let doubled = inner.is_some_and(|inner| {
-                inner.flow && matches!(inner.kind, Kind::Mapping(_)) && inner.raw.start == node.raw.start + 1
-            });
-            let whole = self.patched.text()[node.raw.start..node.raw.end].ends_with("}}");
-            if node.flow && doubled && whole && found.last().is_none_or(|last| last.end <= node.raw.start) {
-                found.push(node.raw);
-            }
-        }
-        found
-    }
-
-    /// Places, in the parsed text, of plain keys that start with such a character.
-    pub fn keys_that_start(&self, with: fn(char) -> bool) -> Vec<Span> {
-        let pairs = self.nodes.iter().filter_map(|node| match &node.kind {
-            Kind::Mapping(pairs) => Some(pairs),
-            _ => None,
-        });
-        let keys = pairs.flatten().map(|(key, _)| self.node(*key));
-        keys.filter(
-            |key| matches!(&key.kind, Kind::Scalar { text, style: Style::Plain } if text.starts_with(with)),
-        )
-        .map(|key| key.raw)
-        .collect()
     }
 
     /// Every node with its id, in the order of the text.
@@ -235,16 +244,7 @@ struct Build<'a> {
 
 impl<'a> Build<'a> {
     fn new(patched: &'a Patched) -> Self {
-        let tree = Tree {
-            patched: patched.clone(),
-            nodes: Vec::new(),
-            root: None,
-            expanded: 0,
-            cut: false,
-            second_document: None,
-            lost_aliases: Vec::new(),
-            too_deep: None,
-        };
+        let tree = Tree { root: None, ..Tree::of(patched.clone(), Vec::new()) };
         Self { patched, tree, open: Vec::new(), anchors: HashMap::new(), documents: 0 }
     }
 
@@ -291,6 +291,7 @@ impl<'a> Build<'a> {
             }
             Event::SequenceEnd | Event::MappingEnd => self.close(Some(span)),
             Event::Alias(anchor) => {
+                self.tree.anchored = true;
                 let target = self.anchors.get(&anchor).copied();
                 let complete = target.and_then(|(id, measure)| measure.map(|measure| (id, measure)));
                 let id = self.add(span, Kind::Alias(complete.map(|(id, _)| id)), false, None);
@@ -301,6 +302,7 @@ impl<'a> Build<'a> {
                 self.attach(id, size, depth, span);
             }
             Event::UnresolvedAlias(_) => {
+                self.tree.anchored = true;
                 let id = self.add(span, Kind::Alias(None), false, None);
                 self.tree.lost_aliases.push(id);
                 self.attach(id, 1, 0, span);
@@ -322,6 +324,7 @@ impl<'a> Build<'a> {
 
     fn anchor(&mut self, anchor: usize, id: NodeId, measure: Option<(usize, usize)>) {
         if anchor != 0 {
+            self.tree.anchored = true;
             self.anchors.insert(anchor, (id, measure));
         }
     }
@@ -369,6 +372,7 @@ impl<'a> Build<'a> {
         }
         let Some(open) = self.open.last_mut() else {
             self.tree.root.get_or_insert(id);
+            self.tree.depth = self.tree.depth.max(depth);
             self.tree.expanded = self.tree.expanded.saturating_add(size);
             return;
         };

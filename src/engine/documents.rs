@@ -8,6 +8,7 @@ use super::loaded::context_for;
 use super::{Engine, Refusal, locked, shapes};
 use crate::assist::Verdict;
 use crate::check::{self, Checked, Context};
+use crate::declaration::chunks::Chunks;
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::source::Span;
 use serde::Deserialize;
@@ -17,7 +18,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 /// The largest text that is checked at once.
-const AT_ONCE: usize = 64 * 1024;
+const AT_ONCE: usize = 96 * 1024;
+/// From here on a text is long.
+const LONG: usize = 16 * 1024;
 /// How many bytes may be read to mend its syntax: a few milliseconds.
 const ALLOWANCE: usize = 160 * 1024;
 /// How many faults the editor is given: each costs it time to show, and nobody reads more.
@@ -32,7 +35,7 @@ pub struct Document {
     text: String,
     tick: i64,
     /// How large a text is that is too large to be sent.
-    bytes: Option<usize>,
+    bytes: Option<u64>,
     /// The encoding in which the editor keeps the file, where that is not UTF-8.
     encoding: Option<String>,
 }
@@ -69,6 +72,8 @@ struct Slot {
     job: Option<Job>,
     /// A thread is at work for this document.
     busy: bool,
+    /// What is known of the text before the next edit.
+    chunks: Option<Chunks>,
     /// What the stages would do, and how many there were, when there last was no error.
     verdicts: (usize, Vec<Verdict>),
 }
@@ -76,6 +81,7 @@ struct Slot {
 struct Job {
     document: Document,
     context: Context,
+    chunks: Chunks,
 }
 
 impl Documents {
@@ -106,11 +112,12 @@ pub fn document(engine: &Engine, request: Document) -> Result<Value, Refusal> {
         }
         None => Context { stem, facts: engine.config().conditions, ..Context::default() },
     };
-    let (tick, job) = (request.tick, Job { document: request, context });
+    let tick = request.tick;
+    let mut job = Job { chunks: engine.documents.chunks(&request.path), document: request, context };
     if let Some(checked) = job.quickly() {
-        let reading = job.read(checked);
+        let (reading, chunks) = job.read(checked);
         let answer = view(&reading);
-        engine.documents.keep(reading);
+        engine.documents.keep(reading, chunks);
         return Ok(answer);
     }
     hand_over(engine, job);
@@ -159,22 +166,36 @@ impl Documents {
         job
     }
 
+    /// What is known of a document's text, which is not known here until it is given back.
+    fn chunks(&self, path: &Path) -> Chunks {
+        let mut open = locked(&self.open);
+        let known = open.get_mut(path).and_then(|slot| slot.chunks.take());
+        known.unwrap_or_else(Chunks::of_edited)
+    }
+
     /// Keeps a reading of the newest text.
-    fn keep(&self, reading: Reading) {
+    fn keep(&self, reading: Reading, chunks: Chunks) {
         let mut open = locked(&self.open);
         let slot = open.entry(reading.path.clone()).or_default();
-        (slot.newest, slot.job) = (reading.tick, None);
+        (slot.newest, slot.job, slot.chunks) = (reading.tick, None, Some(chunks));
         let older = slot.reading.replace(Arc::new(reading));
         drop(open);
-        drop(older);
+        if let Some(older) = older {
+            forget(older);
+        }
     }
 
     /// Keeps what was read where it still is the newest, and makes the event.
-    fn put(&self, path: &Path, tick: i64, reading: Option<Reading>) -> Option<Value> {
+    fn put(&self, path: &Path, tick: i64, read: Option<(Reading, Chunks)>) -> Option<Value> {
+        let (reading, chunks) = read.unzip();
         // A check that failed has said so in the log; the editor must not wait for ever.
         let mut event = reading.as_ref().map_or_else(|| json!({ "tick": tick, "diagnostics": [] }), view);
         let mut open = locked(&self.open);
-        let slot = open.get_mut(path).filter(|slot| slot.newest == tick)?;
+        let slot = open.get_mut(path)?;
+        slot.chunks = slot.chunks.take().or(chunks);
+        if slot.newest != tick {
+            return None;
+        }
         slot.reading = reading.map(Arc::new);
         event["type"] = json!("diagnostics");
         event["path"] = json!(path);
@@ -184,23 +205,25 @@ impl Documents {
 
 impl Job {
     /// Checks the text if that does not take long.
-    fn quickly(&self) -> Option<Checked> {
+    fn quickly(&mut self) -> Option<Checked> {
         let text = &self.document.text;
-        (text.len() <= AT_ONCE).then(|| check::check_quickly(text, &self.context, ALLOWANCE)).flatten()
+        (text.len() <= AT_ONCE)
+            .then(|| check::check_edited(text, &self.context, ALLOWANCE, &mut self.chunks))
+            .flatten()
     }
 
-    fn perform(self) -> Reading {
-        let checked = check::check(&self.document.text, &self.context);
+    fn perform(mut self) -> (Reading, Chunks) {
+        let text = &self.document.text;
+        let checked = check::check_edited(text, &self.context, usize::MAX, &mut self.chunks);
+        let checked = checked.unwrap_or_else(|| check::check(text, &self.context));
         self.read(checked)
     }
 
     /// What the checker says, and what only the editor knows of the file.
-    fn read(self, mut checked: Checked) -> Reading {
+    fn read(self, mut checked: Checked) -> (Reading, Chunks) {
         let Document { root, path, tick, bytes, encoding, .. } = self.document;
         if let Some(bytes) = bytes {
-            let message = format!("the file has {bytes} bytes, and {} is the most", check::MAX_BYTES);
-            checked.diagnostics = vec![Diagnostic::new(Code::Limit, Span::default(), "", message)];
-            checked.declaration = None;
+            checked = Checked::refused(Code::Limit, check::too_large(bytes));
         }
         if let Some(encoding) = encoding {
             // The editor has made it a text; who reads the file finds none.
@@ -209,7 +232,15 @@ impl Job {
             checked.diagnostics.insert(0, Diagnostic::new(Code::YamlSyntax, Span::new(0, end), "", message));
             checked.declaration = None;
         }
-        Reading { root, path, tick, checked }
+        (Reading { root, path, tick, checked }, self.chunks)
+    }
+}
+
+/// Lets go of a reading. A long one takes a while, and nobody has to wait for it.
+fn forget(reading: Arc<Reading>) {
+    if reading.checked.source.text().len() > LONG {
+        // Where no thread starts it is dropped here.
+        let _ = std::thread::Builder::new().name("superpower-forget".to_owned()).spawn(move || drop(reading));
     }
 }
 

@@ -1,7 +1,9 @@
 //! Texts that nobody would write, thousands of them.
 
 use crate::check_fixtures::fixtures;
-use crate::invariants::{bytes_are_checked, condition_is_parsed, place_is_assisted, template_is_rendered};
+use crate::invariants::{
+    bytes_are_checked, condition_is_parsed, edits_are_followed, place_is_assisted, template_is_rendered,
+};
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde_json::{Value, json};
@@ -171,7 +173,8 @@ proptest! {
     #[test]
     fn changed_fixtures_are_checked_soundly(bytes in mutated(), part: u16) {
         let bytes = bytes.0;
-        bytes_are_checked(&bytes);
+        let checked = bytes_are_checked(&bytes);
+        edits_are_followed(checked.source.text());
         place_is_assisted(&String::from_utf8_lossy(&bytes), part);
     }
 
@@ -179,6 +182,7 @@ proptest! {
     fn loose_pieces_are_checked_soundly(text in words(), part: u16) {
         place_is_assisted(&text, part);
         bytes_are_checked(text.as_bytes());
+        edits_are_followed(&text);
         condition_is_parsed(&text);
         template_is_rendered(&text);
     }

@@ -3,7 +3,10 @@
 use superpower::assist::{self, FactNow, Project, Worker};
 use superpower::check::{Checked, Context, check, check_bytes};
 use superpower::condition;
+use superpower::declaration::chunks::Chunks;
 use superpower::declaration::model::{Declaration, InputKind, Stage};
+use superpower::declaration::patch::Patched;
+use superpower::declaration::yaml::{self, Stop, Tree};
 use superpower::diagnostic::Severity;
 use superpower::plan::Plan;
 use superpower::source::{Source, Span};
@@ -65,6 +68,43 @@ pub fn bytes_are_checked(bytes: &[u8]) -> Checked {
         it_runs(declaration);
     }
     checked
+}
+
+/// What is read in pieces after an edit is what reading the whole gives.
+pub fn edits_are_followed(text: &str) {
+    let whole = |text: &Patched| {
+        let (tree, stop) = yaml::read(text);
+        seen(&tree, stop.as_ref())
+    };
+    let mut chunks = Chunks::for_texts_of(0);
+    let mut others = vec![text.to_owned()];
+    let middle = text.match_indices('\n').map(|(at, _)| at + 1).nth(text.matches('\n').count() / 2);
+    others.extend(middle.map(|middle| text[middle..].to_owned()));
+    others.extend(middle.map(|middle| text[..middle].to_owned()));
+    others.extend(middle.map(|middle| text.replacen(&text[middle..], "  - agent: qa\n    gate:\n", 1)));
+    others.push(text.replacen(": ", ": x", 1));
+    others.push(format!("{text}  - agent: qa\n"));
+    others.push(text.to_owned());
+    for other in others {
+        let mut patched = Patched::new(other.as_str());
+        for _ in 0..2 {
+            let (tree, stop, _) = chunks.read(&patched);
+            let (here, there) = (seen(&tree, stop.as_ref()), whole(&patched));
+            let differs = here.iter().zip(&there).find(|(here, there)| here != there);
+            assert!(here == there, "{:?}: {differs:?}", patched.text());
+            // A mended copy, whose places lie elsewhere.
+            let at = patched.text().find("agent").unwrap_or(0);
+            patched = patched.replace(at, at, "x-");
+        }
+    }
+}
+
+fn seen(tree: &Tree, stop: Option<&Stop>) -> Vec<String> {
+    let rest =
+        (tree.root(), tree.expanded, tree.cut, tree.second_document, &tree.lost_aliases, tree.too_deep);
+    let nodes = tree.nodes().map(|node| format!("{node:?}"));
+    let whole = format!("{:?} {rest:?}", stop.map(|stop| (stop.offset, stop.error.to_string())));
+    nodes.chain([whole]).collect()
 }
 
 /// What the checker passes, a run can walk through: every value, fact and result that it asks for is there.

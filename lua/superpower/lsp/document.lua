@@ -3,11 +3,13 @@
 --- Neovim's own tracking of changes is not used: the server lives in the same process, so it reads the buffer when it
 --- needs the text, once a turn of the main loop however many lines were changed in it.
 
+local text = require("superpower.lsp.text")
+
 local Document = {}
 Document.__index = Document
 
 --- From here on the text is read and sent only after a pause in typing, since that alone takes a part of a frame.
-local LARGE = 64 * 1024
+local LARGE = 96 * 1024
 --- What no declaration may have is not even sent.
 local TOO_LARGE = 1024 * 1024
 --- The pause, in milliseconds.
@@ -52,48 +54,18 @@ function Document.new(buf, root, publish)
   return self
 end
 
----@param buf integer
----@return integer
-local function size(buf)
-  return math.max(0, vim.api.nvim_buf_get_offset(buf, vim.api.nvim_buf_line_count(buf)))
-end
-
---- Bytes that are no character become "?", one for one, so that no column moves.
----@param text string
----@return string
-local function readable(text)
-  return (
-    text:gsub("[\128-\255]+", function(run)
-      local out, at = {}, 1
-      while at <= #run do
-        local lead = run:byte(at)
-        local length = lead >= 240 and 4 or lead >= 224 and 3 or lead >= 192 and 2 or 1
-        local char = run:sub(at, at + length - 1)
-        local fine = length > 1 and #char == length and vim.fn.strchars(char) == 1 and vim.fn.char2nr(char) >= 128
-        if fine and vim.fn.nr2char(vim.fn.char2nr(char)) == char then
-          out[#out + 1], at = char, at + length
-        else
-          out[#out + 1], at = "?", at + 1
-        end
-      end
-      return table.concat(out)
-    end)
-  )
-end
-
 --- What the engine is told of the buffer.
 ---@return table
 function Document:fields()
   local fields = { root = self.root, path = self.path, tick = vim.api.nvim_buf_get_changedtick(self.buf) }
   local encoding = vim.bo[self.buf].fileencoding
   fields.encoding = encoding ~= "" and encoding ~= "utf-8" and encoding or nil
-  local bytes = size(self.buf)
+  local bytes = text.size(self.buf)
   if bytes > TOO_LARGE + 1 then
     fields.bytes, fields.text = bytes, ""
     return fields
   end
-  local lines = vim.api.nvim_buf_get_lines(self.buf, 0, -1, false)
-  fields.text = (#lines == 1 and lines[1] == "") and "" or (table.concat(lines, "\n") .. "\n")
+  fields.text = text.of(self.buf)
   return fields
 end
 
@@ -103,7 +75,7 @@ local function send(fields)
   local call = require("superpower.session").call
   local answer, err = call("document", fields)
   if err and err.code == "bad-request" then
-    fields.text, fields.encoding = readable(fields.text), fields.encoding or "bytes that are no characters"
+    fields.text, fields.encoding = text.readable(fields.text), fields.encoding or "bytes that are no characters"
     answer, err = call("document", fields)
   end
   return answer, err
@@ -167,7 +139,7 @@ end
 
 --- Checks soon: at the end of this turn of the main loop, or after a pause where that would be felt.
 function Document:changed()
-  if size(self.buf) > LARGE then
+  if text.size(self.buf) > LARGE then
     self.timer = self.timer or assert(vim.uv.new_timer())
     self.timer:start(
       PAUSE,

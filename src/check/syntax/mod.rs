@@ -9,9 +9,10 @@ mod indent;
 mod quotes;
 mod words;
 
+use crate::declaration::chunks::Chunks;
 use crate::declaration::line::Line;
 use crate::declaration::patch::Patched;
-use crate::declaration::yaml::{self, MAX_DEPTH, Stop, Tree};
+use crate::declaration::yaml::{MAX_DEPTH, Stop, Tree};
 use crate::diagnostic::{Code, Diagnostic, Edit, Fix};
 use crate::source::{Source, Span};
 use granit_parser::ErrorKind;
@@ -35,9 +36,9 @@ pub struct Read {
 }
 
 /// Reads `start` as far as it can be read, and about `allowance` bytes of it and of its mended copies at most.
-pub fn read(source: &Source, start: Patched, allowance: usize) -> Read {
+pub fn read(source: &Source, start: Patched, allowance: usize, chunks: &mut Chunks) -> Read {
     let allowance = allowance.min(MAX_BYTES_READ);
-    let mut reader = Reader { source, reads: 0, bytes: 0, allowance, hurried: false };
+    let mut reader = Reader { source, chunks, reads: 0, bytes: 0, allowance, hurried: false };
     let mut text = start;
     let (mut tree, mut stop) = reader.read(&text);
     let (mut found, mut blanks) = (Vec::new(), Vec::new());
@@ -75,6 +76,7 @@ struct Step {
 
 struct Reader<'a> {
     source: &'a Source,
+    chunks: &'a mut Chunks,
     reads: usize,
     bytes: usize,
     allowance: usize,
@@ -83,9 +85,9 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn read(&mut self, text: &Patched) -> (Tree, Option<Stop>) {
-        let (tree, stop) = yaml::read(text);
+        let (tree, stop, bytes) = self.chunks.read(text);
         self.reads += 1;
-        self.bytes += stop.as_ref().map_or(text.text().len(), |stop| stop.offset);
+        self.bytes += bytes;
         (tree, stop)
     }
 
