@@ -90,42 +90,8 @@ end
 ---@param rest string
 local function check(rest)
   local root = project()
-  if not root then
-    return
-  end
-  local entries = list(root)
-  if rest ~= "" then
-    local one = find(entries, rest)
-    if not one then
-      return
-    end
-    entries = { one }
-  end
-  local items, worst = {}, 0
-  for _, entry in ipairs(entries) do
-    local value, err = session.call("check", { root = root, path = entry.path })
-    if err then
-      notify.fault(err)
-    end
-    for _, fault in ipairs(value and value.diagnostics or {}) do
-      worst = worst + (fault.severity == 1 and 1 or 0)
-      table.insert(items, {
-        filename = entry.path,
-        lnum = fault.lnum + 1,
-        col = fault.col + 1,
-        end_lnum = fault.end_lnum + 1,
-        end_col = fault.end_col + 1,
-        type = fault.severity == 1 and "E" or (fault.severity == 2 and "W" or "N"),
-        text = ("%s [%s]"):format(require("superpower.ui.text").line(fault.message), fault.code),
-      })
-    end
-  end
-  vim.fn.setqflist({}, " ", { title = "Superpower check", items = items })
-  if #items == 0 then
-    notify.info(("%d superpower%s checked: nothing to mend"):format(#entries, #entries == 1 and "" or "s"))
-  else
-    notify.info(("%d to mend, %d of them errors: see the quickfix list"):format(#items, worst))
-    vim.cmd("botright copen")
+  if root then
+    require("superpower.check").run(root, rest ~= "" and rest or nil)
   end
 end
 

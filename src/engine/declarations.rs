@@ -1,16 +1,13 @@
 //! Operations about declarations: finding, checking, planning, trusting. None of them starts anything.
 
 use super::loaded::{Loaded, context_for, index, is_trusted};
-use super::{Engine, Refusal};
-use crate::check::{self, Context};
+use super::{Engine, Refusal, file};
 use crate::declaration::model::{Input, InputKind};
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::Severity;
 use crate::project::root;
-use crate::source::{Source, Span};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 type Answer = Result<Value, Refusal>;
 
@@ -39,14 +36,6 @@ pub struct Project {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Check {
-    root: Option<PathBuf>,
-    path: Option<PathBuf>,
-    text: Option<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Grant {
     root: PathBuf,
     name: String,
@@ -63,9 +52,8 @@ pub fn project(request: &Project) -> Answer {
 pub fn list(engine: &Engine, request: &Root) -> Answer {
     let index = index(engine, &request.root);
     let all = index.superpowers.iter().map(|file| {
-        let bytes = fs::read(&file.path).unwrap_or_default();
         let context = context_for(engine, &index, &file.path, Some(file.stem().to_owned()));
-        let checked = check::check_bytes(&bytes, &context);
+        let checked = file::checked(&file.path, &context);
         let count = |severity| checked.diagnostics.iter().filter(|it| it.severity == severity).count();
         let lines = checked.lines(&file.path.file_name().unwrap_or_default().to_string_lossy());
         let first =
@@ -84,60 +72,6 @@ pub fn list(engine: &Engine, request: &Root) -> Answer {
         entry
     });
     Ok(Value::Array(all.collect()))
-}
-
-pub fn check(engine: &Engine, request: &Check) -> Answer {
-    let index = request.root.as_deref().map(|root| index(engine, root));
-    let stem =
-        request.path.as_deref().and_then(Path::file_stem).map(|stem| stem.to_string_lossy().into_owned());
-    let context = match &index {
-        Some(index) => context_for(engine, index, request.path.as_deref().unwrap_or(Path::new("")), stem),
-        None => Context { stem, facts: engine.config().conditions, ..Context::default() },
-    };
-    let checked = match (&request.text, &request.path) {
-        (Some(text), _) => check::check(text, &context),
-        (None, Some(path)) => {
-            let bytes = fs::read(path).map_err(|error| {
-                Refusal::new("disk", format!("cannot read \"{}\": {error}", path.display()))
-            })?;
-            check::check_bytes(&bytes, &context)
-        }
-        (None, None) => return Err(Refusal::new("bad-request", "check takes a path or a text")),
-    };
-    let view = |diagnostic: &Diagnostic| diagnostic_view(&checked.source, diagnostic);
-    Ok(json!({ "diagnostics": checked.diagnostics.iter().map(view).collect::<Vec<_>>() }))
-}
-
-/// A diagnostic with its places as `vim.diagnostic` takes them.
-pub fn diagnostic_view(source: &Source, diagnostic: &Diagnostic) -> Value {
-    let mut view = place(source, diagnostic.span);
-    view["code"] = json!(diagnostic.code);
-    view["severity"] = json!(diagnostic.severity.number());
-    view["message"] = json!(diagnostic.message);
-    view["path"] = json!(diagnostic.path);
-    let related = diagnostic.related.iter().map(|related| {
-        let mut view = place(source, related.span);
-        view["message"] = json!(related.message);
-        view
-    });
-    view["related"] = Value::Array(related.collect());
-    if let Some(fix) = &diagnostic.fix {
-        let edits = fix.edits.iter().map(|edit| {
-            let mut view = place(source, edit.span);
-            view["text"] = json!(edit.text);
-            view
-        });
-        view["fix"] = json!({ "title": fix.title, "edits": edits.collect::<Vec<_>>() });
-    }
-    view
-}
-
-fn place(source: &Source, span: Span) -> Value {
-    let (from, to) = (source.position(span.start), source.position(span.end));
-    json!({
-        "lnum": from.line, "col": from.col, "end_lnum": to.line, "end_col": to.col,
-        "col_utf16": from.col_utf16, "end_col_utf16": to.col_utf16,
-    })
 }
 
 pub fn inputs(engine: &Engine, request: &Named) -> Answer {

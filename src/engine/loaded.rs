@@ -1,8 +1,8 @@
 //! A declaration that was found and checked, and what is required of it before it drives.
 
 use super::declarations::input_view;
-use super::{Engine, Refusal};
-use crate::check::{self, Checked, Context};
+use super::{Engine, Refusal, file};
+use crate::check::{Checked, Context};
 use crate::config::Trust;
 use crate::diagnostic::Severity;
 use crate::harness::resolve;
@@ -10,7 +10,6 @@ use crate::plan::{InputError, Inputs, Plan};
 use crate::project::trust;
 use crate::project::{Index, Places, SuperpowerFile};
 use serde_json::{Value, json};
-use std::fs;
 use std::path::Path;
 
 /// A declaration that was found and checked.
@@ -32,11 +31,9 @@ impl Loaded {
         let file = index.superpower(name).cloned().map_err(|unknown| {
             Refusal::with("unknown-superpower", unknown.to_string(), json!({ "names": unknown.names }))
         })?;
-        let bytes = fs::read(&file.path).map_err(|error| {
-            Refusal::new("disk", format!("cannot read \"{}\": {error}", file.path.display()))
-        })?;
-        let checked = check::check_bytes(&bytes, &context(engine, &index, Some(file.stem())));
-        Ok(Self { file, index, bytes, checked })
+        let read = file::read(&file.path)?;
+        let checked = read.checked(&context(engine, &index, Some(file.stem())));
+        Ok(Self { file, index, bytes: read.bytes(), checked })
     }
 
     /// The plan for these inputs; refused where the declaration has an error.

@@ -4,9 +4,11 @@
 //! is a function over a typed request; [`ops`] has the table.
 
 mod assist;
+mod checks;
 mod declarations;
 mod documents;
 pub mod drill;
+mod file;
 mod hints;
 mod known;
 mod loaded;

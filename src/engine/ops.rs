@@ -1,6 +1,6 @@
 //! The operations of the door, by name.
 
-use super::{Engine, Refusal, assist, declarations, documents, drill, preview, schema, verbs, views};
+use super::{Engine, Refusal, assist, checks, declarations, documents, drill, preview, schema, verbs, views};
 use crate::config::Config;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -15,6 +15,7 @@ pub const NAMES: &[&str] = &[
     "assist",
     "cancel",
     "check",
+    "check-all",
     "configure",
     "decide",
     "diff",
@@ -53,7 +54,8 @@ pub fn perform(engine: &Engine, op: &str, fields: Map<String, Value>) -> Answer 
         }
         "project" => declarations::project(&read(op, fields)?),
         "list" => declarations::list(engine, &read(op, fields)?),
-        "check" => declarations::check(engine, &read(op, fields)?),
+        "check" => checks::check(engine, &read(op, fields)?),
+        "check-all" => checks::check_all(engine, &read(op, fields)?),
         "document" => documents::document(engine, read(op, fields)?),
         "document-closed" => documents::closed(engine, &read(op, fields)?),
         "assist" => assist::assist(engine, &read(op, fields)?),

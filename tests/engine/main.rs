@@ -13,6 +13,7 @@ mod checkpoint_run;
 mod checkpoint_thread;
 mod checkpoint_update;
 mod checkpoint_writers;
+mod checks;
 mod claude;
 mod condition;
 mod crash;

@@ -339,6 +339,33 @@ describe("off switches", function()
   end)
 end)
 
+describe(":Superpower check", function()
+  it("fills the quickfix list, with what stands in the buffers", function()
+    local nvim = editor(nil, {
+      files = { [".claude/superpowers/other.yaml"] = FLOW:gsub("name: flow", "name: other"):gsub("One line", "{{nope}}") },
+    })
+    local function list()
+      return nvim:lua([[
+        return vim.tbl_map(function(item)
+          local name = vim.fs.basename(vim.api.nvim_buf_get_name(item.bufnr))
+          return ("%s:%d:%d %s"):format(name, item.lnum, item.col, item.text:match("%[(.*)%]"))
+        end, vim.fn.getqflist()) ]])
+    end
+    nvim:cmd("Superpower check")
+    eq({ "other.yaml:2:14 yaml-syntax" }, list())
+    nvim:wait_screen("must stand in quotes")
+    nvim:cmd("cclose | 22s/human/humn/")
+    nvim:cmd("Superpower check")
+    eq({ "flow.yaml:22:11 unknown-gate", "other.yaml:2:14 yaml-syntax" }, list())
+    nvim:cmd("cclose | Superpower check flow")
+    eq({ "flow.yaml:22:11 unknown-gate" }, list())
+    nvim:cmd("cclose | undo | Superpower check flow")
+    eq({}, list())
+    nvim:cmd("Superpower check flw")
+    nvim:wait_screen('did you mean "flow"')
+  end)
+end)
+
 describe("other files", function()
   it("load nothing", function()
     local nvim = T.child({

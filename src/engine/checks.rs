@@ -1,0 +1,121 @@
+//! Checking on request: one text or file, or all of a project at once.
+
+use super::loaded::{context_for, index};
+use super::{Engine, Refusal, file};
+use crate::check::{self, Checked, Context};
+use crate::diagnostic::Diagnostic;
+use crate::project::SuperpowerFile;
+use crate::source::{Source, Span};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+type Answer = Result<Value, Refusal>;
+
+/// One declaration, as a text or a file.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Check {
+    root: Option<PathBuf>,
+    path: Option<PathBuf>,
+    text: Option<String>,
+}
+
+/// Every declaration of a project, or the one of a name.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CheckAll {
+    root: PathBuf,
+    name: Option<String>,
+    /// Texts that count instead of what is on disk: those that an editor has not saved.
+    #[serde(default)]
+    texts: BTreeMap<PathBuf, String>,
+}
+
+/// Checks one.
+pub fn check(engine: &Engine, request: &Check) -> Answer {
+    let index = request.root.as_deref().map(|root| index(engine, root));
+    let stem = request.path.as_deref().map(stem);
+    let context = match &index {
+        Some(index) => context_for(engine, index, request.path.as_deref().unwrap_or(Path::new("")), stem),
+        None => Context { stem, facts: engine.config().conditions, ..Context::default() },
+    };
+    let checked = match (&request.text, &request.path) {
+        (Some(text), _) => check::check(text, &context),
+        (None, Some(path)) => file::read(path)?.checked(&context),
+        (None, None) => return Err(Refusal::new("bad-request", "check takes a path or a text")),
+    };
+    Ok(json!({ "diagnostics": views(&checked) }))
+}
+
+/// Checks all of them against one reading of the project. What was never saved is one of them too.
+pub fn check_all(engine: &Engine, request: &CheckAll) -> Answer {
+    let index = index(engine, &request.root);
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let texts: BTreeMap<PathBuf, &String> =
+        request.texts.iter().map(|(path, text)| (real(path), text)).collect();
+    let saved: BTreeSet<PathBuf> = index.superpowers.iter().map(|file| real(&file.path)).collect();
+    let of = |file: &SuperpowerFile| (file.name.clone(), file.path.clone());
+    let new = texts.keys().filter(|path| !saved.contains(*path)).map(|path| (stem(path), path.clone()));
+    let files: Vec<(String, PathBuf)> = match &request.name {
+        None => index.superpowers.iter().map(of).chain(new).collect(),
+        Some(name) => match (index.superpower(name), new.into_iter().find(|(stem, _)| stem == name)) {
+            (Ok(file), _) => vec![of(file)],
+            (Err(_), Some(new)) => vec![new],
+            (Err(unknown), None) => {
+                let data = json!({ "names": unknown.names });
+                return Err(Refusal::with("unknown-superpower", unknown.to_string(), data));
+            }
+        },
+    };
+    let all = files.into_iter().map(|(name, path)| {
+        let context = context_for(engine, &index, &path, Some(stem(&path)));
+        let checked = match texts.get(&real(&path)) {
+            Some(text) => check::check(text, &context),
+            None => file::checked(&path, &context),
+        };
+        json!({ "name": name, "path": path, "diagnostics": views(&checked) })
+    });
+    Ok(json!({ "files": all.collect::<Vec<Value>>() }))
+}
+
+fn stem(path: &Path) -> String {
+    path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+fn views(checked: &Checked) -> Vec<Value> {
+    checked.diagnostics.iter().map(|diagnostic| view(&checked.source, diagnostic)).collect()
+}
+
+/// A diagnostic with its places as `vim.diagnostic` takes them.
+fn view(source: &Source, diagnostic: &Diagnostic) -> Value {
+    let mut view = place(source, diagnostic.span);
+    view["code"] = json!(diagnostic.code);
+    view["severity"] = json!(diagnostic.severity.number());
+    view["message"] = json!(diagnostic.message);
+    view["path"] = json!(diagnostic.path);
+    let related = diagnostic.related.iter().map(|related| {
+        let mut view = place(source, related.span);
+        view["message"] = json!(related.message);
+        view
+    });
+    view["related"] = Value::Array(related.collect());
+    if let Some(fix) = &diagnostic.fix {
+        let edits = fix.edits.iter().map(|edit| {
+            let mut view = place(source, edit.span);
+            view["text"] = json!(edit.text);
+            view
+        });
+        view["fix"] = json!({ "title": fix.title, "edits": edits.collect::<Vec<_>>() });
+    }
+    view
+}
+
+fn place(source: &Source, span: Span) -> Value {
+    let (from, to) = (source.position(span.start), source.position(span.end));
+    json!({
+        "lnum": from.line, "col": from.col, "end_lnum": to.line, "end_col": to.col,
+        "col_utf16": from.col_utf16, "end_col_utf16": to.col_utf16,
+    })
+}
