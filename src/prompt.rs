@@ -5,6 +5,7 @@ use crate::plan::one_line;
 use crate::run::event::Decision;
 use crate::run::state::{Done, Run, Step};
 use std::fmt::Write;
+use std::time::Duration;
 
 /// Bytes of one earlier stage's report.
 const REPORT: usize = 8 * 1024;
@@ -16,8 +17,9 @@ const SAID: usize = 16 * 1024;
 /// Bytes of output from a failed attempt.
 const TAIL: usize = 4 * 1024;
 
-/// The prompt for the stage's next launch. `resume` where it goes on with what an earlier one has begun.
-pub fn prompt(run: &Run, stage: usize, resume: bool) -> String {
+/// The prompt for the stage's next launch. `resume` where it goes on with what an earlier one has begun, `limit` how
+/// long it may take, where that is limited.
+pub fn prompt(run: &Run, stage: usize, resume: bool, limit: Option<Duration>) -> String {
     let mut text = String::new();
     let state = &run.stages[stage];
     let plan = &run.plan;
@@ -33,7 +35,27 @@ pub fn prompt(run: &Run, stage: usize, resume: bool) -> String {
     humans(&mut text, run, stage);
     failures(&mut text, run, stage);
     expected(&mut text, run, stage);
+    if let Some(limit) = limit {
+        let _ = writeln!(
+            text,
+            "This attempt is ended after {}. What is not done by then, report as missing.",
+            span(limit)
+        );
+    }
     text
+}
+
+/// A length of time in a few words, e.g. `1h 30m`.
+pub fn span(duration: Duration) -> String {
+    let seconds = duration.as_secs();
+    match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
+        (0, 0, 0) => format!("{}ms", duration.as_millis()),
+        (0, 0, s) => format!("{s}s"),
+        (0, m, 0) => format!("{m}m"),
+        (0, m, s) => format!("{m}m {s}s"),
+        (h, 0, _) => format!("{h}h"),
+        (h, m, _) => format!("{h}h {m}m"),
+    }
 }
 
 fn inputs(text: &mut String, run: &Run, stage: usize) {

@@ -60,7 +60,8 @@ run pauses and says so.]],
     type = "duration",
     default = "60m",
     engine = true,
-    help = "Wall clock of one attempt, unless the stage says otherwise: a number with s, m or h.",
+    help = [[Wall clock of one attempt, unless the stage says otherwise: a number with s, m or h. The agent is told how
+long it has, and once more when it comes to an end: two minutes before, or a fifth of it where that is less.]],
   },
   {
     path = "idle",

@@ -15,6 +15,8 @@ import sys
 import tempfile
 import time
 
+from screen import Screen
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TOOLS = pathlib.Path(os.environ["SUPERPOWER_AGENTS"])
 MODEL = os.environ["SUPERPOWER_MODEL"]
@@ -48,7 +50,7 @@ def check(what, good, detail=""):
 class Project:
     """A copy of the shop, whose agents do their work as the model tells them."""
 
-    def __init__(self, harness, name, extra=None, settings=""):
+    def __init__(self, harness, name, extra=None, settings="", rules=None):
         self.harness, self.name = harness, f"{harness}: {name}"
         self.place = pathlib.Path(tempfile.mkdtemp(prefix="superpower-agents."))
         self.shop = self.place / "shop"
@@ -62,7 +64,7 @@ class Project:
                        cwd=self.shop, check=True)
         home = self.place / "home"
         home.mkdir()
-        self.write_opencode(home)
+        self.write_opencode(home, rules)
         init = f"""
 vim.opt.runtimepath = {{ {json.dumps(str(ROOT))}, vim.env.VIMRUNTIME }}
 vim.o.swapfile = false
@@ -78,10 +80,11 @@ vim.g.superpower = {{ harness = "{harness}", trust = "always", timeout = "5m", i
                      "OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_CONFIG": str(home / "opencode.json")}
         self.began = REQUESTS.stat().st_size if REQUESTS.exists() else 0
 
-    def write_opencode(self, home):
+    def write_opencode(self, home, rules):
         models = {"m": {"cost": {"input": 1, "output": 2}}, "s": {}}
         provider = {"npm": "@ai-sdk/openai-compatible", "options": {"baseURL": f"{MODEL}/v1", "apiKey": "x"}, "models": models}
         config = {"model": "fake/m", "small_model": "fake/s", "enabled_providers": ["fake"], "provider": {"fake": provider}}
+        config.update({"permission": rules} if rules else {})
         (home / "opencode.json").write_text(json.dumps(config))
 
     def script(self, actor, first):
@@ -143,6 +146,23 @@ vim.g.superpower = {{ harness = "{harness}", trust = "always", timeout = "5m", i
             time.sleep(0.05)
         return False
 
+    def gone(self, within=2):
+        """How long until nothing of it is left, and what is left after that."""
+        began = time.monotonic()
+        while (left := self.survivors()) and time.monotonic() < began + within + 3:
+            time.sleep(0.05)
+        return time.monotonic() - began, left
+
+    def asker(self, script):
+        """A superpower of one stage, whose agent does this."""
+        agent = "---\nname: asker\ndescription: asks\n---\nYou ask.\n" + "\n".join(script) + "\n"
+        (self.shop / ".claude/agents/asker.md").write_text(agent)
+        (self.shop / ".claude/superpowers/ask.yaml").write_text(
+            'name: ask\ndescription: asks\nversion: "1.0.0"\nstages:\n  - agent: asker\n    description: Ask\n')
+
+    def screen(self):
+        return Screen(NVIM, self.place / "init.lua", self.shop, self.env)
+
     def done(self):
         left = self.survivors()
         check(f"{self.name}: nothing is left", not left, left)
@@ -177,11 +197,8 @@ def bugfix(harness):
     time.sleep(6 if harness == "opencode" else 2)
     nvim.send_signal(signal.SIGKILL)
     nvim.communicate()
-    killed = time.monotonic()
-    while project.survivors() and time.monotonic() < killed + 5:
-        time.sleep(0.05)
-    took = time.monotonic() - killed
-    check(f"{project.name}: a killed editor leaves nothing after 2 s", took < 2, f"{took:.1f}s {project.survivors()}")
+    took, left = project.gone()
+    check(f"{project.name}: a killed editor leaves nothing after 2 s", took < 2, f"{took:.1f}s {left}")
     for path in (project.shop / ".claude/agents").glob("orchestrator.md"):
         path.write_text(path.read_text().replace("<<wait: 20>>", ""))
     status, said = project.verb("resume")
@@ -225,21 +242,75 @@ def troubles(harness):
     cut.done()
     tool = ('Bash {"command":"python3 -c pass","description":"p"}' if harness == "claude"
             else 'write {"filePath":"/etc/superpower-test","content":"x"}')
-    deny = Project(harness, "a permission that nobody gives", {"story-issue-sync": "", "qa": f"<<use: {tool}>>"})
-    shutil.copy(deny.shop / ".claude/agents/qa.md", deny.shop / ".claude/agents/asker.md")
-    asker = (deny.shop / ".claude/agents/asker.md")
-    asker.write_text(asker.read_text().replace("name: qa", "name: asker"))
-    (deny.shop / ".claude/superpowers/ask.yaml").write_text(
-        'name: ask\ndescription: asks\nversion: "1.0.0"\nstages:\n  - agent: asker\n    description: Ask\n')
+    deny = Project(harness, "a permission that nobody gives")
+    deny.asker([f"<<use: {tool}>>", "<<say: asked.>>"])
     status, said = deny.verb("run ask")
     check(f"{deny.name} needs a human", status == 1 and "PAUSED (needs-human)" in said, f"status {status}\n{said}")
     deny.done()
 
 
+def bash(harness, command):
+    name = "Bash" if harness == "claude" else "bash"
+    return f"<<use: {name} {json.dumps({'command': command, 'description': 'Do it'})}>>"
+
+
+def permissions(harness):
+    touch = lambda name: bash(harness, f"python3 -c \"open('{name}', 'w')\"")  # noqa: E731
+    project = Project(harness, "permissions", rules={"bash": "ask", "edit": "ask"})
+    script = [touch("one"), touch("two"), touch("three"), touch("four"), "<<say: asked enough.>>"]
+    if harness == "opencode":
+        path = str(project.shop / "written.txt")
+        script.insert(0, f"<<use: write {json.dumps({'filePath': path, 'content': 'a line of it'})}>>")
+    project.asker(script)
+    screen = project.screen()
+    screen.keys(":Superpower run ask\r")
+    if harness == "opencode":
+        asked = screen.asked()
+        check(f"{project.name}: an edit is asked for", asked and asked["title"] == "edit written.txt", asked)
+        time.sleep(2)
+        check(f"{project.name}: with its diff", "+a line of it" in screen.shown(), screen.shown())
+        check(f"{project.name}: allowed once", screen.answer(asked, "o"))
+    for name, keys in (("one", ["o"]), ("two", ["D", "inot this one", "\x1b", ":w\r"]), ("three", ["r"])):
+        asked = screen.asked()
+        check(f"{project.name}: {name} is asked for", asked and f"open('{name}'" in json.dumps(asked), asked)
+        check(f"{project.name}: {name} is answered", asked and screen.answer(asked, *keys))
+    state = screen.wait_for('(require("superpower.runs").get() or {}).state == "complete"', 60)
+    check(f"{project.name}: it completes", state, screen.lua('require("superpower.runs").get()'))
+    there = [name for name in ("one", "two", "three", "four") if (project.shop / name).exists()]
+    check(f"{project.name}: what was allowed is done, and nothing else", there == ["one", "three", "four"], there)
+    project.asker([bash(harness, "python3 -c 'import time; time.sleep(300)'"), "<<say: slept.>>"])
+    screen.keys(":Superpower run ask\r")
+    if asked := screen.asked():  # another run asks again
+        screen.answer(asked, "o")
+    running = screen.wait_for('(((require("superpower.runs").get() or {}).live or {}).tool or ""):find("python3") and true', 60)
+    time.sleep(1)
+    shell = [line for line in project.survivors() if "sleep(300)" in line]
+    check(f"{project.name}: a shell runs", running and shell, project.survivors())
+    screen.keys(":Superpower cancel\r")
+    screen.wait_for('(require("superpower.runs").get() or {}).state == "cancelled"', 10)
+    took, left = project.gone()
+    check(f"{project.name}: a cancel leaves no shell", not left, f"{took:.1f}s {left}")
+    screen.end()
+    project.done()
+
+
+def retries(harness):
+    project = Project(harness, "retries")
+    project.asker(["<<fail: 529 2>>", "<<say: got through.>>"])
+    screen = project.screen()
+    screen.keys(":Superpower run ask\r")
+    waits = screen.wait_for('((require("superpower.runs").get() or {}).live or {}).waiting', 60)
+    check(f"{project.name} are shown while it waits", waits and "retry 1" in str(waits), waits)
+    state = screen.wait_for('(require("superpower.runs").get() or {}).state == "complete"', 90)
+    check(f"{project.name} are outlived", state, screen.lua('require("superpower.runs").get()'))
+    screen.end()
+    project.done()
+
+
 def main():
     wanted = sys.argv[1:]
     for harness in ("claude", "opencode"):
-        for scenario in (new_ui_feature, bugfix, design_refresh, troubles):
+        for scenario in (new_ui_feature, bugfix, design_refresh, troubles, permissions, retries):
             named = [word for word in wanted if word in (harness, scenario.__name__)]
             if len(named) == len(wanted):
                 scenario(harness)

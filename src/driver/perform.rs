@@ -81,7 +81,8 @@ impl Drive {
         }
         // A session is of no use to another harness.
         let session = session.filter(|session| session.harness == resolved.name);
-        let mut prompt = crate::prompt::prompt(&self.run, stage, resume);
+        let limit = (resolved.name != "manual").then(|| self.limit(stage));
+        let mut prompt = crate::prompt::prompt(&self.run, stage, resume, limit);
         if let Some(parameters) = self.checkpoint_parameters(stage, session.is_some()) {
             prompt.insert_str(0, &format!("{parameters}\n\n"));
         }
@@ -121,8 +122,6 @@ impl Drive {
             _ => Task::Agent(ORCHESTRATOR.into()),
         };
         let config = &self.host.config;
-        let timeout =
-            self.run.plan.stage(stage).timeout.as_ref().map_or(config.timeout, |timeout| timeout.value);
         let request = Launch {
             run_id: self.run.run_id.clone(),
             stage: stage + 1,
@@ -132,7 +131,7 @@ impl Drive {
             session,
             root: self.root.clone(),
             dir: dir.clone(),
-            timeout: Some(timeout),
+            timeout: Some(self.limit(stage)),
             idle: Some(config.idle),
             interactive: !config.headless,
         };
@@ -152,6 +151,12 @@ impl Drive {
             }
             Err(error) => self.not_started(number, Outcome::NeedsHuman { question: error.to_string() }),
         }
+    }
+
+    /// How long an attempt of a stage may take: its own limit, else the configuration's.
+    fn limit(&self, stage: usize) -> std::time::Duration {
+        let own = self.run.plan.stage(stage).timeout.as_ref();
+        own.map_or(self.host.config.timeout, |timeout| timeout.value)
     }
 
     /// The harness for a stage: its own, else the run's, else the configuration's.

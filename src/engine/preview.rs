@@ -111,15 +111,17 @@ pub fn plan(engine: &Engine, request: &Preview) -> Result<Value, Refusal> {
     let mut run = imagined(declaration, request.inputs.clone()).map_err(input_refusal)?;
     let steps = steps(&mut run, &mut |name, inputs| facts::decide(name, inputs, &request.root));
     let plan = run.plan.clone();
-    let default = engine.config().harness;
+    let (default, timeout) = (engine.config().harness, engine.config().timeout);
     let stages = steps.into_iter().map(|Step { stage, what, why, .. }| {
         let (kind, actor) = plan.actor(stage);
         let own = plan.stage(stage).harness.as_ref().map(|harness| harness.value.as_str());
         let harness = (kind != "gate").then(|| own.unwrap_or(&default));
+        let limit = plan.stage(stage).timeout.as_ref().map_or(timeout, |timeout| timeout.value);
+        let limit = (harness != Some("manual")).then_some(limit);
         json!({
             "position": stage + 1, "label": run.label(stage), "what": what, "kind": kind, "actor": actor,
             "gate": plan.asks(stage), "harness": harness, "why": why,
-            "prompt": (kind != "gate").then(|| crate::prompt::prompt(&run, stage, false)),
+            "prompt": (kind != "gate").then(|| crate::prompt::prompt(&run, stage, false, limit)),
         })
     });
     let stages: Vec<Value> = stages.collect();

@@ -5,6 +5,7 @@ use super::words::{exit_words, failed, limit_words, note};
 use super::{Actions, End, Ending, Harness, Stopped};
 use crate::outcome::Outcome;
 use crate::process::{Event, Exit, Lines, POLITE, Process, Stream, TERM};
+use crate::prompt::span;
 use std::time::{Duration, Instant};
 
 /// Follows the process to its end: how it ended, and what the harness makes of it; nothing where it wants another start.
@@ -35,6 +36,11 @@ pub(super) fn follow(
             Event::Wake => {
                 wake = None;
                 harness.woken(&mut to);
+            }
+            Event::Near(left) => {
+                if harness.wrap_up(&wrap_up(left), &mut to) {
+                    to.signals.push(note(format!("told to come to an end: {} are left", span(left))));
+                }
             }
             Event::Limit(limit) => stop(process, harness, &mut to, &mut stopped, Stopped::Limit(limit)),
             Event::Order(Order::Answer(id, answer)) => harness.answer(&id, &answer, &mut to),
@@ -96,6 +102,14 @@ fn stop(
         let polite = if harness.stop(to) { POLITE } else { Duration::ZERO };
         process.stop(polite, TERM);
     }
+}
+
+/// What an agent hears when its time is nearly up.
+fn wrap_up(left: Duration) -> String {
+    format!(
+        "Your time is nearly up: after {} this attempt is ended. Begin nothing new. Bring what you have to a state that can be kept, and end now with your report: what is done, and what is missing.",
+        span(left)
+    )
 }
 
 /// A limit that cut the work short is a failure, whatever the harness made of the rest.

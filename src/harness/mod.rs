@@ -260,6 +260,11 @@ pub trait Harness: Send {
     /// The time that it asked to be woken at has come.
     fn woken(&mut self, _to: &mut Actions) {}
 
+    /// Tells it that its time is nearly up, in words for it; `false` where it cannot be told.
+    fn wrap_up(&mut self, _words: &str, _to: &mut Actions) -> bool {
+        false
+    }
+
     /// Begins to stop it in its own way; `false` where it has none.
     fn stop(&mut self, _to: &mut Actions) -> bool {
         false

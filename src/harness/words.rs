@@ -3,8 +3,8 @@
 use super::{Ending, Progress, Signal};
 use crate::outcome::{Outcome, Usage};
 use crate::process::{Exit, Limit};
+use crate::prompt::span;
 use serde_json::Value;
-use std::time::Duration;
 
 /// An ending without any evidence.
 pub fn failed(why: String) -> Ending {
@@ -77,18 +77,6 @@ pub fn limit_words(limit: Limit) -> String {
     match limit {
         Limit::Wall(limit) => format!("ran longer than {}", span(limit)),
         Limit::Idle(limit) => format!("silent for {}", span(limit)),
-    }
-}
-
-fn span(duration: Duration) -> String {
-    let seconds = duration.as_secs();
-    match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
-        (0, 0, 0) => format!("{}ms", duration.as_millis()),
-        (0, 0, s) => format!("{s}s"),
-        (0, m, 0) => format!("{m}m"),
-        (0, m, s) => format!("{m}m {s}s"),
-        (h, 0, _) => format!("{h}h"),
-        (h, m, _) => format!("{h}h {m}m"),
     }
 }
 

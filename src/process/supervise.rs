@@ -28,6 +28,8 @@ pub enum Event<T> {
     Chunk(Stream, Vec<u8>),
     /// Something that others told.
     Order(T),
+    /// So much is left of the wall clock's limit: told once, so that what is under way can be brought to an end.
+    Near(Duration),
     /// A limit is reached: told once. It is the owner's part to stop the process.
     Limit(Limit),
     /// The time to wake has come.
@@ -38,6 +40,8 @@ pub enum Event<T> {
 
 /// How often the descendants are looked up, so that one which cuts itself loose is known.
 const LOOK: Duration = Duration::from_secs(2);
+/// How long before the wall clock's limit it is told that it is near; a fifth of the limit where that is less.
+const NEAR: Duration = Duration::from_secs(120);
 /// A process that KILL does not end within this is in the kernel's hands.
 const STUCK: Duration = Duration::from_secs(3);
 
@@ -56,6 +60,8 @@ pub struct Process<T> {
     web: Option<Web<T>>,
     max_line: usize,
     timeout: Option<(Instant, Duration)>,
+    /// When [`Event::Near`] is to be told.
+    near: Option<Instant>,
     idle: Option<Duration>,
     noise: Instant,
     busy: bool,
@@ -103,6 +109,7 @@ impl<T: Send + 'static> Process<T> {
             web: None,
             max_line: spec.max_line,
             timeout: spec.timeout.and_then(|limit| Some((now.checked_add(limit)?, limit))),
+            near: spec.timeout.and_then(|limit| now.checked_add(limit.saturating_sub((limit / 5).min(NEAR)))),
             idle: spec.idle,
             noise: now,
             busy: false,
@@ -253,6 +260,12 @@ impl<T: Send + 'static> Process<T> {
         if self.stopping() {
             return None;
         }
+        if let (Some(near), Some((at, _))) = (self.near, self.timeout)
+            && now >= near
+        {
+            self.near = None;
+            return Some(Event::Near(at.saturating_duration_since(now)));
+        }
         if let Some((at, limit)) = self.timeout
             && now >= at
         {
@@ -278,7 +291,7 @@ impl<T: Send + 'static> Process<T> {
             Ladder::Term(at) | Ladder::Kill(at) | Ladder::Killed(at) => Some(at),
         };
         let running = ladder.is_none();
-        let wall = self.timeout.map(|(at, _)| at).filter(|_| running);
+        let wall = self.near.or(self.timeout.map(|(at, _)| at)).filter(|_| running);
         let idle =
             self.idle.and_then(|limit| self.noise.checked_add(limit)).filter(|_| running && !self.busy);
         [Some(self.look), ladder, wall, idle].into_iter().flatten().min().unwrap_or(self.look)

@@ -32,3 +32,14 @@ fn a_stage_that_was_interrupted_is_told_to_go_on() {
     let second = world.read("prompt-2");
     assert!(second.contains(INTERRUPTED) && !second.contains("failed"), "{second}");
 }
+
+#[test]
+fn h17_an_agent_is_told_how_long_it_has() {
+    let world = World::new();
+    world.declare("one", "stages:\n  - {agent: a, timeout: 90m}\n");
+    world.hook("cp .prompt prompt-$SUPERPOWER_ATTEMPT; echo fine");
+    world.run("one", json!({}));
+    assert_eq!(world.settled()["state"], "complete");
+    let told = world.read("prompt-1");
+    assert!(told.contains("\nThis attempt is ended after 1h 30m. "), "{told}");
+}

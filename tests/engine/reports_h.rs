@@ -4,7 +4,7 @@
 
 use super::claude::scripted;
 use super::harness::{ended, launch_in, start};
-use super::opencode;
+use super::{opencode, opencode_server};
 use std::time::{Duration, Instant};
 use superpower::harness::*;
 use superpower::outcome::{Outcome, Session};
@@ -203,6 +203,20 @@ fn h17_a_limit_holds_for_every_harness_that_has_a_process() {
     assert_eq!(failed(&claude_with("init()\ntime.sleep(60)", short).1), "ran longer than 500ms");
     assert_eq!(failed(&opencode::run("time.sleep(60)", short).1), "ran longer than 500ms");
     assert_eq!(failed(&command_with("sleep 60", |launch, _| short(launch)).1), "ran longer than 500ms");
+}
+
+#[test]
+fn h17_an_agent_that_can_be_told_is_told_to_come_to_an_end_before_it_is_ended() {
+    let soon = |launch: &mut Launch| launch.timeout = Some(Duration::from_secs(5));
+    let claude = "init()\ntool('t1', 'Bash', command='make')\nmore = recv()\nresult_of('t1')\nresult(more['message']['content'])\nrest()";
+    let server = "prompts = 0\ndef work(body):\n    global prompts\n    prompts += 1\n    if prompts == 1: say('I begin.'); tool('running', input={})\n    else: tool('completed', input={}); done(body['parts'][0]['text'])";
+    for (signals, ending) in
+        [claude_with(claude, soon), opencode_server::play(server, |launch, _| soon(launch)).ended()]
+    {
+        assert_eq!(ending.outcome, Outcome::Passed, "{}", ending.tail);
+        assert!(ending.message.starts_with("Your time is nearly up: after "), "{}", ending.message);
+        assert!(notes(&signals).iter().any(|note| note.starts_with("told to come to an end: ")));
+    }
 }
 
 #[test]

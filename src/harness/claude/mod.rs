@@ -115,11 +115,7 @@ impl Claude {
             )));
             unknown = Some(file);
         }
-        let message = json!({
-            "type": "user", "message": {"role": "user", "content": self.told(unknown)},
-            "parent_tool_use_id": null, "session_id": "",
-        });
-        send(to, &message);
+        send(to, &said(&self.told(unknown)));
     }
 
     fn control(&mut self, line: &Line<'_>, text: &str, to: &mut Actions) {
@@ -292,6 +288,15 @@ impl Harness for Claude {
         }
     }
 
+    fn wrap_up(&mut self, words: &str, to: &mut Actions) -> bool {
+        let working = self.duplex && self.phase == Phase::Working && self.result.is_none();
+        if working {
+            // It is read between two calls of tools.
+            send(to, &said(words));
+        }
+        working
+    }
+
     fn stop(&mut self, to: &mut Actions) -> bool {
         to.close = true;
         // Before the prompt there is nothing to interrupt, and after the result nothing that listens.
@@ -354,6 +359,14 @@ fn is_handshake(line: &Line<'_>) -> bool {
 fn names(list: Option<&Value>) -> Option<Vec<&str>> {
     let items = list?.as_array()?;
     Some(items.iter().filter_map(|item| item.as_str().or_else(|| item.get("name")?.as_str())).collect())
+}
+
+/// A word of the user.
+fn said(text: &str) -> Value {
+    json!({
+        "type": "user", "message": {"role": "user", "content": text},
+        "parent_tool_use_id": null, "session_id": "",
+    })
 }
 
 fn send(to: &mut Actions, message: &Value) {

@@ -110,6 +110,10 @@ impl Harness for Opencode {
         self.inner().woken(to);
     }
 
+    fn wrap_up(&mut self, words: &str, to: &mut Actions) -> bool {
+        self.inner().wrap_up(words, to)
+    }
+
     fn stop(&mut self, to: &mut Actions) -> bool {
         self.inner().stop(to)
     }

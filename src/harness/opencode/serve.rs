@@ -1,6 +1,8 @@
 //! OpenCode's server, one a launch: a session is made in it, the prompt is put to that, and its events are followed
 //! until the session rests.
 
+mod session;
+
 use super::events::{Meaning, Watch};
 use super::flags::Flags;
 use super::permission::Permissions;
@@ -8,16 +10,13 @@ use super::read::Failure;
 use super::wire::{Line, Told};
 use super::{CUTS, HINT, How, NAME, Setup, judged};
 use crate::harness::limit::{self, Trouble};
-use crate::harness::words::{cut_line, exit_words, note, plain, questions};
-use crate::harness::{
-    Actions, Answer, End, Ending, Harness, Invocation, Request, Server, Signal, Stopped, Task, is_name,
-};
-use crate::outcome::{Outcome, Session};
+use crate::harness::words::{cut_line, exit_words, plain, questions};
+use crate::harness::{Actions, Answer, End, Ending, Harness, Invocation, Request, Server, Stopped, Task};
+use crate::outcome::Outcome;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Value, json};
-use std::path::Path;
 use std::time::Duration;
 
 /// A server that has not taken the prompt by then never will.
@@ -120,22 +119,6 @@ impl Served {
         to.stop = true;
     }
 
-    /// It is connected: whether it knows the name, first of all.
-    fn connected(&mut self, to: &mut Actions) {
-        match (&self.setup.launch.task, &self.setup.how) {
-            (_, How::Told(_)) => self.session(to),
-            (Task::Agent(_), _) => get("agents", "/agent", to),
-            (Task::Skill(_), _) => get("commands", "/command", to),
-        }
-    }
-
-    fn session(&mut self, to: &mut Actions) {
-        match &self.setup.resume {
-            Some(id) => get("session", &format!("/session/{id}"), to),
-            None => post("session", "/session", json!({"title": self.setup.title()}), to),
-        }
-    }
-
     fn prompt(&mut self, to: &mut Actions) {
         let (setup, id) = (&self.setup, &self.watch.session);
         self.phase = Phase::Working;
@@ -145,16 +128,26 @@ impl Served {
             (Task::Skill(name), How::Named) => Some(name),
             _ => None,
         };
-        let mut body = match (command, &setup.launch.task, &setup.how) {
-            (Some(name), ..) => json!({"command": name, "arguments": told}),
-            (None, Task::Agent(name), How::Named | How::MadePrimary) => {
-                json!({"parts": [{"type": "text", "text": told}], "agent": name})
+        let (way, body) = match command {
+            None => ("prompt_async", self.prompt_of(&told)),
+            Some(name) => {
+                let mut body = json!({"command": name, "arguments": told});
+                self.flags.add_to(&mut body, true);
+                ("command", body)
             }
-            _ => json!({"parts": [{"type": "text", "text": told}]}),
         };
-        self.flags.add_to(&mut body, command.is_some());
-        let way = if command.is_some() { "command" } else { "prompt_async" };
         post("prompt", &format!("/session/{id}/{way}"), body, to);
+    }
+
+    /// What is posted with a text.
+    fn prompt_of(&self, text: &str) -> Value {
+        let mut body = json!({"parts": [{"type": "text", "text": text}]});
+        if let (Task::Agent(name), How::Named | How::MadePrimary) = (&self.setup.launch.task, &self.setup.how)
+        {
+            body["agent"] = json!(name);
+        }
+        self.flags.add_to(&mut body, false);
+        body
     }
 
     /// An answer to a request of ours.
@@ -184,64 +177,6 @@ impl Served {
             }
             _ => {}
         }
-    }
-
-    fn agents(&mut self, known: &Value, to: &mut Actions) {
-        let name = self.setup.name();
-        let found = known.as_array().and_then(|all| all.iter().find(|agent| agent["name"] == name));
-        match found.map(|agent| agent["mode"].as_str().unwrap_or_default()) {
-            None => {
-                let unknown = self.setup.unknown();
-                self.fail(unknown, to);
-            }
-            Some("subagent") if self.setup.how == How::Named => {
-                self.setup.how = How::MadePrimary;
-                self.again = true;
-                to.signals.push(note(self.setup.made_primary()));
-                to.stop = true;
-            }
-            Some(_) => self.session(to),
-        }
-    }
-
-    fn commands(&mut self, known: &Value, to: &mut Actions) {
-        let name = self.setup.name();
-        let has = known.as_array().is_some_and(|all| all.iter().any(|command| command["name"] == name));
-        if has {
-            return self.session(to);
-        }
-        let Some(file) = super::File::find(&self.setup.launch.task, &self.setup.launch.root) else {
-            let unknown = self.setup.unknown();
-            return self.fail(unknown, to);
-        };
-        to.signals.push(note(format!(
-            "OpenCode has no skill \"{name}\": the text of {} is given instead",
-            file.path
-        )));
-        self.setup.how = How::Told(file);
-        self.session(to);
-    }
-
-    fn session_is(&mut self, session: &Value, to: &mut Actions) {
-        let id = session["id"].as_str().unwrap_or_default();
-        let place = Path::new(session["directory"].as_str().unwrap_or_default());
-        let root = &self.setup.launch.root;
-        let elsewhere = place != root && root.canonicalize().is_ok_and(|root| root != place);
-        if !is_name(id) {
-            self.give_up("it makes no session", to);
-        } else if self.setup.resume.is_some() && elsewhere {
-            self.afresh("the agent's session is of another directory: it starts afresh", to);
-        } else {
-            id.clone_into(&mut self.watch.session);
-            to.signals.push(Signal::Session(Session { harness: NAME.to_owned(), id: id.to_owned() }));
-            self.prompt(to);
-        }
-    }
-
-    fn afresh(&mut self, why: &str, to: &mut Actions) {
-        self.setup.resume = None;
-        to.signals.push(note(why));
-        self.session(to);
     }
 
     fn fail_later(&mut self, to: &mut Actions) {
@@ -349,6 +284,16 @@ impl Harness for Served {
             Phase::Working => {}
             Phase::Resting | Phase::Stopping => to.stop = true,
         }
+    }
+
+    fn wrap_up(&mut self, words: &str, to: &mut Actions) -> bool {
+        let working = self.phase == Phase::Working;
+        if working {
+            // It is read before the next step, whatever tool call is open.
+            let body = self.prompt_of(words);
+            post("wrap-up", &format!("/session/{}/prompt_async", self.watch.session), body, to);
+        }
+        working
     }
 
     fn stop(&mut self, to: &mut Actions) -> bool {

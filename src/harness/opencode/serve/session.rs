@@ -1,0 +1,85 @@
+//! What comes before the prompt: whether the server knows the name, and a session of this directory.
+
+use super::{Served, get, post};
+use crate::harness::opencode::{File, How, NAME};
+use crate::harness::words::note;
+use crate::harness::{Actions, Signal, Task, is_name};
+use crate::outcome::Session;
+use serde_json::{Value, json};
+use std::path::Path;
+
+impl Served {
+    /// It is connected: whether it knows the name, first of all.
+    pub(super) fn connected(&mut self, to: &mut Actions) {
+        match (&self.setup.launch.task, &self.setup.how) {
+            (_, How::Told(_)) => self.session(to),
+            (Task::Agent(_), _) => get("agents", "/agent", to),
+            (Task::Skill(_), _) => get("commands", "/command", to),
+        }
+    }
+
+    pub(super) fn session(&mut self, to: &mut Actions) {
+        match &self.setup.resume {
+            Some(id) => get("session", &format!("/session/{id}"), to),
+            None => post("session", "/session", json!({"title": self.setup.title()}), to),
+        }
+    }
+
+    pub(super) fn agents(&mut self, known: &Value, to: &mut Actions) {
+        let name = self.setup.name();
+        let found = known.as_array().and_then(|all| all.iter().find(|agent| agent["name"] == name));
+        match found.map(|agent| agent["mode"].as_str().unwrap_or_default()) {
+            None => {
+                let unknown = self.setup.unknown();
+                self.fail(unknown, to);
+            }
+            Some("subagent") if self.setup.how == How::Named => {
+                self.setup.how = How::MadePrimary;
+                self.again = true;
+                to.signals.push(note(self.setup.made_primary()));
+                to.stop = true;
+            }
+            Some(_) => self.session(to),
+        }
+    }
+
+    pub(super) fn commands(&mut self, known: &Value, to: &mut Actions) {
+        let name = self.setup.name();
+        let has = known.as_array().is_some_and(|all| all.iter().any(|command| command["name"] == name));
+        if has {
+            return self.session(to);
+        }
+        let Some(file) = File::find(&self.setup.launch.task, &self.setup.launch.root) else {
+            let unknown = self.setup.unknown();
+            return self.fail(unknown, to);
+        };
+        to.signals.push(note(format!(
+            "OpenCode has no skill \"{name}\": the text of {} is given instead",
+            file.path
+        )));
+        self.setup.how = How::Told(file);
+        self.session(to);
+    }
+
+    pub(super) fn session_is(&mut self, session: &Value, to: &mut Actions) {
+        let id = session["id"].as_str().unwrap_or_default();
+        let place = Path::new(session["directory"].as_str().unwrap_or_default());
+        let root = &self.setup.launch.root;
+        let elsewhere = place != root && root.canonicalize().is_ok_and(|root| root != place);
+        if !is_name(id) {
+            self.give_up("it makes no session", to);
+        } else if self.setup.resume.is_some() && elsewhere {
+            self.afresh("the agent's session is of another directory: it starts afresh", to);
+        } else {
+            id.clone_into(&mut self.watch.session);
+            to.signals.push(Signal::Session(Session { harness: NAME.to_owned(), id: id.to_owned() }));
+            self.prompt(to);
+        }
+    }
+
+    pub(super) fn afresh(&mut self, why: &str, to: &mut Actions) {
+        self.setup.resume = None;
+        to.signals.push(note(why));
+        self.session(to);
+    }
+}
