@@ -201,3 +201,38 @@ describe("recording a macro", function()
     ok(not nvim:lua("return require('superpower.gate').is_open()"))
   end)
 end)
+
+-- An editor stays open for weeks.
+describe("a window that was opened and closed", function()
+  local counted = [[
+    return {
+      autocommands = #vim.api.nvim_get_autocmds({}),
+      buffers = #vim.api.nvim_list_bufs(),
+      windows = #vim.api.nvim_list_wins(),
+      namespaces = vim.tbl_count(vim.api.nvim_get_namespaces()),
+    }
+  ]]
+  local function open_and_close(nvim, command, times)
+    for _ = 1, times do
+      nvim:cmd(command)
+      nvim:wait("#vim.api.nvim_list_wins() > 1 and vim.api.nvim_win_get_config(0).relative ~= ''")
+      nvim:cmd("close")
+      nvim:wait("#vim.api.nvim_list_wins() == 1")
+    end
+  end
+
+  for _, command in ipairs({ "gate", "", "runs", "why", "plan new-ui-feature" }) do
+    it(("leaves nothing behind: :Superpower %s"):format(command), function()
+      local nvim = child()
+      at_gate(nvim)
+      S.answer(nvim, "why", { lines = { "1 Spec intake: runs" } })
+      S.answer(nvim, "plan", { stages = {} })
+      S.answer(nvim, "inputs", {})
+      S.answer(nvim, "runs", { S.at_gate() })
+      open_and_close(nvim, "Superpower " .. command, 2)
+      local before = nvim:lua(counted)
+      open_and_close(nvim, "Superpower " .. command, 10)
+      eq(before, nvim:lua(counted))
+    end)
+  end
+end)

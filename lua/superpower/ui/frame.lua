@@ -194,13 +194,12 @@ function M.follow(window, redraw)
   if frames[window.win] then
     frames[window.win].redraw = redraw
   end
-  vim.api.nvim_create_autocmd("WinScrolled", {
-    pattern = tostring(window.win),
+  vim.api.nvim_create_autocmd("WinScrolled", { -- the buffer's, and so gone with it
+    buffer = window.buf,
     callback = function()
-      if not float.valid(window) then
-        return true
+      if float.valid(window) then
+        redraw()
       end
-      redraw()
     end,
   })
 end

@@ -124,14 +124,17 @@ function M.open(opts)
   frame.follow(self.float, function()
     self:frame()
   end)
-  vim.api.nvim_create_autocmd("VimResized", {
+  local resized = vim.api.nvim_create_autocmd("VimResized", {
     callback = function()
-      if not self:is_open() then
-        return true
-      end
       vim.schedule(function()
         self:refresh()
       end)
+    end,
+  })
+  vim.api.nvim_create_autocmd("BufWipeout", {
+    buffer = self.float.buf,
+    callback = function()
+      vim.api.nvim_del_autocmd(resized)
     end,
   })
   return self
