@@ -544,6 +544,7 @@ describe("random keys across the moment that a gate opens", function()
   end
   vim.list_extend(keys, { "<CR>", "<Esc>", "<Tab>", "<BS>", "<Space>", "<C-w>", "<C-c>", "<C-o>", "<C-r>", "<C-d>" })
   local starts = { "", "", "i", "v", "V", ":", "/", "R", "qz", "d", "c", "gh", "A", "@z", '"', "3" }
+  table.insert(starts, ":Shell<CR>i") -- terminal mode
 
   it("decide nothing", function()
     local streams = tonumber(vim.env.SUPERPOWER_KEYSTREAMS) or 150
@@ -557,6 +558,7 @@ describe("random keys across the moment that a gate opens", function()
       if not nvim or nvim.code then
         nvim = child()
         nvim:lua("vim.fn.setreg('z', 'aac'); vim.o.shell = '/bin/true'")
+        nvim:cmd("command! Shell enew! | call termopen(['cat'])")
         S.send(nvim, { type = "snapshot", run = S.run() })
       end
       vim.rpcnotify(nvim.channel, "nvim_input", starts[math.random(#starts)])
