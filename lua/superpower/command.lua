@@ -10,6 +10,7 @@ local M = {}
 ---@field impl fun(rest: string, bang: boolean)
 ---@field complete? fun(words: string[], lead: string): string[]
 ---@field bang? boolean
+---@field bare? boolean it takes nothing
 
 ---@return table<string, superpower.SubCommand>
 local function table_of()
@@ -50,6 +51,9 @@ local function dispatch(name, rest, bang)
   end
   if bang and not sub.bang then
     return wrong(('"%s" has no bang'):format(name), true)
+  end
+  if sub.bare and rest ~= "" then
+    return wrong(('%s takes nothing, got "%s"'):format(name, rest), bang)
   end
   sub.impl(rest, bang)
 end

@@ -192,6 +192,7 @@ decision("reject", "reject the run at the gate that was last shown", "[comment]"
 
 M.gate = {
   desc = "open what waits: a gate, a permission, a stage done by hand",
+  bare = true,
   impl = function()
     if require("superpower.permission").open() or require("superpower.manual").open() then
       return
@@ -205,6 +206,7 @@ M.gate = {
 
 M.progress = {
   desc = "show or hide the progress window",
+  bare = true,
   impl = function()
     local progress = require("superpower.ui.progress")
     if progress.is_open() then
@@ -221,6 +223,7 @@ M.progress = {
 
 M.log = {
   desc = "the run's log",
+  bare = true,
   impl = function()
     local root = here()
     if root then

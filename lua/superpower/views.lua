@@ -149,6 +149,7 @@ end
 function M.add(subcommands)
   subcommands.dashboard = {
     desc = "superpowers, runs, and what waits",
+    bare = true,
     impl = function()
       local root = project()
       if root then
@@ -170,7 +171,7 @@ function M.add(subcommands)
     impl = check,
   }
   subcommands.edit = { desc = "open a declaration", usage = "NAME", complete = complete.name, impl = edit }
-  subcommands.runs = { desc = "the runs of this project, newest first", impl = runs }
+  subcommands.runs = { desc = "the runs of this project, newest first", bare = true, impl = runs }
   subcommands.new = {
     desc = "a new declaration: blank, or from a template",
     usage = "NAME [TEMPLATE]",

@@ -81,7 +81,19 @@ describe("completion", function()
 
   it("offers nothing where there is nothing, and never fails", function()
     local nvim = child()
-    eq({}, completed(nvim, "Superpower pause "))
+    for word, sub in
+      pairs(nvim:lua([[
+      return vim.tbl_map(function(sub) return { complete = sub.complete ~= nil } end, require("superpower.subcommands"))
+    ]]))
+    do
+      if not sub.complete then
+        eq({}, completed(nvim, "Superpower " .. word .. " "), word)
+      end
+    end
+    eq({}, completed(nvim, "Superpower why "), "of no run")
+    S.send(nvim, { type = "snapshot", run = S.run() })
+    nvim:wait("require('superpower.runs').get() ~= nil")
+    eq({ "1", "2", "3", "4", "5", "6", "7", "8" }, completed(nvim, "Superpower why "))
     eq({}, completed(nvim, "Superpower nonsense x"))
     eq({}, completed(nvim, 'Superpower run bugfix epic="open '))
     S.refuse(nvim, "list", { code = "no-project", message = "no project" })
@@ -108,6 +120,22 @@ describe("arguments", function()
       ["Superpower run epic=1"] = "name a superpower",
       ["Superpower resume a b"] = "resume takes one run",
       ["Superpower pause now"] = "pause takes nothing",
+      ["Superpower cancel it"] = "cancel takes nothing",
+      ["Superpower skip 3"] = "skip takes nothing",
+      ["Superpower gate 3"] = "gate takes nothing",
+      ["Superpower progress on"] = "progress takes nothing",
+      ["Superpower log all"] = "log takes nothing",
+      ["Superpower runs all"] = "runs takes nothing",
+      ["Superpower dashboard x"] = "dashboard takes nothing",
+      ["Superpower plan bugfix epic"] = '"epic" is not key=value',
+      ["Superpower plan bugfix a=1 a=2"] = '"a" is given twice',
+      ['Superpower plan "open'] = 'a quote " is not closed',
+      ['Superpower resume "open'] = 'a quote " is not closed',
+      ["Superpower why 0"] = "why takes a stage's number",
+      ["Superpower why 1.5"] = "why takes a stage's number",
+      ["Superpower check bugfixx"] = 'did you mean "bugfix"?',
+      ["Superpower edit two words"] = 'no superpower "two words"',
+      ["Superpower new a b c"] = "new takes a name",
       ["Superpower changes"] = "what should change?",
       ["Superpower why x"] = "why takes a stage's number",
       ["Superpower new"] = "new takes a name",

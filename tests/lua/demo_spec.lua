@@ -179,7 +179,7 @@ describe("the demo", function()
     Shop.gate(nvim, gates[1])
   end)
 
-  it("asks for trust once, and again when an agent's file has changed", function()
+  it("O1: asks for trust once, and again when an agent's file has changed", function()
     local nvim = Shop.child()
     nvim:lua("local g = vim.g.superpower; g.trust = 'ask'; vim.g.superpower = g")
     Shop.start(nvim)

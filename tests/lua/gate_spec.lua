@@ -537,7 +537,7 @@ describe("a key that was typed before the window was shown", function()
 end)
 
 -- Law 10: whoever types across the moment decides nothing. SUPERPOWER_KEYSTREAMS=100000 for the whole of it.
-describe("random keys across the moment that a gate opens", function()
+describe("G24: random keys across the moment that a gate opens", function()
   local keys = {}
   for char in ("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPRSTUVWXY0123456789.,;'\"[](){}<>/?@$%^&*-_=+"):gmatch(".") do
     table.insert(keys, char == "<" and "<lt>" or char)

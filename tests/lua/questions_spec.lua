@@ -75,7 +75,7 @@ describe("a permission", function()
     contains(nvim:text(), "permission · stage 4")
   end)
 
-  it("waits in a queue, and q leaves it open", function()
+  it("G26: waits in a queue, and q leaves it open", function()
     local nvim = S.child()
     asked(nvim, 1)
     S.send(nvim, request(2))
