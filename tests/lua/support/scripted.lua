@@ -71,7 +71,13 @@ function S.attach_ui(nvim)
   T.finally(function()
     vim.fn.jobstop(job)
   end)
-  nvim:wait("#vim.api.nvim_list_uis() > 0")
+  T.wait(function()
+    local answered, count = pcall(nvim.lua, nvim, "return #vim.api.nvim_list_uis()")
+    if not answered then
+      nvim:feed("<CR>") -- on a busy machine the editor may ask for a key while it is attached to
+    end
+    return answered and count > 0
+  end, 8000, "the user interface")
 end
 
 function S.answer(nvim, op, value)
