@@ -133,7 +133,6 @@ describe("arguments", function()
       ['Superpower resume "open'] = 'a quote " is not closed',
       ["Superpower why 0"] = "why takes a stage's number",
       ["Superpower why 1.5"] = "why takes a stage's number",
-      ["Superpower check bugfixx"] = 'did you mean "bugfix"?',
       ["Superpower edit two words"] = 'no superpower "two words"',
       ["Superpower new a b c"] = "new takes a name",
       ["Superpower changes"] = "what should change?",
