@@ -263,14 +263,14 @@ def permissions(harness):
         script.insert(0, f"<<use: write {json.dumps({'filePath': path, 'content': 'a line of it'})}>>")
     project.asker(script)
     screen = project.screen()
-    screen.keys(":Superpower run ask\r")
+    screen.keys(":Superpower run ask<CR>")
     if harness == "opencode":
         asked = screen.asked()
         check(f"{project.name}: an edit is asked for", asked and asked["title"] == "edit written.txt", asked)
         time.sleep(2)
         check(f"{project.name}: with its diff", "+a line of it" in screen.shown(), screen.shown())
         check(f"{project.name}: allowed once", screen.answer(asked, "o"))
-    for name, keys in (("one", ["o"]), ("two", ["D", "inot this one", "\x1b", ":w\r"]), ("three", ["r"])):
+    for name, keys in (("one", ["o"]), ("two", ["D", "inot this one", "<Esc>", ":w<CR>"]), ("three", ["r"])):
         asked = screen.asked()
         check(f"{project.name}: {name} is asked for", asked and f"open('{name}'" in json.dumps(asked), asked)
         check(f"{project.name}: {name} is answered", asked and screen.answer(asked, *keys))
@@ -279,14 +279,14 @@ def permissions(harness):
     there = [name for name in ("one", "two", "three", "four") if (project.shop / name).exists()]
     check(f"{project.name}: what was allowed is done, and nothing else", there == ["one", "three", "four"], there)
     project.asker([bash(harness, "python3 -c 'import time; time.sleep(300)'"), "<<say: slept.>>"])
-    screen.keys(":Superpower run ask\r")
+    screen.keys(":Superpower run ask<CR>")
     if asked := screen.asked():  # another run asks again
         screen.answer(asked, "o")
     running = screen.wait_for('(((require("superpower.runs").get() or {}).live or {}).tool or ""):find("python3") and true', 60)
     time.sleep(1)
     shell = [line for line in project.survivors() if "sleep(300)" in line]
     check(f"{project.name}: a shell runs", running and shell, project.survivors())
-    screen.keys(":Superpower cancel\r")
+    screen.keys(":Superpower cancel<CR>")
     screen.wait_for('(require("superpower.runs").get() or {}).state == "cancelled"', 10)
     took, left = project.gone()
     check(f"{project.name}: a cancel leaves no shell", not left, f"{took:.1f}s {left}")
@@ -298,7 +298,7 @@ def retries(harness):
     project = Project(harness, "retries")
     project.asker(["<<fail: 529 2>>", "<<say: got through.>>"])
     screen = project.screen()
-    screen.keys(":Superpower run ask\r")
+    screen.keys(":Superpower run ask<CR>")
     waits = screen.wait_for('((require("superpower.runs").get() or {}).live or {}).waiting', 60)
     check(f"{project.name} are shown while it waits", waits and "retry 1" in str(waits), waits)
     state = screen.wait_for('(require("superpower.runs").get() or {}).state == "complete"', 90)
