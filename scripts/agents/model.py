@@ -14,7 +14,7 @@ stands in the conversation, in the last message of the user, else in the system'
   <<full>>               the answer ends because it is too long
   <<next>>               the answer ends here; what follows answers the next request
 
-After the last of them it says "Done.". A request without tools (a title, a summary) is answered "ok". The log gets
+After the last of them it says "Done.", and at once "Wrapped up." when it hears that its time is nearly up. A request without tools (a title, a summary) is answered "ok". The log gets
 one JSON object a request: what was said by whom, which tools were offered, and what was answered.
 """
 
@@ -28,6 +28,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 DIRECTIVE = re.compile(r"<<(say|use|fail|wait|cut|full|next)\b:?\s*")
 ERRORS = {400: "invalid_request_error", 401: "authentication_error", 403: "permission_error", 404: "not_found_error",
           413: "request_too_large", 429: "rate_limit_error", 500: "api_error", 529: "overloaded_error"}
+HURRY = "Your time is nearly up"
 lock = threading.Lock()
 serial = 0
 failures = {}
@@ -99,6 +100,8 @@ def answer_to(body):
     """The steps of this request's answer."""
     if not body.get("tools"):
         return [("say", "ok")]
+    if HURRY in text_of((body.get("messages") or [{}])[-1].get("content")):
+        return [("say", "Wrapped up.")]
     _, _, text, had = conversation(body)
     answers = script(text)
     steps = answers[had] if had < len(answers) else [("say", "Done.")]
@@ -148,6 +151,7 @@ class Handler(BaseHTTPRequestHandler):
         if self.log:
             tools = [t.get("name") or t.get("function", {}).get("name") for t in body.get("tools", [])]
             entry = {"path": path, "model": body.get("model"), "system": system, "words": words, "had": had,
+                     "last": text_of(body["messages"][-1].get("content")) if body.get("messages") else "",
                      "tools": tools, "steps": steps}
             with lock, open(self.log, "a") as file:
                 file.write(json.dumps(entry) + "\n")

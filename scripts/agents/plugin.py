@@ -120,7 +120,7 @@ vim.g.superpower = {{ harness = "{harness}", trust = "always", timeout = "5m", i
         """What the model was told since the project was made."""
         with open(REQUESTS) as file:
             file.seek(self.began)
-            return [f"{entry['system']}\n{entry['words']}" for entry in map(json.loads, file)]
+            return [f"{entry['system']}\n{entry['words']}\n{entry['last']}" for entry in map(json.loads, file)]
 
     def told(self, *words):
         return any(all(word in text for word in words) for text in self.heard())
@@ -307,10 +307,19 @@ def retries(harness):
     project.done()
 
 
+def limits(harness):
+    project = Project(harness, "a limit that comes near", settings='timeout = "50s"')
+    project.asker([bash(harness, "sleep 2")] * 40 + ["<<say: never.>>"])
+    status, said = project.verb("run ask")
+    check(f"{project.name} is told to the agent", project.told("This attempt is ended after 50s"))
+    check(f"{project.name} ends with a report", status == 0 and project.told("Your time is nearly up"), said)
+    project.done()
+
+
 def main():
     wanted = sys.argv[1:]
     for harness in ("claude", "opencode"):
-        for scenario in (new_ui_feature, bugfix, design_refresh, troubles, permissions, retries):
+        for scenario in (new_ui_feature, bugfix, design_refresh, troubles, permissions, retries, limits):
             named = [word for word in wanted if word in (harness, scenario.__name__)]
             if len(named) == len(wanted):
                 scenario(harness)
