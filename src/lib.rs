@@ -16,6 +16,7 @@ compile_error!(
 );
 
 pub mod diagnostic;
+pub mod environ;
 pub mod source;
 pub mod suggest;
 

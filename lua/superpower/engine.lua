@@ -39,11 +39,12 @@ local timer ---@type uv.uv_timer_t?
 local scheduled = false
 local running = {} ---@type table<string, true> roots whose run is on, for the fallback timer
 local told = {} ---@type table<string, true> handlers' errors, each said once
+local unanswered = 0 ---@type integer what was asked and is to be answered by an event
 
 --- Fields that are maps: an empty Lua table would be sent as a list.
 local MAPS = { inputs = true, config = true, harnesses = true }
---- Operations that set a run going.
-local STARTS = { run = true, resume = true, decide = true, retry = true, skip = true }
+--- Operations after which events come.
+local STARTS = { ask = true, run = true, resume = true, decide = true, retry = true, skip = true }
 
 ---@param code string
 ---@param message string
@@ -80,9 +81,12 @@ local function drain()
     if event.type == "snapshot" and type(event.run) == "table" then
       running[event.root or ""] = event.run.state == "running" or nil
     end
+    if event.type == "answered" then
+      unanswered = unanswered - 1
+    end
     dispatch(event)
   end
-  if timer and not next(running) and #events == 0 then
+  if timer and unanswered == 0 and not next(running) and #events == 0 then
     timer:stop()
   end
 end
@@ -210,6 +214,9 @@ function M.call(op, fields)
   local answer = decode(assert(native).call(text))
   if answer.err then
     return nil, answer.err
+  end
+  if op == "ask" then
+    unanswered = unanswered + 1
   end
   if STARTS[op] then
     look_while_running()

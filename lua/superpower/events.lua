@@ -38,8 +38,11 @@ local function answer_fact(event)
     reply.error = ('no condition "%s" is registered in vim.g.superpower.conditions'):format(event.name)
   else
     local ok, value, reason = pcall(fn, event.ctx)
-    if ok then
-      reply.value = { value = value and true or false, reason = reason ~= nil and tostring(reason) or nil }
+    if ok and type(value) == "boolean" then
+      reply.value = { value = value, reason = reason ~= nil and tostring(reason) or nil }
+    elseif ok then
+      -- Not taken for what Lua makes of it: a missing `return` would be false, and the 0 of a Vim function true.
+      reply.error = ('the condition "%s" returned %s, not true or false'):format(event.name, vim.inspect(value))
     else
       reply.error = ('the condition "%s" failed: %s'):format(event.name, value)
     end

@@ -54,6 +54,13 @@ questions["declaration-changed"] = function(err, _, go)
   }, go)
 end
 
+questions["declaration-unusable"] = function(err, _, go)
+  choose(err.data and err.data.differences, "The declaration has changed, and this run cannot use it as it is", {
+    { text = "Go on with the old one", answer = "old" },
+    { text = "Cancel" },
+  }, go)
+end
+
 questions["files-changed"] = function(err, _, go)
   choose(err.data and err.data.files, "Files under review have changed since the gate was decided", {
     { text = "Go on", answer = "go-on" },
@@ -68,22 +75,23 @@ end
 ---@param rounds? integer
 function M.call(op, fields, callback, rounds)
   rounds = rounds or 0
-  local value, err = require("superpower.session").call(op, fields)
-  local question = err and questions[err.code]
-  if not err or not question or rounds > 5 or require("superpower.notify").headless() then
-    callback(err, value)
-    return
-  end
-  question(err, fields, function(more)
-    if not more then
-      callback({ code = "given-up", message = "nothing was started" })
+  require("superpower.session").ask(op, fields, function(value, err)
+    local question = err and questions[err.code]
+    if not err or not question or rounds > 5 or require("superpower.notify").headless() then
+      callback(err, value)
       return
     end
-    if more.answer and fields.answer then
-      -- Another question than the one before: both answers count.
-      more.answer = fields.answer .. "," .. more.answer
-    end
-    M.call(op, vim.tbl_extend("force", fields, more), callback, rounds + 1)
+    question(err, fields, function(more)
+      if not more then
+        callback({ code = "given-up", message = "nothing was started" })
+        return
+      end
+      if more.answer and fields.answer then
+        -- Another question than the one before: both answers count.
+        more.answer = fields.answer .. "," .. more.answer
+      end
+      M.call(op, vim.tbl_extend("force", fields, more), callback, rounds + 1)
+    end)
   end)
 end
 

@@ -81,7 +81,43 @@ local function from_window(window, decision, comment, done)
   end)
 end
 
---- Opens the waiting gate of a project, because the user asked for it or because nobody is typing.
+---@param run superpower.Snapshot
+---@return boolean
+local function is_open_on(run)
+  return open ~= nil
+    and open.window:is_open()
+    and open:alive()
+    and open.window:floats()
+    and open:key() == key_of(run.run_id, run.gate.id)
+end
+
+--- Opens the window of the gate that `run` waits at.
+---@param run superpower.Snapshot
+---@param review superpower.Review
+local function show(run, review)
+  runs.show(run.root)
+  if open and open.window:is_open() then
+    open.window:close()
+  end
+  shown = { root = run.root, run_id = run.run_id, gate = run.gate.id }
+  open = require("superpower.ui.gate").open(run, review, from_window, function(window)
+    if open == window then
+      open = nil
+    end
+  end)
+end
+
+--- The run again, if it waits at that gate still.
+---@param run superpower.Snapshot
+---@return superpower.Snapshot?
+local function still(run)
+  local now = runs.get(run.root)
+  if now and now.gate and key_of(now.run_id, now.gate.id) == key_of(run.run_id, run.gate.id) then
+    return now
+  end
+end
+
+--- Opens the waiting gate of a project, because the user asked for it.
 ---@param root string
 ---@param quiet? boolean say nothing where none waits
 function M.open(root, quiet)
@@ -96,21 +132,23 @@ function M.open(root, quiet)
     return
   end
   runs.show(root)
-  if open and open.window:is_open() then
-    if open:alive() and open.window:floats() and open:key() == key_of(run.run_id, run.gate.id) then
-      vim.api.nvim_set_current_win(open.window.float.win)
-      return
+  local function focus()
+    if is_open_on(run) then
+      vim.api.nvim_set_current_win(assert(open).window.float.win)
+      return true
     end
-    open.window:close()
   end
-  local review, fault = session.call("review", { root = root, run_id = run.run_id })
-  if fault then
-    return notify.fault(fault)
+  if focus() then
+    return
   end
-  shown = { root = run.root, run_id = run.run_id, gate = run.gate.id }
-  open = require("superpower.ui.gate").open(run, review, from_window, function(window)
-    if open == window then
-      open = nil
+  session.ask("review", { root = root, run_id = run.run_id }, function(review, fault)
+    local now = still(run)
+    if fault then
+      notify.fault(fault)
+    elseif now and not focus() then
+      show(now, review)
+    elseif not now then
+      notify.info("that gate no longer waits")
     end
   end)
 end
@@ -138,17 +176,19 @@ local function offer(run)
   if not require("superpower.config").get().gate.open or decision.any() then
     return say()
   end
-  local key = key_of(run.run_id, run.gate.id)
-  require("superpower.attention").when_quiet(function()
-    local now = runs.get(run.root)
-    if now and now.gate and key_of(now.run_id, now.gate.id) == key then
-      if decision.any() then
-        say()
-      else
-        M.open(run.root, true)
-      end
+  require("superpower.session").ask("review", { root = run.root, run_id = run.run_id }, function(review, fault)
+    if fault then
+      return still(run) and say()
     end
-  end, say)
+    require("superpower.attention").when_quiet(function()
+      local now = still(run)
+      if now and decision.any() then
+        say()
+      elseif now then
+        show(now, review)
+      end
+    end, say)
+  end)
 end
 
 --- A run has reached a gate. The window opens once the snapshot says so too: it is what the review is made from.

@@ -5,6 +5,7 @@ local M = {}
 --- What the engine would ask, and the answers that can be given beforehand.
 local answers = {
   ["declaration-changed"] = "answer=old or answer=new",
+  ["declaration-unusable"] = "answer=old",
   ["files-changed"] = "answer=go-on or answer=look-again",
 }
 
@@ -48,12 +49,13 @@ function M.code(verb, run)
   return 1
 end
 
---- The exit code of a refusal.
+--- The exit code of a refusal. Only resuming a run that is over is no mistake: for any other verb nothing waits.
+---@param verb string
 ---@param err superpower.Fault
 ---@param state string? how the run that it is about has ended
 ---@return integer
-function M.refusal(err, state)
-  if err.code == "finished" then
+function M.refusal(verb, err, state)
+  if err.code == "finished" and verb == "resume" then
     return state == "complete" and 0 or 1
   end
   return broken[err.code] and 1 or 2
@@ -153,7 +155,7 @@ function M.drive(verb, op, fields)
       local run = session.status(fields.root)
       state = run and run.state
     end
-    return quit(M.refusal(err, state))
+    return quit(M.refusal(verb, err, state))
   end
   quit(wait(verb, fields.root, value.run_id))
 end

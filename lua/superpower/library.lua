@@ -5,7 +5,7 @@
 local M = {}
 
 --- What Lua's half and the library agree on.
-M.PROTOCOL = 1
+M.PROTOCOL = 2
 
 ---@class superpower.Native
 ---@field call fun(request: string): string

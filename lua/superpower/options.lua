@@ -45,7 +45,8 @@ that it names has changed. "always" never asks.]],
     type = "functions",
     default = {},
     help = [[Your own facts for `when`. Each key is a fact's name, each value a function that is given
-`{ root, inputs, stage }` and returns true or false, and optionally a reason.]],
+`{ root, inputs, stage }` and returns true or false, and optionally a reason.
+Anything else that it returns pauses the run, and says so.]],
   },
   {
     path = "prompt",

@@ -43,6 +43,22 @@ function M.call(op, fields)
   return require("superpower.engine").call(op, fields or {})
 end
 
+--- Asks for what may take its time; `callback` gets what `call` would give, from the main loop. Headless, where nothing
+--- else goes on, it is waited for.
+---@param op string
+---@param fields table<string, any>
+---@param callback fun(value: any, err: superpower.Fault?)
+function M.ask(op, fields, callback)
+  if require("superpower.notify").headless() then
+    return callback(M.call(op, fields))
+  end
+  local err = start()
+  if err then
+    return callback(nil, err)
+  end
+  require("superpower.asks").ask(op, fields, callback)
+end
+
 --- The project's root for the current buffer.
 ---@return string? root, superpower.Fault? err
 function M.project()

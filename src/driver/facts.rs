@@ -47,7 +47,10 @@ impl Drive {
     pub(super) fn fact_answered(&mut self, fact: String, stage: usize, answer: Result<Value, String>) {
         match answer {
             Ok(value) => {
-                let decided = value.get("value").and_then(Value::as_bool).unwrap_or(false);
+                let Some(decided) = value.get("value").and_then(Value::as_bool) else {
+                    let why = format!("the condition \"{fact}\" was answered by neither true nor false");
+                    return self.lua_failed(&why);
+                };
                 let reason =
                     value.get("reason").and_then(Value::as_str).unwrap_or("your own condition").to_owned();
                 let _ = self.apply(Event::FactDecided { fact, value: decided, reason, stage });

@@ -36,8 +36,8 @@ use serde_json::{Value, json};
 use start::StartError;
 use std::borrow::Cow;
 use std::path::PathBuf;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SendError, Sender};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Longest sleep while waiting for a wall-clock time: a laptop that wakes up must notice.
@@ -69,8 +69,8 @@ pub struct Host {
 pub enum Message {
     /// From an agent.
     Agent(u32, Signal),
-    /// A verb while it drives: pause or cancel.
-    Verb(Event, Sender<Result<(), Refusal>>),
+    /// A verb while it drives: pause or cancel. The answer is none where it cannot be written down.
+    Verb(Event, Sender<Option<Result<(), Refusal>>>),
     /// The answer to an `ask-fact` or a `permission`, by its id.
     Answer(String, Result<Value, String>),
     /// The result of a `manual` launch.
@@ -85,12 +85,23 @@ pub enum Message {
 #[derive(Debug, Default)]
 pub struct Shared {
     snapshot: Mutex<Value>,
+    /// The drive has ended: what it is told now would be heard by nobody.
+    closed: Mutex<bool>,
 }
 
 impl Shared {
     /// The newest picture of the run.
     pub fn snapshot(&self) -> Value {
         self.snapshot.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn closed(&self) -> MutexGuard<'_, bool> {
+        self.closed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn tell(&self, outbox: &Sender<Message>, message: Message) -> bool {
+        let closed = self.closed();
+        !*closed && outbox.send(message).is_ok()
     }
 }
 
@@ -176,28 +187,32 @@ impl Drive {
             self.settle();
         }
         self.keeper.flush();
+        self.close();
         drop(self.lease.take());
         self.publish_snapshot();
         self.tell(json!({ "type": "drive-ended" }));
-        // From here on a verb is for the next drive: whoever still waits for an answer of this one learns so at once.
-        let Self { inbox, keeper, .. } = self;
-        drop(inbox);
-        keeper.close();
+        self.keeper.close();
+    }
+
+    /// Takes what was told until now, while the run is still ours; from here on a verb is for the next drive.
+    fn close(&mut self) {
+        let shared = self.shared.clone();
+        loop {
+            let mut closed = shared.closed();
+            let Ok(message) = self.inbox.try_recv() else {
+                *closed = true;
+                return;
+            };
+            drop(closed);
+            self.receive(message);
+            self.settle();
+        }
     }
 
     fn receive(&mut self, message: Message) {
         match message {
             Message::Agent(launch, signal) => self.signal(launch, signal),
-            // Without a journal nothing can be decided: the reply's end says so.
-            Message::Verb(..) if self.failed => {}
-            Message::Verb(event, reply) => {
-                let answer = self.apply(event);
-                // Whoever is told that it took effect can rely on that: it is on disk by then.
-                self.settle();
-                if !self.failed {
-                    let _ = reply.send(answer);
-                }
-            }
+            Message::Verb(event, reply) => self.verb(event, &reply),
             Message::Answer(id, answer) => self.answered(&id, answer),
             Message::Submit(launch, text) => {
                 if let Some(agent) = self.agent.as_ref().filter(|agent| agent.launch == launch) {
@@ -206,6 +221,23 @@ impl Drive {
             }
             Message::Checkpoints => self.dirty = true,
             Message::Leave(grace) => self.leave(grace),
+        }
+    }
+
+    /// Pause or cancel. Whoever is told that it took effect can rely on that: it is on disk by then.
+    fn verb(&mut self, event: Event, reply: &Sender<Option<Result<(), Refusal>>>) {
+        let answer = if self.failed { None } else { Some(self.apply(event)) };
+        self.settle();
+        let answer = answer.filter(|_| !self.failed);
+        if let Err(SendError(late)) = reply.send(answer) {
+            // Nobody waits for the answer any more, who was told that it would be done.
+            match late {
+                Some(Ok(())) => {}
+                Some(Err(refusal)) => self.notice("warn", &refusal.to_string()),
+                None => {
+                    self.notice("error", "what was asked of the run could not be written down; ask again")
+                }
+            }
         }
     }
 
@@ -234,6 +266,9 @@ impl Drive {
 
     /// Decides what can be decided, flushes, and performs.
     fn settle(&mut self) {
+        if self.failed {
+            return;
+        }
         while !self.pending.is_empty() {
             self.decide();
             if self.pending.is_empty() {

@@ -120,8 +120,8 @@ impl Drive {
         let Some(at) = self.questions.iter().position(|pending| pending.id == id) else { return };
         let pending = self.questions.remove(at);
         let answer = answer
-            .and_then(|value| serde_json::from_value::<Answer>(value).map_err(|error| error.to_string()))
-            .unwrap_or_else(|_| late());
+            .and_then(|value| serde_json::from_value::<Answer>(value).map_err(|_| "no answer".into()))
+            .unwrap_or_else(|_| Answer::Refuse { why: "the answer could not be understood".into() });
         self.give(&pending, answer);
     }
 

@@ -16,8 +16,8 @@ use crate::store::squad;
 use serde_json::json;
 use std::io;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use thiserror::Error;
@@ -57,14 +57,25 @@ fn elsewhere(holder: Option<&Holder>) -> String {
 pub struct Handle {
     /// The run.
     pub run_id: String,
-    /// To the drive.
-    pub outbox: Sender<Message>,
+    outbox: Sender<Message>,
+    /// Held until the drive may go on.
+    start: Mutex<Option<Sender<()>>>,
     /// What may be known of it.
     pub shared: Arc<Shared>,
     thread: JoinHandle<()>,
 }
 
 impl Handle {
+    /// Lets the drive go on; until then it has begun, but is not heard of.
+    pub fn go(&self) {
+        self.start.lock().unwrap_or_else(PoisonError::into_inner).take();
+    }
+
+    /// Tells the drive something; false where it has ended and takes nothing any more.
+    pub fn tell(&self, message: Message) -> bool {
+        self.shared.tell(&self.outbox, message)
+    }
+
     /// Whether the drive is over.
     pub fn is_over(&self) -> bool {
         self.thread.is_finished()
@@ -245,7 +256,10 @@ impl Drive {
         let (run_id, outbox, shared) = (self.run.run_id.clone(), self.outbox.clone(), self.shared.clone());
         self.publish_snapshot();
         let host = self.host.clone();
+        let (start, started) = channel();
         let thread = std::thread::Builder::new().name("superpower-drive".into()).spawn(move || {
+            // Whoever set it going is told first, by its sender's end.
+            let _ = started.recv();
             let ran = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| self.run()));
             if ran.is_err() {
                 let message =
@@ -253,7 +267,7 @@ impl Drive {
                 (host.publish)(None, json!({ "type": "notice", "level": "error", "message": message }));
             }
         })?;
-        Ok(Handle { run_id, outbox, shared, thread })
+        Ok(Handle { run_id, outbox, start: Mutex::new(Some(start)), shared, thread })
     }
 
     /// A verb's event, which may put another declaration under the run.

@@ -42,17 +42,16 @@ impl Loaded {
         Plan::new(declaration, inputs).map_err(input_refusal)
     }
 
+    /// Its errors, a line each.
+    pub fn errors(&self) -> Vec<String> {
+        let file = self.file.path.file_name().unwrap_or_default().to_string_lossy();
+        let lines = self.checked.lines(&file).into_iter().zip(&self.checked.diagnostics);
+        lines.filter(|(_, it)| it.severity == Severity::Error).map(|(line, _)| line).collect()
+    }
+
     /// The refusal of a declaration with errors.
     pub fn invalid(&self) -> Refusal {
-        let file = self.file.path.file_name().unwrap_or_default().to_string_lossy();
-        let errors: Vec<String> = self
-            .checked
-            .lines(&file)
-            .into_iter()
-            .zip(&self.checked.diagnostics)
-            .filter(|(_, diagnostic)| diagnostic.severity == Severity::Error)
-            .map(|(line, _)| line)
-            .collect();
+        let errors = self.errors();
         let message =
             format!("\"{}\" has errors and was not started:\n{}", self.file.name, errors.join("\n"));
         Refusal::with("invalid-declaration", message, json!({ "lines": errors, "path": self.file.path }))

@@ -3,6 +3,7 @@
 //! [`Engine::call`] takes `{"op":NAME,…}` and answers `{"ok":…}` or `{"err":{"code","message","data"?}}`. An operation
 //! is a function over a typed request; [`ops`] has the table.
 
+mod asks;
 mod assist;
 mod checks;
 mod declarations;
@@ -24,8 +25,8 @@ mod views;
 mod which;
 
 use crate::config::Config;
-use crate::driver::Host;
 use crate::driver::start::Handle;
+use crate::driver::{Host, Message};
 use crate::harness::{Harnesses, Settings};
 use crate::process::{Environment, Secrets};
 use chrono::Utc;
@@ -34,18 +35,28 @@ pub use refusal::Refusal;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, Instant};
 
 /// What the editor's half and this one agree on; another number means that one of them is older.
-pub const PROTOCOL: u32 = 1;
+pub const PROTOCOL: u32 = 2;
+
+/// How long drives may take to end beyond the grace of their agents.
+const LEAVING: Duration = Duration::from_secs(2);
 
 /// The engine behind the door.
 #[derive(Default)]
 pub struct Engine {
+    me: Weak<Engine>,
     queue: Arc<Queue>,
     config: Mutex<Config>,
     /// The newest drive of each project root.
     drives: Mutex<HashMap<PathBuf, Arc<Handle>>>,
+    /// Drives that whoever set them going is still to hear of.
+    starting: Mutex<Vec<Arc<Handle>>>,
+    asks: asks::Asks,
+    leaving: AtomicBool,
     /// Declarations that are open in the editor.
     documents: Arc<documents::Documents>,
     /// What is known of their projects.
@@ -56,15 +67,26 @@ impl Engine {
     /// An engine that drives nothing yet.
     pub fn new() -> Arc<Self> {
         crate::store::disk::arm_from_environment();
-        Arc::default()
+        Arc::new_cyclic(|me| Self { me: me.clone(), ..Self::default() })
     }
 
-    /// Answers a request. Total: it never panics.
+    /// Answers a request, for the editor's main thread. Total: it never panics.
     pub fn call(&self, request: &str) -> String {
+        crate::environ::capture();
+        let answer = match serde_json::from_str(request) {
+            Ok(request) => self.respond(request),
+            Err(_) => Refusal::new("bad-request", "a request is a JSON object").json(),
+        };
+        self.set_going();
+        answer.to_string()
+    }
+
+    /// The same on any thread, in the answer's shape.
+    fn respond(&self, request: Map<String, Value>) -> Value {
         let answer = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| self.answer(request)));
         match answer.unwrap_or_else(|panic| Err(Refusal::of_panic(&*panic))) {
-            Ok(value) => json!({ "ok": value }).to_string(),
-            Err(refusal) => refusal.json().to_string(),
+            Ok(value) => json!({ "ok": value }),
+            Err(refusal) => refusal.json(),
         }
     }
 
@@ -88,9 +110,7 @@ impl Engine {
         &self.queue
     }
 
-    fn answer(&self, request: &str) -> Result<Value, Refusal> {
-        let mut request: Map<String, Value> = serde_json::from_str(request)
-            .map_err(|error| Refusal::new("bad-request", format!("not a request: {error}")))?;
+    fn answer(&self, mut request: Map<String, Value>) -> Result<Value, Refusal> {
         match request.remove("op") {
             Some(Value::String(op)) => ops::perform(self, &op, request),
             _ => Err(Refusal::new("bad-request", "the request has no \"op\"")),
@@ -122,7 +142,38 @@ impl Engine {
     fn keep(&self, root: &Path, handle: Handle) -> Arc<Handle> {
         let handle = Arc::new(handle);
         locked(&self.drives).insert(root.to_owned(), handle.clone());
+        locked(&self.starting).push(handle.clone());
         handle
+    }
+
+    /// Lets drives that have begun go on.
+    fn set_going(&self) {
+        std::mem::take(&mut *locked(&self.starting)).iter().for_each(|handle| handle.go());
+    }
+
+    fn is_leaving(&self) -> bool {
+        self.leaving.load(Ordering::SeqCst)
+    }
+
+    /// The editor leaves: nothing begins any more, every drive is interrupted, every agent ended.
+    fn stop(&self, grace: Duration) {
+        let until = Instant::now() + grace + LEAVING;
+        self.leaving.store(true, Ordering::SeqCst);
+        self.set_going();
+        let leave = || {
+            for drive in self.drives() {
+                drive.tell(Message::Leave(grace));
+            }
+        };
+        leave();
+        let closed = self.asks.close(until);
+        // What was begun meanwhile.
+        self.set_going();
+        leave();
+        for drive in self.drives() {
+            drive.wait(until.saturating_duration_since(Instant::now()));
+        }
+        self.leaving.store(!closed, Ordering::SeqCst);
     }
 
     /// The harnesses that a declaration may name.
@@ -132,8 +183,6 @@ impl Engine {
 
     /// What a drive works with: the configuration as it is now.
     fn host(&self) -> Arc<Host> {
-        // On the caller's thread, which is the editor's own: nobody changes the environment meanwhile.
-        Environment::capture();
         let config = self.config();
         let queue = self.queue.clone();
         Arc::new(Host {

@@ -1,6 +1,8 @@
 //! The operations of the door, by name.
 
-use super::{Engine, Refusal, assist, checks, declarations, documents, drill, preview, schema, verbs, views};
+use super::{
+    Engine, Refusal, asks, assist, checks, declarations, documents, drill, preview, schema, verbs, views,
+};
 use crate::config::Config;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -12,6 +14,7 @@ type Answer = Result<Value, Refusal>;
 /// Every operation that Lua may call.
 pub const NAMES: &[&str] = &[
     "answer",
+    "ask",
     "assist",
     "cancel",
     "check",
@@ -71,6 +74,7 @@ pub fn perform(engine: &Engine, op: &str, fields: Map<String, Value>) -> Answer 
         "skip" => verbs::skip(engine, read(op, fields)?),
         "pause" => verbs::pause(engine, read(op, fields)?),
         "cancel" => verbs::cancel(engine, read(op, fields)?),
+        "ask" => asks::ask(engine, read(op, fields)?),
         "answer" => verbs::answer(engine, read(op, fields)?),
         "submit" => verbs::submit(engine, read(op, fields)?),
         "status" => views::status(engine, &read(op, fields)?),
@@ -83,7 +87,7 @@ pub fn perform(engine: &Engine, op: &str, fields: Map<String, Value>) -> Answer 
         "health" => views::health(engine, &read(op, fields)?),
         "stop" => {
             let Stop { grace_ms } = read(op, fields)?;
-            verbs::stop(engine, Duration::from_millis(grace_ms));
+            engine.stop(Duration::from_millis(grace_ms));
             Ok(json!({}))
         }
         "panic" if drill::allowed() => {
@@ -116,6 +120,7 @@ fn grace() -> u64 {
 }
 
 fn read<T: DeserializeOwned>(op: &str, fields: Map<String, Value>) -> Result<T, Refusal> {
-    serde_json::from_value(Value::Object(fields))
-        .map_err(|error| Refusal::new("bad-request", format!("{op}: {error}")))
+    serde_json::from_value(Value::Object(fields)).map_err(|error| {
+        Refusal::new("bad-request", format!("{op}: {}", error.to_string().replace('`', "\"")))
+    })
 }

@@ -54,7 +54,7 @@ impl TryFrom<String> for Answers {
 
 /// An editor that a stage started does not decide over its own run.
 pub fn nested(what: &str) -> Result<(), Refusal> {
-    match std::env::var_os("SUPERPOWER_RUN_ID") {
+    match crate::environ::get("SUPERPOWER_RUN_ID") {
         Some(_) => Err(Refusal::new(
             "nested",
             format!(
@@ -73,50 +73,56 @@ pub fn before_driving(
     opened: &Opened,
     answers: &Answers,
 ) -> Result<Vec<Event>, Refusal> {
-    let plan = &opened.run.plan;
+    let run = &opened.run;
     // Without its file the run goes on with the copy that it kept, which was agreed to when it began.
-    let Ok(loaded) = Loaded::find(engine, root, plan.name()) else { return Ok(Vec::new()) };
-    let events = drift(opened, &loaded, answers)?;
+    let Ok(loaded) = Loaded::find(engine, root, run.plan.name()) else { return Ok(Vec::new()) };
+    let edited = drift(opened, &loaded, answers)?;
     if loaded.checked.declaration.is_some() {
         loaded.require_trust(engine, root)?;
-        loaded.require_harness(engine, plan, opened.run.harness.as_deref())?;
+        loaded.require_harness(engine, edited.as_ref().unwrap_or(&run.plan), run.harness.as_deref())?;
     }
-    Ok(events)
-}
-
-fn drift(opened: &Opened, loaded: &Loaded, answers: &Answers) -> Result<Vec<Event>, Refusal> {
-    let run = &opened.run;
-    if answers.has(Choice::Old) {
-        return Ok(Vec::new());
-    }
-    let unchanged = opened.dir.declaration(&opened.declaration).is_ok_and(|kept| kept == loaded.bytes);
-    if unchanged {
-        return Ok(Vec::new());
-    }
-    let changed = |differences: Vec<String>| {
-        let message = format!(
-            "{} was edited while its run was paused: {}; go on with the old or the new one? (answer=old, answer=new)",
-            run.plan.name(),
-            differences.join(", ")
-        );
-        Refusal::with("declaration-changed", message, json!({ "differences": differences }))
-    };
-    let Some(declaration) = loaded.checked.declaration.clone() else {
-        return Err(changed(vec!["it has errors now, so only the old one can go on".into()]));
-    };
-    let version = declaration.version.value.clone();
-    let plan = Plan::again(declaration, &run.plan.inputs)
-        .map_err(|error| changed(vec![format!("the inputs of this run do not fit it any more: {error}")]))?;
-    match compare(&run.plan, &plan, run.cursor) {
-        Drift::None => return Ok(Vec::new()),
-        Drift::Differs(differences) if !answers.has(Choice::New) => return Err(changed(differences)),
-        Drift::Harmless | Drift::Differs(_) => {}
-    }
+    let Some(edited) = edited else { return Ok(Vec::new()) };
     let declaration = opened
         .dir
         .keep_declaration(&loaded.bytes)
         .map_err(|error| Refusal::new("disk", format!("cannot keep the edited declaration: {error}")))?;
+    let version = edited.declaration.version.value;
     Ok(vec![Event::DeclarationReplaced { declaration, version }])
+}
+
+/// The plan of an edited declaration that the run is to go on with, if it is another one.
+fn drift(opened: &Opened, loaded: &Loaded, answers: &Answers) -> Result<Option<Plan>, Refusal> {
+    let run = &opened.run;
+    let unchanged = || opened.dir.declaration(&opened.declaration).is_ok_and(|kept| kept == loaded.bytes);
+    if answers.has(Choice::Old) || unchanged() {
+        return Ok(None);
+    }
+    let name = run.plan.name();
+    let unusable = |why: Vec<String>| {
+        let message = format!(
+            "{name} was edited while its run was paused, and cannot be used: {}; mend it, or go on with the old one \
+             (answer=old)",
+            why.join(", ")
+        );
+        Refusal::with("declaration-unusable", message, json!({ "differences": why }))
+    };
+    let Some(declaration) = loaded.checked.declaration.clone() else {
+        return Err(unusable(loaded.errors()));
+    };
+    let plan = Plan::again(declaration, &run.plan.inputs)
+        .map_err(|error| unusable(vec![format!("the inputs of this run do not fit it any more: {error}")]))?;
+    match compare(&run.plan, &plan, run.cursor) {
+        Drift::None => Ok(None),
+        Drift::Differs(differences) if !answers.has(Choice::New) => {
+            let message = format!(
+                "{name} was edited while its run was paused: {}; go on with the old or the new one? (answer=old, \
+                 answer=new)",
+                differences.join(", ")
+            );
+            Err(Refusal::with("declaration-changed", message, json!({ "differences": differences })))
+        }
+        Drift::Harmless | Drift::Differs(_) => Ok(Some(plan)),
+    }
 }
 
 /// Files under review that changed since the approval: a question, or the events of its answer.

@@ -6,11 +6,13 @@ use super::{Engine, Refusal, which};
 use crate::driver::open::Opened;
 use crate::driver::start::{Handle, NewRun, begin, take_up};
 use crate::driver::{Message, gate_review};
+use crate::environ;
 use crate::plan::Inputs;
 use crate::run::event::{Decision, Event};
 use crate::run::machine;
 use crate::run::state::gate_id;
-use serde::Deserialize;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,8 +21,10 @@ use std::time::Duration;
 
 type Answer = Result<Value, Refusal>;
 
-/// How long a drive may take to answer a verb.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// How long a drive may take to answer a verb. One that is busy takes it as soon as it can.
+const ANSWER: Duration = Duration::from_secs(1);
+/// How long a drive may take to end.
+const END: Duration = Duration::from_secs(5);
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -47,6 +51,7 @@ pub struct Resume {
 #[serde(deny_unknown_fields)]
 pub struct Decide {
     root: PathBuf,
+    #[serde(deserialize_with = "decision")]
     decision: Decision,
     #[serde(default)]
     comment: String,
@@ -194,7 +199,7 @@ pub fn answer(engine: &Engine, request: AnswerRequest) -> Answer {
     };
     for drive in engine.drives() {
         if request.id.starts_with(&drive.run_id) {
-            let _ = drive.outbox.send(Message::Answer(request.id.clone(), answer.clone()));
+            drive.tell(Message::Answer(request.id.clone(), answer.clone()));
         }
     }
     Ok(json!({}))
@@ -207,19 +212,8 @@ pub fn submit(engine: &Engine, request: Submit) -> Answer {
     let Some(drive) = running(engine, &request.root) else {
         return Err(Refusal::new("nothing-to-submit", "no stage waits for a result here"));
     };
-    let _ = drive.outbox.send(Message::Submit(request.launch, request.message));
+    drive.tell(Message::Submit(request.launch, request.message));
     Ok(json!({}))
-}
-
-/// The editor leaves: every drive is interrupted, every agent ended.
-pub fn stop(engine: &Engine, grace: Duration) {
-    let drives: Vec<_> = engine.drives().into_iter().filter(|drive| !drive.is_over()).collect();
-    for drive in &drives {
-        let _ = drive.outbox.send(Message::Leave(grace));
-    }
-    for drive in &drives {
-        drive.wait(grace + Duration::from_secs(2));
-    }
 }
 
 /// A verb for a run that nobody drives; one that goes on with it comes with its answers.
@@ -252,13 +246,13 @@ fn told_or_done(engine: &Engine, root: &Path, name: &str, event: Event) -> Answe
     verb(engine, root, name, event, None)
 }
 
-/// What a drive answers to a verb; nothing where it had ended before it could.
+/// What a drive answers to a verb; nothing where it has ended, or cannot write it down.
 fn told(drive: &Handle, event: &Event) -> Option<Result<(), machine::Refusal>> {
     let (reply, answer) = channel();
-    drive.outbox.send(Message::Verb(event.clone(), reply)).ok()?;
-    match answer.recv_timeout(PATIENCE) {
-        Ok(answer) => Some(answer),
-        // It is busy with the disk, and takes the verb as soon as it can.
+    drive.tell(Message::Verb(event.clone(), reply)).then_some(())?;
+    match answer.recv_timeout(ANSWER) {
+        Ok(answer) => answer,
+        // It is busy with the disk. What it then says is said by a notice.
         Err(RecvTimeoutError::Timeout) => Some(Ok(())),
         Err(RecvTimeoutError::Disconnected) => None,
     }
@@ -277,7 +271,7 @@ fn running(engine: &Engine, root: &Path) -> Option<Arc<Handle>> {
 fn idle(engine: &Engine, root: &Path) -> Result<(), Refusal> {
     let Some(drive) = running(engine, root) else { return Ok(()) };
     let picture = drive.shared.snapshot();
-    if picture["state"] != "running" && drive.wait(PATIENCE) {
+    if picture["state"] != "running" && drive.wait(END) {
         return Ok(());
     }
     let superpower = picture["superpower"].as_str().unwrap_or("a run").to_owned();
@@ -306,6 +300,21 @@ fn no_gate(opened: &Opened) -> Refusal {
     )
 }
 
+fn decision<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Decision, D::Error> {
+    let word = String::deserialize(deserializer)?;
+    match word.as_str() {
+        "approve" => Ok(Decision::Approve),
+        "changes" => Ok(Decision::Changes),
+        "reject" => Ok(Decision::Reject),
+        _ => {
+            let hint = crate::suggest::did_you_mean(&word, ["approve", "changes", "reject"]);
+            Err(D::Error::custom(format!("\"{word}\" is no decision{hint}: approve, changes or reject")))
+        }
+    }
+}
+
 fn by(by: Option<String>) -> String {
-    by.filter(|by| !by.is_empty()).or_else(|| std::env::var("USER").ok()).unwrap_or_else(|| "somebody".into())
+    by.filter(|by| !by.is_empty())
+        .or_else(|| Some(environ::get("USER")?.to_string_lossy().into_owned()))
+        .unwrap_or_else(|| "somebody".into())
 }

@@ -203,6 +203,7 @@ fn adopt(engine: &Engine, root: &Path, squad: &Squad) -> Result<String, Refusal>
         adopted: Some(Adopted { stage: squad.current_stage - 1, status: squad.status.clone() }),
     };
     let handle = begin(engine.host(), root, new)?;
+    handle.go();
     handle.wait(Duration::from_secs(5));
     Ok(handle.run_id)
 }

@@ -1,11 +1,12 @@
 //! What a process inherits: the user's environment, without the marks of this editor or of an agent around it.
 
-use super::{ATTEMPT, Mark, RUN_ID, STAGE, locked};
+use super::{ATTEMPT, Mark, RUN_ID, STAGE};
+use crate::environ::{self, Variables};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 /// Marks of the editor and of agents, which make tools behave as if they were started inside one, or refuse to start.
 const SCRUBBED: [&str; 17] = [
@@ -28,28 +29,14 @@ const SCRUBBED: [&str; 17] = [
     "OLDPWD",
 ];
 
-static CAPTURED: Mutex<Option<Environment>> = Mutex::new(None);
-
 /// An environment's variables, as they were at one moment.
 #[derive(Clone, Debug, Default)]
-pub struct Environment(Arc<BTreeMap<OsString, OsString>>);
+pub struct Environment(Arc<Variables>);
 
 impl Environment {
-    /// Takes the process's environment as it is now, for every later [`Environment::current`].
-    ///
-    /// To be called on the editor's main thread, which alone changes the environment: C gives no safe way to read
-    /// it from another thread meanwhile.
-    pub fn capture() {
-        *locked(&CAPTURED) = Some(Self::from_process());
-    }
-
-    /// What was captured last, else the process's environment.
+    /// The editor's, as its main thread last saw it.
     pub fn current() -> Self {
-        locked(&CAPTURED).clone().unwrap_or_else(Self::from_process)
-    }
-
-    fn from_process() -> Self {
-        Self(Arc::new(std::env::vars_os().collect()))
+        Self(environ::variables())
     }
 
     /// The variables by name.

@@ -13,10 +13,13 @@ mod snapshot;
 use super::branch::Repository;
 use git::Git;
 use serde::{Deserialize, Serialize};
-use std::fs;
+use std::fs::{self, TryLockError};
 use std::io;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
+/// How long another editor, which may have been stopped, is waited for.
+const BUSY: Duration = Duration::from_secs(10);
 /// A text larger than this is not offered for a diff.
 const TEXT: usize = 4 * 1024 * 1024;
 
@@ -84,6 +87,9 @@ pub enum ReviewError {
         "changed files are not listed, because the project holds more than {0} files that git does not track"
     )]
     TooMany(usize),
+    /// Another editor has been looking at the files all the time.
+    #[error("changed files are not listed, because another editor is busy with them")]
+    Busy,
     /// Our own files could not be written.
     #[error("changed files are not listed: {0}")]
     Io(#[from] io::Error),
@@ -170,8 +176,15 @@ impl Review {
     /// Keeps two editors from writing our index at once. Freed when dropped, also by a crash.
     fn lock(&self) -> Result<fs::File, ReviewError> {
         let file = fs::File::create(self.git.dir().join("snapshot.lock"))?;
-        file.lock()?;
-        Ok(file)
+        let until = Instant::now() + BUSY;
+        loop {
+            match file.try_lock() {
+                Ok(()) => return Ok(file),
+                Err(TryLockError::Error(error)) => return Err(error.into()),
+                Err(TryLockError::WouldBlock) if Instant::now() > until => return Err(ReviewError::Busy),
+                Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(5)),
+            }
+        }
     }
 }
 

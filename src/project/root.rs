@@ -32,7 +32,7 @@ pub fn find(file: Option<&Path>, cwd: &Path) -> Result<PathBuf, NoProject> {
 
 /// The user's home directory, as the environment says.
 pub fn home() -> Option<PathBuf> {
-    std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from)
+    crate::environ::get("HOME").map(PathBuf::from)
 }
 
 /// The same with the home directory given.

@@ -43,6 +43,21 @@ fn a_registered_fact_is_asked_once_and_remembered() {
 }
 
 #[test]
+fn an_answer_that_is_neither_true_nor_false_is_no_false() {
+    for value in [json!(null), json!({}), json!({ "value": 0 }), json!({ "value": "yes" }), json!(true)] {
+        let world = World::new();
+        world.declare("asking", ASKING);
+        world.configure(json!({ "conditions": ["story.has_api"] }));
+        world.run("asking", json!({}));
+        world.ok("answer", json!({ "id": asked(&world, "ask-fact")["id"], "value": value }));
+        let picture = world.settled();
+        assert_eq!(picture["reason"], "interrupted", "{value}");
+        assert_eq!(picture["facts"], json!([]), "{value}");
+        assert!(world.calls().is_empty());
+    }
+}
+
+#[test]
 fn a_fact_that_fails_pauses_the_run_and_resume_asks_again() {
     let world = World::new();
     world.declare("asking", ASKING);

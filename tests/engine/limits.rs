@@ -20,8 +20,8 @@ fn limited(hours: i64) -> Outcome {
 
 fn verb(handle: &Handle, event: Event) -> bool {
     let (reply, answer) = channel();
-    handle.outbox.send(Message::Verb(event, reply)).unwrap();
-    matches!(answer.recv_timeout(std::time::Duration::from_secs(5)), Ok(Ok(())))
+    assert!(handle.tell(Message::Verb(event, reply)));
+    matches!(answer.recv_timeout(std::time::Duration::from_secs(5)), Ok(Some(Ok(()))))
 }
 
 fn at_limit(picture: &Value) -> bool {
@@ -74,7 +74,7 @@ fn g11_pause_while_limited_is_at_once_and_a_resume_waits_again_once() {
     let stage = Stage::ending(vec![limited(2)]);
     let handle = stage.start(TWO);
     until(&handle, "the limit", at_limit);
-    handle.outbox.send(Message::Leave(std::time::Duration::from_millis(100))).unwrap();
+    assert!(handle.tell(Message::Leave(std::time::Duration::from_millis(100))));
     assert_eq!(over(&handle)["reason"], "interrupted");
     stage.passes(Duration::hours(3));
     assert_eq!(over(&stage.resume(&handle.run_id))["state"], "complete");
@@ -155,7 +155,7 @@ fn s13_a_pause_while_a_condition_is_decided_starts_nothing() {
     let id =
         stage.told.lock().unwrap().iter().find(|event| event["type"] == "ask-fact").unwrap()["id"].clone();
     assert!(verb(&handle, Event::PauseRequested { by: "ann".into() }));
-    let _ = handle.outbox.send(Message::Answer(id.as_str().unwrap().into(), Ok(json!({ "value": true }))));
+    handle.tell(Message::Answer(id.as_str().unwrap().into(), Ok(json!({ "value": true }))));
     let picture = over(&handle);
     assert_eq!((&picture["state"], &picture["reason"]), (&json!("paused"), &json!("user")), "{picture:#}");
     assert_eq!(stage.launches(&handle.run_id), 0);

@@ -1,6 +1,7 @@
 //! The engine's tests, without Neovim: one binary, one file a subject.
 
 mod architecture;
+mod asks;
 mod assist;
 mod bounds;
 mod branches;

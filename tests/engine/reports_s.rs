@@ -388,6 +388,28 @@ fn an_edited_declaration_and_changed_files_are_asked_about_one_after_the_other()
     assert_eq!(world.settled()["state"], "complete");
 }
 
+/// What cannot be chosen is not offered, and what the new declaration needs is looked for before it is taken.
+#[test]
+fn an_edited_declaration_that_cannot_be_used_says_why_and_what_can_be_done() {
+    let world = World::new();
+    world.declare("one", "stages:\n  - {agent: a}\n  - {gate: human-approval}\n  - {agent: b}\n");
+    world.run("one", json!({}));
+    assert_eq!(world.settled()["reason"], "gate");
+    world.declare("one", "stages:\n  - {agent: a}\n  - {gate: human_approval}\n  - {agent: b}\n");
+    for answer in [json!({}), json!({ "answer": "new" })] {
+        let message = world.refused("resume", answer, "declaration-unusable");
+        assert!(message.contains("one.yaml:6:12: stages[2].gate: unknown gate"), "{message}");
+        assert!(message.contains("answer=old") && !message.contains("answer=new"), "{message}");
+    }
+    world.declare("one", "stages:\n  - {agent: a}\n  - {agent: b, harness: opencode}\n");
+    let nowhere = json!({ "opencode": { "cmd": ["/nowhere/opencode"] } });
+    let agent = json!({ "cmd": [world.path("bin/agent"), "{agent}{skill}"] });
+    world.configure(json!({ "harnesses": { "opencode": nowhere["opencode"], "command": agent } }));
+    world.refused("resume", json!({ "answer": "new" }), "no-harness");
+    world.ok("decide", json!({ "decision": "approve", "answer": "old" }));
+    assert_eq!(world.settled()["state"], "complete");
+}
+
 /// The same for the other verbs that go on with a run: they ask too.
 #[test]
 fn retry_and_skip_mind_an_edited_declaration() {

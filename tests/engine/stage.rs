@@ -108,12 +108,17 @@ impl Stage {
             by: "ann".into(),
             adopted: None,
         };
-        start::begin(self.host.clone(), &self.root(), new)
+        let handle = start::begin(self.host.clone(), &self.root(), new)?;
+        handle.go();
+        Ok(handle)
     }
 
     /// Takes a run up with these events.
     pub fn take_up(&self, run_id: &str, events: Vec<Event>) -> Result<Handle, StartError> {
-        start::take_up(self.host.clone(), &self.root(), run_id, |_| Ok(events))
+        let handle =
+            start::take_up(self.host.clone(), &self.root(), run_id, |_| Ok::<_, StartError>(events))?;
+        handle.go();
+        Ok(handle)
     }
 
     /// Goes on with a run.

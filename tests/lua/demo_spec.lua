@@ -151,7 +151,7 @@ describe("the demo", function()
     nvim:wait("vim.fn.getqflist({ title = 1 }).title == 'Superpower check'")
     nvim:cmd("checkhealth superpower")
     local health = table.concat(nvim:lua("return vim.api.nvim_buf_get_lines(0, 0, -1, false)"), "\n")
-    for _, words in ipairs({ "protocol 1", "root: ", "unfinished: new-ui-feature, stage 2/13", "command: " }) do
+    for _, words in ipairs({ "protocol 2", "root: ", "unfinished: new-ui-feature, stage 2/13", "command: " }) do
       contains(health, words)
     end
     T.lacks(health, "ERROR")

@@ -397,7 +397,27 @@ describe("engine.lua", function()
     for _, text in ipairs({ path, "99", "make build", T.root, "restart Neovim" }) do
       contains(err.message, text)
     end
-    eq({ path = path, library = 99, plugin = 1 }, err.data)
+    eq({ path = path, library = 99, plugin = 2 }, err.data)
+  end)
+
+  it("answers what is asked on the main loop, in order, and nothing once the editor is left", function()
+    local nvim = T.child()
+    local heard = nvim:lua([[
+      local engine, asks, heard = require("superpower.engine"), require("superpower.asks"), {}
+      local function hear(value, err)
+        table.insert(heard, err and err.code or "fine")
+      end
+      asks.ask("schema", {}, hear)
+      asks.ask("nonsense", {}, hear)
+      asks.ask("run", { inputs = function() end }, hear)
+      asks.ask("stop", {}, hear)
+      assert(#heard == 2, "only what was never asked is answered at once")
+      vim.wait(5000, function() return #heard == 4 end)
+      engine.stop()
+      asks.ask("schema", {}, hear)
+      vim.wait(50)
+      return heard]])
+    eq({ "bad-argument", "bad-request", "fine", "unknown-op", "stopped" }, heard)
   end)
 
   it("says why a library did not start", function()

@@ -153,6 +153,24 @@ describe("the bang", function()
     ok(not T.exists(dir .. "/.claude/state"), "a refusal leaves no trace")
   end)
 
+  it("says 0 of a finished run to resume alone, whoever wrote it down", function()
+    for _, squad in ipairs({ '{"active_superpower": "small", "status": "completed"}', "ours" }) do
+      local dir = project()
+      if squad == "ours" then
+        eq(3, headless("Superpower! run small epic=x", { dir = dir }).code)
+        eq(0, headless("Superpower! approve", { dir = dir }).code)
+      else
+        T.write(dir .. "/.claude/state/squad.json", squad)
+      end
+      for _, verb in ipairs({ "approve", "changes more", "reject", "retry", "skip", "pause", "cancel" }) do
+        local done = headless("Superpower! " .. verb, { dir = dir })
+        eq(2, done.code, verb .. done.err)
+        contains(done.err, "complete")
+      end
+      eq(0, headless("Superpower! resume", { dir = dir }).code)
+    end
+  end)
+
   it("refuses (2) what is not trusted, and says how to trust", function()
     local dir = project()
     local run = headless("Superpower! run small epic=x", { dir = dir, trust = "ask" })

@@ -318,16 +318,22 @@ describe("the world", function()
     nvim:lua([[vim.g.superpower = { conditions = {
       ["a.good"] = function(ctx) return ctx.stage == 3, "because " .. ctx.inputs.epic end,
       ["a.bad"] = function() error("boom") end,
+      ["a.vague"] = function() return 0 end,
+      ["a.forgotten"] = function() end,
     } }]])
     local ctx = { root = nvim.project, inputs = { epic = "x" }, stage = 3 }
     S.send(nvim, { type = "ask-fact", id = "1", name = "a.good", ctx = ctx })
     S.send(nvim, { type = "ask-fact", id = "2", name = "a.bad", ctx = ctx })
     S.send(nvim, { type = "ask-fact", id = "3", name = "a.none", ctx = ctx })
+    S.send(nvim, { type = "ask-fact", id = "4", name = "a.vague", ctx = ctx })
+    S.send(nvim, { type = "ask-fact", id = "5", name = "a.forgotten", ctx = ctx })
     nvim:lua("vim.wait(30)")
     local answers = S.calls(nvim, "answer")
     eq({ id = "1", value = { value = true, reason = "because x" } }, answers[1])
     contains(answers[2].error, "boom")
     contains(answers[3].error, "no condition")
+    contains(answers[4].error, '"a.vague" returned 0, not true or false')
+    contains(answers[5].error, '"a.forgotten" returned nil, not true or false')
   end)
 
   it("lets the user's own function replace a prompt, and hears its failures", function()

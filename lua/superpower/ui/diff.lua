@@ -58,26 +58,18 @@ function M.label(win, what, how)
   vim.api.nvim_set_option_value("winbar", bar, { win = win, scope = "local" })
 end
 
----@param root string?
----@param file superpower.ReviewFile?
-function M.open(root, file)
-  if not given(root, file) then
-    return
-  end
-  ---@cast root string
-  ---@cast file superpower.ReviewFile
-  local value, err = require("superpower.session").call("diff", { root = root, path = file.path })
-  if err then
-    require("superpower.notify").fault(err)
-    return
-  end
+--- Both sides in a tab, from the window of the gate, where its end leads back to.
+---@param gate integer
+---@param root string
+---@param file superpower.ReviewFile
+---@param value { before: string?, after_path: string? }
+local function show(gate, root, file, value)
   local path = value.after_path or vim.fs.joinpath(root, file.path)
   local filetype = vim.filetype.match({ filename = file.path })
   local before = vim.split(value.before or "", "\n", { plain = true })
   if #before > 1 and before[#before] == "" then
     table.remove(before)
   end
-  local gate = vim.api.nvim_get_current_win()
   if vim.uv.fs_stat(path) then
     vim.cmd.tabedit(vim.fn.fnameescape(path))
   else
@@ -113,6 +105,24 @@ function M.open(root, file)
       return true
     end,
   })
+end
+
+---@param root string?
+---@param file superpower.ReviewFile?
+function M.open(root, file)
+  if not given(root, file) then
+    return
+  end
+  ---@cast root string
+  ---@cast file superpower.ReviewFile
+  local gate = vim.api.nvim_get_current_win()
+  require("superpower.session").ask("diff", { root = root, path = file.path }, function(value, err)
+    if err then
+      require("superpower.notify").fault(err)
+    elseif vim.api.nvim_get_current_win() == gate then -- else the user has gone on to something else
+      show(gate, root, file, value)
+    end
+  end)
 end
 
 ---@param root string?

@@ -49,7 +49,7 @@ impl Git {
     pub(super) fn new(root: &Path, top: &Path, dir: &Path) -> Result<Self, ReviewError> {
         let mut git = Self { dir: dir.to_path_buf(), top: top.to_path_buf(), settings: Vec::new() };
         let mut excludes = super::super::root::home().map(|home| {
-            let config = std::env::var_os("XDG_CONFIG_HOME").filter(|dir| !dir.is_empty()).map(PathBuf::from);
+            let config = crate::environ::get("XDG_CONFIG_HOME").map(PathBuf::from);
             config.unwrap_or_else(|| home.join(".config")).join("git/ignore")
         });
         for (key, value) in user_settings(root)? {
@@ -132,11 +132,9 @@ impl Git {
 /// `git` without the settings that somebody put into the environment.
 fn clean_command(directory: &Path) -> Command {
     let mut command = Command::new("git");
-    for (name, _) in std::env::vars_os() {
-        if name.as_encoded_bytes().starts_with(b"GIT_") {
-            command.env_remove(name);
-        }
-    }
+    let variables = crate::environ::variables();
+    let inherited = variables.iter().filter(|(name, _)| !name.as_encoded_bytes().starts_with(b"GIT_"));
+    command.env_clear().envs(inherited);
     command.env("LC_ALL", "C").env("GIT_TERMINAL_PROMPT", "0").env("GIT_PAGER", "cat").current_dir(directory);
     command
 }

@@ -46,6 +46,11 @@ S.engine = [[
   }
   answers.configure, answers.answer, answers.list = {}, {}, {}
   package.loaded["superpower.engine"] = M
+  package.loaded["superpower.asks"] = {
+    ask = function(op, fields, callback)
+      vim.schedule(function() callback(M.call(op, fields)) end)
+    end,
+  }
 ]]
 
 ---@param opts? table as T.child's; `config` is vim.g.superpower

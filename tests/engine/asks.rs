@@ -1,0 +1,134 @@
+//! DESIGN law 3: the editor's main loop waits for no lock, no journal and no git. What may take its time is asked, and
+//! answered by an event.
+
+use crate::world::World;
+use serde_json::{Value, json};
+use std::fs::File;
+use std::time::{Duration, Instant};
+
+const GATED: &str = "stages:\n  - {agent: a}\n  - {gate: human-approval}\n  - {agent: b}\n";
+
+impl World {
+    /// Asks; the call itself must be over within a frame, or what a busy machine makes of one.
+    fn ask(&self, id: u64, op: &str, mut fields: Value) {
+        fields["op"] = json!(op);
+        fields["root"] = json!(self.root());
+        let begun = Instant::now();
+        let answer = self.engine.call(&json!({ "op": "ask", "id": id, "request": fields }).to_string());
+        assert!(
+            begun.elapsed() < Duration::from_millis(250),
+            "{op} held the main loop: {:?}",
+            begun.elapsed()
+        );
+        assert_eq!(answer, json!({ "ok": {} }).to_string());
+    }
+
+    /// The answers in the order in which they came, with what else was heard.
+    fn heard(&self, answers: usize) -> Vec<Value> {
+        let (end, mut heard) = (Instant::now() + Duration::from_secs(20), Vec::new());
+        while heard.iter().filter(|event: &&Value| event["type"] == "answered").count() < answers {
+            assert!(Instant::now() < end, "no answer: {heard:#?}");
+            heard.extend(self.events());
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        heard
+    }
+
+    /// Keeps everybody from asking git about the project, as a slow disk or a large tree does.
+    fn busy_git(&self) -> File {
+        let file = File::create(self.path(".claude/state/review.git/snapshot.lock")).unwrap();
+        file.lock().unwrap();
+        file
+    }
+}
+
+fn answered(heard: &[Value]) -> Vec<&Value> {
+    heard.iter().filter(|event| event["type"] == "answered").collect()
+}
+
+#[test]
+fn what_is_asked_is_answered_in_order_and_before_the_run_is_heard_of() {
+    let world = World::new();
+    world.declare("gated", GATED);
+    world.ask(1, "run", json!({ "name": "nobody" }));
+    world.ask(2, "run", json!({ "name": "gated" }));
+    let heard = world.heard(2);
+    let answers = answered(&heard);
+    assert_eq!(answers[0]["id"], 1);
+    assert_eq!(answers[0]["answer"]["err"]["code"], "unknown-superpower");
+    assert_eq!(answers[1]["id"], 2);
+    assert!(answers[1]["answer"]["ok"]["run_id"].is_string(), "{heard:#?}");
+    let place = |kind: &str| heard.iter().rposition(|event| event["type"] == kind);
+    assert!(place("run-started").is_none_or(|at| at > place("answered").unwrap()), "{heard:#?}");
+    assert_eq!(world.settled()["reason"], "gate");
+}
+
+#[test]
+fn only_what_can_be_asked_is() {
+    let world = World::new();
+    for request in [json!({ "op": "stop" }), json!({ "op": "ask", "id": 1, "request": {} })] {
+        let answer = world.engine.call(&json!({ "op": "ask", "id": 1, "request": request }).to_string());
+        assert!(answer.contains("bad-request"), "{answer}");
+    }
+    world.ask(3, "nonsense", json!({}));
+    assert_eq!(answered(&world.heard(1))[0]["answer"]["err"]["code"], "unknown-op");
+}
+
+#[test]
+fn a_drive_that_is_in_git_holds_up_nobody_and_loses_no_verb() {
+    for verb in ["pause", "cancel"] {
+        let world = World::new();
+        world.declare("gated", GATED);
+        world.hook("touch ready; while [ ! -e go ]; do sleep 0.02; done; sleep 1.1; echo fine");
+        world.run("gated", json!({}));
+        world.until("the agent to work", |_| world.path("ready").exists());
+        let git = world.busy_git();
+        world.write("go", "");
+        // The attempt ends, and the drive asks git what was written.
+        std::thread::sleep(Duration::from_millis(1500));
+        world.ask(1, verb, json!({}));
+        world.ask(2, "diff", json!({ "path": "x" }));
+        assert!(answered(&world.events()).is_empty());
+        // Longer than the drive is given for its answer: the verb counts all the same.
+        std::thread::sleep(Duration::from_millis(1200));
+        drop(git);
+        let heard = world.heard(2);
+        assert!(answered(&heard)[0]["answer"]["ok"].is_object(), "{heard:#?}");
+        let picture = world.settled();
+        match verb {
+            "cancel" => assert_eq!(picture["state"], "cancelled", "{picture:#}"),
+            _ => assert_eq!(picture["state"], "paused", "{picture:#}"),
+        }
+        assert_eq!(world.calls(), ["a"]);
+    }
+}
+
+#[test]
+fn a_verb_for_a_drive_in_its_last_breath_is_not_lost() {
+    let world = World::new();
+    world.declare("gated", GATED);
+    world.hook("echo fine");
+    for _ in 0..20 {
+        world.run("gated", json!({}));
+        world.until("the gate", |picture| picture["gate"]["id"] == "2.1");
+        // It has just opened its gate, and is putting its things away.
+        world.ok("cancel", json!({}));
+        assert_eq!(world.settled()["state"], "cancelled");
+        assert_eq!(world.squad()["status"], "cancelled");
+    }
+}
+
+#[test]
+fn nothing_that_was_asked_begins_once_the_editor_is_left() {
+    let world = World::new();
+    world.declare("gated", GATED);
+    for id in 0..20 {
+        world.ask(id, "run", json!({ "name": "gated" }));
+    }
+    world.call("stop", json!({ "grace_ms": 100 }));
+    let journals = || std::fs::read_dir(world.path(".claude/state/runs")).map_or(0, Iterator::count);
+    let then = journals();
+    std::thread::sleep(Duration::from_millis(200));
+    assert_eq!(journals(), then);
+    assert!(superpower::store::lease::holder(&world.root()).is_none());
+}
