@@ -32,13 +32,13 @@ pub enum OpenError {
 }
 
 /// A run as its journal tells it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Opened {
     /// Its directory.
     pub dir: RunDir,
     /// Its state.
     pub run: Run,
-    /// The journal's contents, to append to.
+    /// Where the journal ends, to append to; its records are taken out.
     pub contents: Contents,
     /// The kept declaration that it stands on.
     pub declaration: String,
@@ -48,7 +48,12 @@ impl Opened {
     /// Calls a run that nobody drives any more what it is, interrupted; gives the record of that, where it was running
     /// still. It happened when the run was last heard of: nobody has worked since.
     pub fn interrupt(&mut self) -> Option<Record> {
-        let why = "the editor that drove it ended without leaving".to_owned();
+        let why = match self.contents.damaged {
+            Some(line) => {
+                format!("its journal is damaged at line {line}; resuming goes on from what stands before")
+            }
+            None => "the editor that drove it ended without leaving".to_owned(),
+        };
         let record = Record { at: self.run.updated_at, event: Event::Interrupted { why } };
         machine::step(&mut self.run, &record).ok().map(|_| record)
     }
@@ -60,8 +65,8 @@ pub fn open(root: &Path, run_id: &str) -> Result<Opened, OpenError> {
     if run_id.is_empty() || run_id.contains(['/', '\\']) || !dir.journal().exists() {
         return Err(OpenError::Missing(run_id.to_owned()));
     }
-    let contents = journal::read(&dir.journal())?;
-    let (run, declaration) = replay(&dir, &contents.records)?;
+    let mut contents = journal::read(&dir.journal())?;
+    let (run, declaration) = replay(&dir, &std::mem::take(&mut contents.records))?;
     Ok(Opened { dir, run, contents, declaration })
 }
 

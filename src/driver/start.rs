@@ -8,7 +8,7 @@ use crate::run::event::{Adopted, Event, Record};
 use crate::run::machine::{self, Refusal};
 use crate::run::replace;
 use crate::run::state::Run;
-use crate::store::journal::{Journal, JournalError};
+use crate::store::journal::{self, Journal, JournalError};
 use crate::store::lease::{self, Holder, Lease, Taken};
 use crate::store::log::Log;
 use crate::store::rundir::{self, RunDir};
@@ -162,6 +162,7 @@ pub fn take_up<E: From<StartError>>(
 ) -> Result<Handle, E> {
     let lease = lock(root)?;
     let mut opened = open(root, run_id).map_err(StartError::from)?;
+    mend(&host, root, &opened).map_err(StartError::from)?;
     let mut journal = Journal::open(&opened.dir.journal(), &opened.contents).map_err(StartError::from)?;
     if let Some(record) = opened.interrupt() {
         journal.append(&record);
@@ -170,9 +171,7 @@ pub fn take_up<E: From<StartError>>(
     if !opened.run.phase.ended() || is_current(root, run_id) {
         let aside = projection::write(root, &opened.dir, &opened.run, &host.secrets);
         if let Some(aside) = aside.map_err(StartError::from)? {
-            let message = projection::moved(&aside);
-            let notice = json!({ "type": "notice", "root": root, "level": "warn", "message": message });
-            (host.publish)(None, notice);
+            warn(&host, root, &projection::moved(&aside));
         }
     }
     let events = verb(&opened)?;
@@ -184,6 +183,27 @@ pub fn take_up<E: From<StartError>>(
     }
     drive.journal.flush().map_err(StartError::from)?;
     Ok(drive.launch()?)
+}
+
+/// Sets a damaged journal aside; the run goes on from what stands before the damage.
+fn mend(host: &Host, root: &Path, opened: &Opened) -> Result<(), JournalError> {
+    let Some(line) = opened.contents.damaged else { return Ok(()) };
+    let aside = journal::set_aside(&opened.dir.journal(), &opened.contents, (host.clock)())?;
+    let (run, aside) = (&opened.run, aside.strip_prefix(root).unwrap_or(&aside).display());
+    let (name, stage, total) = (run.plan.name(), run.current_position(), run.plan.total());
+    warn(
+        host,
+        root,
+        &format!(
+            "the journal of {name} was damaged at line {line}: the run stands where it stood before, at stage \
+             {stage}/{total}, and may ask or do again what was lost; the whole journal is kept as \"{aside}\""
+        ),
+    );
+    Ok(())
+}
+
+fn warn(host: &Host, root: &Path, message: &str) {
+    (host.publish)(None, json!({ "type": "notice", "root": root, "level": "warn", "message": message }));
 }
 
 /// Whether `squad.json` names this run, or none. Looking at one that is over does not put it in another's place.

@@ -17,6 +17,7 @@ mod ops;
 mod preview;
 mod questions;
 pub mod queue;
+mod readings;
 mod refusal;
 mod schema;
 mod shapes;
@@ -56,6 +57,7 @@ pub struct Engine {
     /// Drives that whoever set them going is still to hear of.
     starting: Mutex<Vec<Arc<Handle>>>,
     asks: asks::Asks,
+    readings: readings::Readings,
     leaving: AtomicBool,
     /// Declarations that are open in the editor.
     documents: Arc<documents::Documents>,

@@ -2,7 +2,7 @@
 
 use super::declarations::Root;
 use super::{Engine, PROTOCOL, Refusal, which};
-use crate::driver::open::{Opened, open};
+use crate::driver::open::Opened;
 use crate::driver::{checkpoints, gate_review};
 use crate::harness::resolve;
 use crate::plan::Plan;
@@ -14,6 +14,7 @@ use chrono::Utc;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 type Answer = Result<Value, Refusal>;
 
@@ -69,7 +70,7 @@ pub fn status(engine: &Engine, request: &OfRun) -> Answer {
         return Ok(drive.shared.snapshot());
     }
     match opened(engine, root, request.run_id.as_deref()) {
-        Ok(opened) => Ok(view(root, opened)),
+        Ok(opened) => Ok(view(root, Arc::unwrap_or_clone(opened))),
         Err(refusal) if refusal.code == "nothing-to-resume" => Ok(Value::Null),
         Err(refusal) => Err(refusal),
     }
@@ -82,6 +83,10 @@ fn view(root: &Path, mut opened: Opened) -> Value {
         opened.interrupt();
     }
     let mut picture = snapshot(&opened.run, Utc::now());
+    if let Some(line) = opened.contents.damaged {
+        let how = "it is kept, and the run goes on from what stands before, with the next verb";
+        picture["detail"] = json!(format!("the journal is damaged at line {line}: {how}"));
+    }
     picture["root"] = json!(root);
     picture["ours"] = json!(false);
     picture["live"] = Value::Null;
@@ -90,9 +95,9 @@ fn view(root: &Path, mut opened: Opened) -> Value {
 }
 
 /// The run asked for, or the one that is shown without asking.
-fn opened(engine: &Engine, root: &Path, run_id: Option<&str>) -> Result<Opened, Refusal> {
+fn opened(engine: &Engine, root: &Path, run_id: Option<&str>) -> Result<Arc<Opened>, Refusal> {
     let run_id = run_id.map_or_else(|| which::shown(engine, root), |run_id| Ok(run_id.to_owned()))?;
-    Ok(open(root, &run_id)?)
+    Ok(engine.readings.open(root, &run_id)?)
 }
 
 /// What a person at the open gate has to see.

@@ -39,12 +39,17 @@ pub fn read(path: &Path) -> io::Result<String> {
 
 /// Moves a file that cannot be understood out of the way, and says where to.
 pub fn set_aside(path: &Path, now: DateTime<Utc>) -> io::Result<PathBuf> {
-    let mut aside = path.as_os_str().to_owned();
-    aside.push(format!(".corrupt-{}", now.format("%Y%m%dT%H%M%S%3f")));
-    let aside = PathBuf::from(aside);
+    let aside = aside(path, now);
     pass(Op::Rename, path)?;
     fs::rename(path, &aside)?;
     Ok(aside)
+}
+
+/// Where a file that cannot be understood is kept.
+pub fn aside(path: &Path, now: DateTime<Utc>) -> PathBuf {
+    let mut aside = path.as_os_str().to_owned();
+    aside.push(format!(".corrupt-{}", now.format("%Y%m%dT%H%M%S%3f")));
+    PathBuf::from(aside)
 }
 
 fn beside(path: &Path) -> PathBuf {

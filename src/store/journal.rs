@@ -1,10 +1,13 @@
 //! A run's journal: append-only lines of JSON, flushed once a step, the source of truth.
 //!
-//! The first line is the header with the format's version. A torn last line, as a crash leaves it, is dropped; a
-//! broken line before it is an error, since something else than a crash has been at work.
+//! The first line is the header with the format's version. A torn last line, as a crash leaves it, is dropped. A
+//! broken line before it is the work of something else than a crash: what stands before it is read, and whoever drives
+//! on sets the whole aside first, says so, and never deletes it.
 
+use super::atomic;
 use super::disk::{Op, pass};
 use crate::run::event::{Event, Record};
+use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -33,15 +36,13 @@ pub enum JournalError {
         /// Why.
         error: io::Error,
     },
-    /// A line that is not the last cannot be read.
-    #[error("the journal \"{}\" is damaged at line {line}: {why}", path.display())]
+    /// Not even its beginning can be read.
+    #[error("the journal \"{}\" is damaged at line {line}, so the run cannot be read; start it anew", path.display())]
     Damaged {
         /// Which file.
         path: PathBuf,
         /// From 1.
         line: usize,
-        /// Why.
-        why: String,
     },
     /// Written by a newer version of the plugin.
     #[error("the journal \"{}\" has format {format}, newer than {FORMAT}: update superpower.nvim to go on with this run", path.display())]
@@ -54,7 +55,7 @@ pub enum JournalError {
 }
 
 /// What a journal says.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Contents {
     /// The header's format.
     pub format: u32,
@@ -64,22 +65,24 @@ pub struct Contents {
     pub length: u64,
     /// Whether a torn last line was dropped.
     pub torn: bool,
+    /// The line, from 1, from which on nothing was read: it is no record, and more stand behind it.
+    pub damaged: Option<usize>,
 }
 
 /// Reads a journal.
 pub fn read(path: &Path) -> Result<Contents, JournalError> {
     let io = |error| JournalError::Io { path: path.to_owned(), error };
-    let damaged = |line, why: String| JournalError::Damaged { path: path.to_owned(), line, why };
+    let damaged = |line| JournalError::Damaged { path: path.to_owned(), line };
     pass(Op::Read, path).map_err(io)?;
     let mut bytes = Vec::new();
     File::open(path).and_then(|mut file| file.read_to_end(&mut bytes)).map_err(io)?;
     let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
-    let mut contents = Contents { format: 0, records: Vec::new(), length: 0, torn: whole < bytes.len() };
+    let torn = whole < bytes.len();
+    let mut contents = Contents { format: 0, records: Vec::new(), length: 0, torn, damaged: None };
     let mut lines = bytes[..whole].split_inclusive(|&byte| byte == b'\n').enumerate().peekable();
     while let Some((at, line)) = lines.next() {
         if at == 0 {
-            let header: Header =
-                serde_json::from_slice(line).map_err(|error| damaged(1, error.to_string()))?;
+            let header: Header = serde_json::from_slice(line).map_err(|_| damaged(1))?;
             contents.format = header.format;
         } else {
             match serde_json::from_slice::<Record>(line) {
@@ -90,16 +93,33 @@ pub fn read(path: &Path) -> Result<Contents, JournalError> {
                     break;
                 }
                 Err(_) if contents.format > FORMAT => {}
-                Err(error) => return Err(damaged(at + 1, error.to_string())),
+                Err(_) => {
+                    contents.damaged = Some(at + 1);
+                    break;
+                }
             }
         }
         contents.length += line.len() as u64;
     }
     match contents.records.first() {
         Some(Record { event: Event::RunStarted { .. }, .. }) => Ok(contents),
-        Some(_) => Err(damaged(2, "the first record is not run-started".into())),
-        None => Err(damaged(1, "it holds no record".into())),
+        Some(_) => Err(damaged(2)),
+        None => Err(damaged(contents.damaged.unwrap_or(1))),
     }
+}
+
+/// Puts the part of a damaged journal that was read in its place, and gives where the whole of it is kept.
+pub fn set_aside(path: &Path, contents: &Contents, now: DateTime<Utc>) -> Result<PathBuf, JournalError> {
+    let io = |error| JournalError::Io { path: path.to_owned(), error };
+    let aside = atomic::aside(path, now);
+    pass(Op::Read, path).map_err(io)?;
+    let mut sound = fs::read(path).map_err(io)?;
+    sound.truncate(usize::try_from(contents.length).unwrap_or(usize::MAX));
+    // There is a whole journal in its place at every instant.
+    pass(Op::Write, &aside).map_err(io)?;
+    fs::hard_link(path, &aside).or_else(|_| fs::copy(path, &aside).map(drop)).map_err(io)?;
+    atomic::replace(path, &sound).map_err(io)?;
+    Ok(aside)
 }
 
 /// An open journal. One writer at a time: whoever holds the drive lock.

@@ -59,7 +59,10 @@ pub fn read(root: &Path) -> Result<Option<Squad>, SquadError> {
     match serde_json::from_str(&text) {
         Ok(Value::Object(map)) => parse(&map).map(Some).map_err(SquadError::Invalid),
         Ok(_) => Err(SquadError::Unreadable("it is not an object".into())),
-        Err(error) => Err(SquadError::Unreadable(error.to_string())),
+        Err(error) => {
+            let place = format!("line {}, column {}", error.line(), error.column());
+            Err(SquadError::Unreadable(format!("it is not JSON, at {place}")))
+        }
     }
 }
 

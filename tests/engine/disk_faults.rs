@@ -17,11 +17,11 @@ const TWO: &str = "stages:\n  - {agent: a}\n  - {agent: b}\n";
 static PROBE: Mutex<()> = Mutex::new(());
 
 /// A disk that fails, until it is dropped.
-struct Failing(#[expect(dead_code)] MutexGuard<'static, ()>);
+pub struct Failing(#[expect(dead_code)] MutexGuard<'static, ()>);
 
 impl Failing {
     /// Every operation on paths of this project that `hits` says, with this error.
-    fn with(root: PathBuf, errno: i32, hits: impl Fn(Op, &Path) -> bool + Send + 'static) -> Self {
+    pub fn with(root: PathBuf, errno: i32, hits: impl Fn(Op, &Path) -> bool + Send + 'static) -> Self {
         let guard = PROBE.lock().unwrap_or_else(PoisonError::into_inner);
         set_probe(Some(Box::new(move |op, path| {
             let hit = path.starts_with(&root) && hits(op, path);

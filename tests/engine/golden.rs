@@ -184,7 +184,7 @@ fn the_golden_journals_hold_every_event_and_outcome() {
     assert_eq!(FORMAT, 1, "a new format needs golden journals of its own");
 }
 
-/// SPEC section 7: a torn last line is dropped, a broken one before it is no crash's doing.
+/// SPEC section 7: a torn last line is dropped, a broken one before it is no crash's doing, and is told.
 #[test]
 fn every_prefix_of_a_journal_is_a_run() {
     let root = project();
@@ -204,6 +204,18 @@ fn every_prefix_of_a_journal_is_a_run() {
     let mut broken = bytes.clone();
     broken[first + 3] = b'#';
     fs::write(&path, &broken).unwrap();
-    let error = open(root.path(), "complete").unwrap_err().to_string();
-    assert!(error.contains("is damaged at line 3"), "{error}");
+    let opened = open(root.path(), "complete").unwrap();
+    assert_eq!((opened.contents.damaged, opened.contents.length as usize), (Some(3), first));
+    let second = bytes.iter().position(|&byte| byte == b'\n').unwrap() + 1;
+    for (at, line) in [(0, 1), (second, 2)] {
+        let mut broken = bytes.clone();
+        broken[at] = b'#';
+        fs::write(&path, &broken[..]).unwrap();
+        match open(root.path(), "complete") {
+            Err(error) => {
+                assert!(error.to_string().contains(&format!("is damaged at line {line}")), "{error}")
+            }
+            Ok(opened) => panic!("{line}: {:?}", opened.contents),
+        }
+    }
 }

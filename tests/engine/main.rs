@@ -18,6 +18,7 @@ mod checks;
 mod claude;
 mod condition;
 mod crash;
+mod damaged;
 mod disk;
 mod disk_faults;
 mod documents;

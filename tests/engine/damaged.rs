@@ -1,0 +1,94 @@
+//! A journal with something in it that no crash leaves: kept whole, said aloud, and gone on from what stands before.
+
+use crate::world::World;
+use serde_json::json;
+use std::fs;
+
+const STAGES: &str =
+    "stages:\n  - {agent: a}\n  - {gate: human-approval}\n  - {agent: b}\n  - {gate: human-approval}\n";
+
+/// A run at its second gate, whose journal is damaged where `from` stands, by what `to` makes of it.
+fn damaged(from: &str, to: impl Fn(&str) -> Vec<u8>) -> (World, String, Vec<u8>) {
+    let mut world = World::new();
+    world.declare("two", STAGES);
+    let run_id = world.run("two", json!({}));
+    world.settled();
+    world.ok("decide", json!({ "decision": "approve" }));
+    assert_eq!(world.settled()["gate"]["id"], "4.1");
+    world.restart();
+    let journal = format!(".claude/state/runs/{run_id}/journal.jsonl");
+    let text = world.read(&journal);
+    let at = text.find(from).unwrap();
+    let line = text[..at].rfind('\n').unwrap() + 1;
+    let end = at + text[at..].find('\n').unwrap();
+    let bytes = [text[..line].as_bytes(), &to(&text[line..end]), text[end..].as_bytes()].concat();
+    fs::write(world.path(&journal), &bytes).unwrap();
+    (world, journal, bytes)
+}
+
+fn kept(world: &World, journal: &str) -> Vec<Vec<u8>> {
+    let dir = world.path(journal).parent().unwrap().to_owned();
+    let files = fs::read_dir(dir).unwrap().map(|file| file.unwrap().path());
+    let aside = files.filter(|path| path.to_string_lossy().contains("journal.jsonl.corrupt-"));
+    aside.map(|path| fs::read(path).unwrap()).collect()
+}
+
+#[test]
+fn s3_a_damaged_journal_is_kept_whole_and_the_run_goes_on_from_what_stands_before() {
+    let garbage: [&dyn Fn(&str) -> Vec<u8>; 4] = [
+        &|line| line.replace('{', "#").into_bytes(),
+        &|line| line.as_bytes()[..line.len() / 2].to_vec(),
+        &|_| vec![0; 700],
+        &|line| [line.as_bytes(), b"\n\xff\xfe not ours"].concat(),
+    ];
+    for (at, to) in garbage.into_iter().enumerate() {
+        let (world, journal, bytes) = damaged("\"gate-decided\"", to);
+        // Looking changes nothing, and says what is wrong. What is lost is asked again.
+        let picture = world.status();
+        assert!(picture["detail"].as_str().unwrap().contains("is damaged at line"), "{at}: {picture:#}");
+        assert_eq!(world.ok("runs", json!({}))[0]["superpower"], "two");
+        assert_eq!(fs::read(world.path(&journal)).unwrap(), bytes);
+        world.ok("resume", json!({ "answer": "go-on" }));
+        let picture = world.settled();
+        assert_eq!(kept(&world, &journal), [bytes], "{at}");
+        if at < 3 {
+            assert_eq!(picture["gate"]["id"], "2.1", "{at}: {picture:#}");
+            world.ok("decide", json!({ "decision": "approve" }));
+            assert_eq!(world.settled()["gate"]["id"], "4.1", "{at}");
+        } else {
+            assert_eq!(world.settled()["reason"], "gate");
+        }
+        let said = world.events().into_iter().find(|it| it["type"] == "notice" && it["level"] == "warn");
+        let said = said.unwrap()["message"].as_str().unwrap().to_owned();
+        assert!(said.contains("damaged at line") && said.contains(".corrupt-"), "{said}");
+        world.ok("decide", json!({ "decision": "approve" }));
+        assert_eq!(world.settled()["state"], "complete");
+        assert_eq!(kept(&world, &journal).len(), 1, "the mended one is sound");
+    }
+}
+
+#[test]
+fn a_journal_without_a_beginning_holds_up_no_other_run() {
+    let (world, journal, bytes) = damaged("\"run-started\"", |_| b"nothing".to_vec());
+    for op in ["resume", "retry", "cancel"] {
+        let message = world.refused(op, json!({}), "unreadable-run");
+        assert!(message.contains("damaged at line 2") && message.contains("start it anew"), "{message}");
+    }
+    world.run("two", json!({}));
+    assert_eq!(world.settled()["gate"]["id"], "2.1");
+    assert_eq!(fs::read(world.path(&journal)).unwrap(), bytes, "it is left as it is");
+}
+
+#[test]
+fn what_cannot_be_kept_is_not_mended() {
+    let (world, journal, bytes) = damaged("\"gate-decided\"", |_| b"nothing".to_vec());
+    let failing = crate::disk_faults::Failing::with(world.root(), libc::ENOSPC, |op, path| {
+        let ours = |name: &std::ffi::OsStr| name.to_string_lossy().starts_with("journal.jsonl");
+        op != superpower::store::disk::Op::Read && path.file_name().is_some_and(ours)
+    });
+    world.refused("resume", json!({}), "disk");
+    assert_eq!(fs::read(world.path(&journal)).unwrap(), bytes);
+    drop(failing);
+    world.ok("resume", json!({}));
+    assert_eq!(world.settled()["gate"]["id"], "2.1");
+}
