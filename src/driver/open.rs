@@ -2,7 +2,8 @@
 
 use crate::check;
 use crate::plan::{Inputs, Plan};
-use crate::run::event::{Event, Record};
+use crate::process::Secrets;
+use crate::run::event::{Event, Hidden, Record};
 use crate::run::machine;
 use crate::run::replace;
 use crate::run::state::Run;
@@ -42,9 +43,29 @@ pub struct Opened {
     pub contents: Contents,
     /// The kept declaration that it stands on.
     pub declaration: String,
+    /// Inputs that held secrets and are masked still, with where these came from.
+    pub hidden: Hidden,
 }
 
 impl Opened {
+    /// Gives inputs the secrets back that the journal does not keep, where the environment has them still.
+    pub fn reveal(&mut self, secrets: &Secrets) {
+        let mut inputs = self.run.plan.inputs.clone();
+        self.hidden.retain(|name, variables| {
+            let Some(value) = inputs.get_mut(name) else { return false };
+            match secrets.reveal(value, variables) {
+                Some(whole) => *value = whole,
+                None => return true,
+            }
+            false
+        });
+        if inputs != self.run.plan.inputs
+            && let Ok(plan) = Plan::again(self.run.plan.declaration.clone(), &inputs)
+        {
+            self.run.plan = Arc::new(plan);
+        }
+    }
+
     /// Calls a run that nobody drives any more what it is, interrupted; gives the record of that, where it was running
     /// still. It happened when the run was last heard of: nobody has worked since.
     pub fn interrupt(&mut self) -> Option<Record> {
@@ -66,8 +87,13 @@ pub fn open(root: &Path, run_id: &str) -> Result<Opened, OpenError> {
         return Err(OpenError::Missing(run_id.to_owned()));
     }
     let mut contents = journal::read(&dir.journal())?;
-    let (run, declaration) = replay(&dir, &std::mem::take(&mut contents.records))?;
-    Ok(Opened { dir, run, contents, declaration })
+    let records = std::mem::take(&mut contents.records);
+    let (run, declaration) = replay(&dir, &records)?;
+    let hidden = match records.into_iter().next().map(|record| record.event) {
+        Some(Event::RunStarted { hidden, .. }) => hidden,
+        _ => Hidden::new(),
+    };
+    Ok(Opened { dir, run, contents, declaration, hidden })
 }
 
 fn replay(dir: &RunDir, records: &[Record]) -> Result<(Run, String), OpenError> {

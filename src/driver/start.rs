@@ -132,6 +132,11 @@ fn make(
     run_id: String,
     new: NewRun,
 ) -> Result<(Run, Vec<Effect>, Journal), StartError> {
+    let secrets = |(name, value): (&String, &String)| {
+        let names = host.secrets.within(value);
+        (!names.is_empty()).then(|| (name.clone(), names))
+    };
+    let hidden = new.inputs.iter().filter_map(secrets).collect();
     let event = Event::RunStarted {
         run_id,
         superpower: new.plan.name().to_owned(),
@@ -141,6 +146,7 @@ fn make(
         harness: new.harness,
         by: new.by,
         adopted: new.adopted,
+        hidden,
     };
     let record = Record { at: (host.clock)(), event };
     let mut kept = record.clone();
@@ -162,6 +168,7 @@ pub fn take_up<E: From<StartError>>(
 ) -> Result<Handle, E> {
     let lease = lock(root)?;
     let mut opened = open(root, run_id).map_err(StartError::from)?;
+    opened.reveal(&host.secrets);
     mend(&host, root, &opened).map_err(StartError::from)?;
     let mut journal = Journal::open(&opened.dir.journal(), &opened.contents).map_err(StartError::from)?;
     if let Some(record) = opened.interrupt() {

@@ -62,6 +62,7 @@ pub fn imagined(declaration: Declaration, mut given: Inputs) -> Result<Run, Inpu
             harness: None,
             by: String::new(),
             adopted: None,
+            hidden: Default::default(),
         },
     };
     Ok(machine::start(plan, &started).0)

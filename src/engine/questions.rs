@@ -74,6 +74,19 @@ pub fn before_driving(
     answers: &Answers,
 ) -> Result<Vec<Event>, Refusal> {
     let run = &opened.run;
+    if let Some((input, variables)) = opened.hidden.iter().next() {
+        let name = run.plan.name();
+        let message = format!(
+            "the input \"{input}\" of {name} held a secret, which the run does not keep: start the editor with {} \
+             set, and try again; or start anew with :Superpower run {name}",
+            variables.join(", ")
+        );
+        return Err(Refusal::with(
+            "hidden-input",
+            message,
+            json!({ "input": input, "variables": variables }),
+        ));
+    }
     // Without its file the run goes on with the copy that it kept, which was agreed to when it began.
     let Ok(loaded) = Loaded::find(engine, root, run.plan.name()) else { return Ok(Vec::new()) };
     let edited = drift(opened, &loaded, answers)?;

@@ -14,6 +14,8 @@ const SHORTEST: usize = 8;
 pub struct Secrets {
     pattern: Option<Regex>,
     values: Vec<Vec<u8>>,
+    /// The variables and their values.
+    named: Vec<(String, String)>,
 }
 
 impl Secrets {
@@ -23,15 +25,17 @@ impl Secrets {
             let name = name.to_string_lossy().to_ascii_uppercase();
             ["_KEY", "_TOKEN", "_SECRET"].iter().any(|end| name.ends_with(end))
         });
-        Self::new(named.map(|(_, value)| value.to_string_lossy().into_owned()))
+        let named: Vec<(String, String)> = named
+            .map(|(name, value)| (name.to_string_lossy().into_owned(), value.to_string_lossy().into_owned()))
+            .collect();
+        Self { named: named.clone(), ..Self::new(named.into_iter().map(|(_, value)| value)) }
     }
 
     /// These values, as they are and as JSON writes them.
     pub fn new(values: impl IntoIterator<Item = String>) -> Self {
         let mut all: Vec<Vec<u8>> = Vec::new();
         for value in values.into_iter().filter(|v| v.chars().count() >= SHORTEST) {
-            let json = serde_json::to_string(&value).unwrap_or_default();
-            all.push(json.trim_matches('"').as_bytes().to_vec());
+            all.push(in_json(&value).into_bytes());
             all.push(value.into_bytes());
         }
         // The longest first: of two secrets that begin alike, the whole of the longer one is masked.
@@ -40,7 +44,28 @@ impl Secrets {
         let any =
             all.iter().map(|v| regex::escape(&String::from_utf8_lossy(v))).collect::<Vec<_>>().join("|");
         let pattern = if all.is_empty() { None } else { Regex::new(&any).ok() };
-        Self { pattern, values: all }
+        Self { pattern, values: all, named: Vec::new() }
+    }
+
+    /// The variables whose values are masked in `text`, in the order in which they stand there.
+    pub fn within(&self, text: &str) -> Vec<String> {
+        let Some(pattern) = &self.pattern else { return Vec::new() };
+        let is = |value: &str, found: &[u8]| found == value.as_bytes() || found == in_json(value).as_bytes();
+        let name = |found: &[u8]| self.named.iter().find(|(_, value)| is(value, found)).map(|(name, _)| name);
+        pattern.find_iter(text.as_bytes()).filter_map(|found| name(found.as_bytes()).cloned()).collect()
+    }
+
+    /// What was masked, with the values that those variables have now; none where one has no value.
+    pub fn reveal(&self, masked: &str, names: &[String]) -> Option<String> {
+        let mut parts = masked.split(MASK);
+        let mut text = parts.next()?.to_owned();
+        let mut names = names.iter();
+        for part in parts {
+            let wanted = names.next()?;
+            text += &self.named.iter().find(|(name, _)| name == wanted)?.1;
+            text += part;
+        }
+        names.next().is_none().then_some(text)
     }
 
     /// Whether there is nothing to mask.
@@ -82,6 +107,11 @@ impl Secrets {
     pub fn stream(&self) -> Masker {
         Masker { secrets: self.clone(), held: Vec::new() }
     }
+}
+
+/// A value as JSON writes it inside of a text.
+fn in_json(value: &str) -> String {
+    serde_json::to_string(value).unwrap_or_default().trim_matches('"').to_owned()
 }
 
 /// Masks a stream that comes in chunks. It holds back only what may be the beginning of a secret.

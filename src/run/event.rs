@@ -4,6 +4,10 @@ use crate::outcome::{Outcome, ProcessRecord, Session, Usage};
 use crate::plan::Inputs;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Inputs whose text the journal does not keep whole: the names of the variables that were masked in each.
+pub type Hidden = BTreeMap<String, Vec<String>>;
 
 /// An event and when it happened.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -37,6 +41,9 @@ pub enum Event {
         by: String,
         /// Set where another tool's `squad.json` was taken over.
         adopted: Option<Adopted>,
+        /// Inputs that held secrets, each with the environment's variables that these came from, in their order.
+        #[serde(default, skip_serializing_if = "Hidden::is_empty")]
+        hidden: Hidden,
     },
     /// A fact was asked for the first time.
     FactDecided {

@@ -195,6 +195,7 @@ mod tests {
             harness: None,
             by: "ann".into(),
             adopted: None,
+            hidden: Default::default(),
         };
         let at = DateTime::UNIX_EPOCH;
         let (mut run, _) = machine::start(plan, &Record { at, event: started });

@@ -156,6 +156,7 @@ fn sent_back() -> Run {
         harness: None,
         by: "ann".into(),
         adopted: None,
+        hidden: Default::default(),
     };
     let old = OLD.replace("when: branch.not_spike}", "when: branch.not_spike, rework: one}");
     let at = Utc.timestamp_opt(1_700_000_000, 0).unwrap();

@@ -257,6 +257,7 @@ fn walk(shapes: &[Shape], throws: &[Throw]) -> Result<(), TestCaseError> {
         harness: None,
         by: "ann".into(),
         adopted: None,
+        hidden: Default::default(),
     };
     let first = Record { at: time(0), event: started };
     let (mut run, effects) = machine::start(plan.clone(), &first);

@@ -35,6 +35,7 @@ impl Table {
             harness: None,
             by: "ann".into(),
             adopted: None,
+            hidden: Default::default(),
         };
         let run = machine::start(plan, &Record { at, event }).0;
         let mut table = Self { run, at };
@@ -248,6 +249,7 @@ fn a_gate_first_and_two_in_a_row_and_nothing_to_rework() {
         harness: None,
         by: "ann".into(),
         adopted: None,
+        hidden: Default::default(),
     };
     table.run = machine::start(plan, &Record { at: table.at, event }).0;
     table.decide();

@@ -89,3 +89,60 @@ fn no_secret_reaches_a_file_or_a_window() {
     // The agent itself was told what it was to be told.
     assert!(world.read(".prompt").contains("What the reviewer said"), "{}", world.read(".prompt"));
 }
+
+const HIDDEN: &str = "inputs: [{name: note}, {name: plain}]
+stages:
+  - {agent: a, description: 'Do {{note}}'}
+  - {gate: human-approval}
+  - {agent: b, inputs: {own: 'with {{note}}'}}
+";
+const WHAT: &str = "SUPERPOWER_SECRETS_VERB";
+
+/// Not a test: an editor that begins such a run, or goes on with it.
+#[test]
+fn editor() {
+    let (Some(root), Ok(what)) = (std::env::var_os(PROJECT), std::env::var(WHAT)) else { return };
+    let world = World::at(Path::new(&root));
+    if what == "run" {
+        world.declare("hide", HIDDEN);
+        world.run("hide", json!({ "note": format!("{KEY}, then {TOKEN}"), "plain": "*** stays" }));
+        assert_eq!(world.settled()["reason"], "gate");
+    } else {
+        let answer = world.decide("approve", "");
+        fs::write(Path::new(&root).join("answer"), answer.to_string()).unwrap();
+        world.settled();
+    }
+}
+
+fn editor_with(world: &World, what: &str, environment: &[(&str, &str)]) {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", "secrets_kept::editor", "--nocapture", "--test-threads=1"]);
+    command.env(PROJECT, world.root()).env(WHAT, what).env_remove("SUPERPOWER_RUN_ID").stdout(Stdio::null());
+    assert!(command.envs(environment.iter().copied()).status().unwrap().success());
+}
+
+/// The journal keeps no secret, and an agent is never told "***" in the place of an input: where the value came from is
+/// remembered, and where it is there no more, that is said.
+#[test]
+fn an_input_that_held_a_secret_is_whole_again_or_asked_for() {
+    let world = World::new();
+    editor_with(&world, "run", &[("MY_SERVICE_KEY", KEY), ("MY_SERVICE_TOKEN", TOKEN)]);
+    assert!(world.read(".prompt").contains(&format!("- note: {KEY}, then {TOKEN}")));
+    editor_with(&world, "approve", &[("MY_SERVICE_KEY", KEY)]);
+    let answer: Value = serde_json::from_str(&world.read("answer")).unwrap();
+    assert_eq!(answer["err"]["code"], "hidden-input", "{answer}");
+    let message = answer["err"]["message"].as_str().unwrap();
+    assert!(
+        message.contains("\"note\"") && message.contains("MY_SERVICE_KEY, MY_SERVICE_TOKEN"),
+        "{message}"
+    );
+    assert_eq!(world.calls(), ["a"]);
+    editor_with(&world, "approve", &[("MY_SERVICE_KEY", "sk-live-9876543210"), ("MY_SERVICE_TOKEN", TOKEN)]);
+    assert_eq!(world.calls(), ["a", "b"]);
+    let prompt = world.read(".prompt");
+    assert!(prompt.contains(&format!("- own: with sk-live-9876543210, then {TOKEN}")), "{prompt}");
+    assert!(prompt.contains("- plain: *** stays"), "{prompt}");
+    let run = world.status()["run_id"].as_str().unwrap().to_owned();
+    let journal = world.read(&format!(".claude/state/runs/{run}/journal.jsonl"));
+    assert!(journal.contains("***, then ***") && !journal.contains("sk-live"), "{journal}");
+}
