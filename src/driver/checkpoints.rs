@@ -173,7 +173,7 @@ impl Drive {
 
     /// A launch is over.
     pub(super) fn checkpoint_ended(
-        &self,
+        &mut self,
         stage: usize,
         outcome: &Outcome,
         message: &str,
@@ -224,16 +224,17 @@ impl Drive {
     }
 
     /// Files that the tree shows as written during the attempt, as git sees them.
-    fn written_since(&self, since: DateTime<Utc>, now: DateTime<Utc>) -> Vec<String> {
+    fn written_since(&mut self, since: DateTime<Utc>, now: DateTime<Utc>) -> Vec<String> {
         let worked = (now - since).to_std().unwrap_or_default();
         if worked < WORTH_A_LOOK {
             return Vec::new();
         }
-        let changes = gate_review::compare(&self.root, &self.dir).map(|(_, files)| files).unwrap_or_default();
+        let Ok(looked) = gate_review::compare(&self.root, &self.dir) else { return Vec::new() };
+        let (_, changes) = self.looked.insert(looked);
         let fresh = |change: &Change| {
             let modified = std::fs::metadata(self.root.join(&change.path)).and_then(|file| file.modified());
             modified.is_ok_and(|modified| DateTime::<Utc>::from(modified) >= since)
         };
-        changes.into_iter().filter(fresh).map(|change| change.path).collect()
+        changes.iter().filter(|it| fresh(it)).map(|change| change.path.clone()).collect()
     }
 }

@@ -34,6 +34,9 @@ pub struct GateReview {
     seals: Vec<String>,
 }
 
+/// The files as they were at a look, and what differed then from the last approval.
+pub type Looked = (TreeId, Vec<Change>);
+
 /// Opens the project's review store.
 fn store(root: &Path) -> Result<Review, String> {
     let state = root.join(".claude/state");
@@ -44,22 +47,38 @@ fn store(root: &Path) -> Result<Review, String> {
     Review::open(root, &state.join("review.git")).map_err(|error| error.to_string())
 }
 
-/// Remembers the files as they are now as what the next gate compares with.
-pub fn take_baseline(root: &Path, dir: &RunDir) {
+/// Remembers the files as they are now as what the next gate compares with, and after how many decisions that was.
+pub fn take_baseline(root: &Path, dir: &RunDir, run: &Run) {
     if let Ok(tree) = store(root).and_then(|store| store.snapshot().map_err(|error| error.to_string())) {
-        let _ = atomic::replace(&dir.path().join("baseline"), tree.as_str().as_bytes());
+        let text = format!("{}\n{}\n", tree.as_str(), run.decisions.len());
+        let _ = atomic::replace(&dir.path().join("baseline"), text.as_bytes());
     }
 }
 
 /// The tree that the next gate compares with.
 pub fn baseline(dir: &RunDir) -> Option<TreeId> {
-    TreeId::parse(atomic::read(&dir.path().join("baseline")).ok()?.trim())
+    read_baseline(dir).map(|(tree, _)| tree)
 }
 
-/// Makes the review of a gate that opens, and keeps it.
-pub fn make(root: &Path, dir: &RunDir, run: &Run, stage: usize) -> GateReview {
+fn read_baseline(dir: &RunDir) -> Option<(TreeId, usize)> {
+    let text = atomic::read(&dir.path().join("baseline")).ok()?;
+    let mut lines = text.lines();
+    let tree = TreeId::parse(lines.next()?)?;
+    Some((tree, lines.next().and_then(|decisions| decisions.parse().ok()).unwrap_or(0)))
+}
+
+/// Whether an editor died between the newest approval (or the beginning) and its baseline. Once an agent has been heard
+/// of since, it is too late: what that did would not be under review.
+pub fn baseline_is_due(dir: &RunDir, run: &Run) -> bool {
+    let approved = run.decisions.iter().rposition(|it| it.decision == Decision::Approve);
+    let (decisions, launches) = approved.map_or((0, 0), |at| (at + 1, run.decisions[at].launches));
+    run.heard <= launches && read_baseline(dir).is_none_or(|(_, taken)| taken < decisions)
+}
+
+/// Makes the review of a gate that opens, and keeps it. What an attempt's end has just found is not looked for again.
+pub fn make(root: &Path, dir: &RunDir, run: &Run, stage: usize, looked: Option<Looked>) -> GateReview {
     let gate = gate_id(stage, run.stages[stage].visit);
-    let review = match compare(root, dir) {
+    let review = match looked.map_or_else(|| compare(root, dir), Ok) {
         Ok((after, files)) => GateReview { after: Some(after), files, ..GateReview::default() },
         Err(note) => GateReview { note: Some(note), ..GateReview::default() },
     };
@@ -135,7 +154,7 @@ pub fn before(root: &Path, dir: &RunDir, path: &str) -> Result<Option<String>, S
 }
 
 /// The files as they are now, and what differs from the last approval.
-pub fn compare(root: &Path, dir: &RunDir) -> Result<(TreeId, Vec<Change>), String> {
+pub fn compare(root: &Path, dir: &RunDir) -> Result<Looked, String> {
     let store = store(root)?;
     let before = baseline(dir).ok_or("it is not known what the files were at the last approval")?;
     let after = store.snapshot().map_err(|error| error.to_string())?;

@@ -125,6 +125,8 @@ pub struct Drive {
     wait: Option<(usize, DateTime<Utc>)>,
     live: Live,
     keeper: checkpoints::Keeper,
+    /// What the end of an attempt has found, for the gate that opens in the same step.
+    looked: Option<gate_review::Looked>,
     /// Processes of an earlier drive; none where there was none.
     left_behind: Option<Vec<ProcessRecord>>,
     /// When `squad.json` may be written next, and whether there is something new to write.
@@ -282,6 +284,7 @@ impl Drive {
             }
             self.unwritten = true;
         }
+        self.looked = None;
         // What has no effects is the operating system's at least, without a flush: it survives the editor.
         if let Err(error) = self.journal.write() {
             return self.disk_failed(&error.to_string());

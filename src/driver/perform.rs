@@ -32,10 +32,10 @@ impl Drive {
             }
             Effect::Wait { stage, until } => self.wait = Some((stage, until)),
             Effect::TakeBaseline => {
-                gate_review::take_baseline(&self.root, &self.dir);
+                gate_review::take_baseline(&self.root, &self.dir, &self.run);
             }
             Effect::OpenGate { stage, .. } => {
-                gate_review::make(&self.root, &self.dir, &self.run, stage);
+                gate_review::make(&self.root, &self.dir, &self.run, stage, self.looked.take());
             }
             Effect::Log(line) => self.log(&line),
             Effect::Say(text) => self.notice("info", &text),
@@ -182,9 +182,13 @@ impl Drive {
         });
     }
 
-    /// Ends what an earlier drive of this run left behind.
+    /// Ends what an earlier drive of this run left behind, and does what that died before.
     pub(super) fn sweep(&mut self) {
         let Some(records) = self.left_behind.take() else { return };
+        let taken_anyway = self.pending.contains(&Effect::TakeBaseline);
+        if !taken_anyway && gate_review::baseline_is_due(&self.dir, &self.run) {
+            gate_review::take_baseline(&self.root, &self.dir, &self.run);
+        }
         for line in crate::process::sweep(&records, &self.run.run_id) {
             self.notice("warn", &line);
         }

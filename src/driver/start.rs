@@ -245,6 +245,7 @@ impl Parts<'_> {
             super::checkpoints::Keeper::open(&self.host, self.root, &self.dir, &self.run, outbox.clone());
         let mut drive = Drive {
             keeper,
+            looked: None,
             log: Log::new(self.root, self.host.config.max_log),
             host: self.host,
             root: self.root.to_owned(),

@@ -109,7 +109,7 @@ pub fn review(engine: &Engine, request: &OfRun) -> Answer {
     };
     let gate = gate_id(stage, visit);
     let review = gate_review::load(&opened.dir, &gate)
-        .unwrap_or_else(|| gate_review::make(&request.root, &opened.dir, run, stage));
+        .unwrap_or_else(|| gate_review::make(&request.root, &opened.dir, run, stage, None));
     let reporter = reporter(&opened, stage);
     let message = match reporter {
         None if run.stages[stage].by_hand => "The action of this stage was skipped by hand.".into(),

@@ -68,6 +68,7 @@ pub fn start(plan: Arc<Plan>, record: &Record) -> (Run, Vec<Effect>) {
         stages: vec![StageState::default(); plan.total()],
         facts: BTreeMap::new(),
         launches: 0,
+        heard: 0,
         pausing: false,
         rework_comment: None,
         decisions: Vec::new(),
@@ -140,6 +141,7 @@ pub fn step(run: &mut Run, record: &Record) -> Result<Vec<Effect>, Refusal> {
         }
         Event::AgentStarted { launch, harness, process } => {
             let stage = launched(run, *launch).ok_or(Refusal::Stale)?;
+            run.heard = run.heard.max(*launch);
             run.stages[stage].process = process.clone();
             run.stages[stage].harness = Some(harness.clone());
         }

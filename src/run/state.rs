@@ -31,6 +31,8 @@ pub struct Run {
     pub facts: BTreeMap<String, FactRecord>,
     /// How many agents were launched; the newest launch's serial number.
     pub launches: u32,
+    /// The newest launch that was heard of: its agent may have worked.
+    pub heard: u32,
     /// Whether a pause is due at the next boundary.
     pub pausing: bool,
     /// "Request changes" that the first action from the rework target on still has to be told.

@@ -3,6 +3,7 @@
 use crate::world::World;
 use serde_json::json;
 use std::fs;
+use superpower::driver::gate_review;
 
 const GATE: &str = "stages:\n  - {agent: a}\n  - {gate: human-approval}\n  - {agent: b}\n";
 
@@ -63,4 +64,51 @@ fn deciding_looks_at_the_files_under_review_and_not_at_the_whole_tree() {
     let journal = world.read(&format!(".claude/state/runs/{run_id}/journal.jsonl"));
     let digest = journal.split("\"digest\":\"").nth(1).unwrap().split('"').next().unwrap();
     assert_eq!(digest.len(), 64, "{digest}");
+}
+
+const TWO_GATES: &str =
+    "stages:\n  - {agent: a}\n  - {gate: human-approval}\n  - {agent: b}\n  - {gate: human-approval}\n";
+
+/// An editor that dies after its approval is in the journal, and before the files are remembered as they were then.
+#[test]
+fn an_approval_without_its_baseline_gets_one_when_the_run_goes_on() {
+    for heard in [false, true] {
+        let mut world = World::new();
+        world.declare("gates", TWO_GATES);
+        world.write(".gitignore", "calls\n.prompt\nagent-hook\n");
+        world.hook("echo $1 > $1.md; echo done");
+        let run_id = world.run("gates", json!({}));
+        world.settled();
+        let dir = format!(".claude/state/runs/{run_id}");
+        let older = world.read(&format!("{dir}/baseline"));
+        world.ok("decide", json!({ "decision": "approve" }));
+        assert_eq!(world.settled()["gate"]["id"], "4.1");
+        world.restart();
+        let text = world.read(&format!("{dir}/journal.jsonl"));
+        let last =
+            if heard { text.rfind("\"agent-started\"") } else { text.find("\"gate-decided\"") }.unwrap();
+        let end = last + text[last..].find('\n').unwrap();
+        world.write(&format!("{dir}/journal.jsonl"), &text[..=end]);
+        world.write(&format!("{dir}/baseline"), &older);
+        fs::remove_file(world.path("b.md")).unwrap();
+        world.ok("resume", json!({}));
+        assert_eq!(world.settled()["gate"]["id"], "4.1");
+        let review = world.ok("review", json!({}));
+        let files: Vec<&str> =
+            review["files"].as_array().unwrap().iter().map(|it| it["path"].as_str().unwrap()).collect();
+        // Where an agent may have worked already, its files must not be hidden by a baseline from after them.
+        assert_eq!(files, if heard { vec!["a.md", "b.md"] } else { vec!["b.md"] });
+    }
+}
+
+#[test]
+fn what_an_attempts_end_has_found_is_not_looked_for_again() {
+    let (world, run_id) = at_gate();
+    let opened = superpower::driver::open::open(&world.root(), &run_id).unwrap();
+    let looked = gate_review::compare(&world.root(), &opened.dir).unwrap();
+    let nowhere = std::path::Path::new("/nowhere");
+    let review = gate_review::make(nowhere, &opened.dir, &opened.run, 1, Some(looked));
+    assert_eq!((review.note, review.files.len()), (None, 1), "plan.md");
+    let review = gate_review::make(nowhere, &opened.dir, &opened.run, 1, None);
+    assert!(review.note.is_some());
 }
