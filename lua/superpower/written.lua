@@ -61,7 +61,7 @@ function M.buffer(opts)
   vim.api.nvim_buf_set_name(buf, ("superpower://%s/%d"):format(opts.name, buf))
   vim.api.nvim_buf_set_lines(buf, 0, -1, false, opts.lines)
   vim.bo[buf].modified = opts.modified
-  vim.bo[buf].filetype = "markdown"
+  require("superpower.ui.float").filetype(buf, "markdown")
   guard(buf)
   local function on(event, callback)
     vim.api.nvim_create_autocmd(event, { buffer = buf, callback = callback })
@@ -74,7 +74,7 @@ function M.buffer(opts)
   on("BufReadCmd", function() -- `:e!`
     vim.api.nvim_buf_set_lines(buf, 0, -1, false, opts.lines)
     vim.bo[buf].modified = opts.modified
-    vim.bo[buf].filetype = "markdown"
+    require("superpower.ui.float").filetype(buf, "markdown")
   end)
   on("BufWipeout", function()
     free(buf)

@@ -1,7 +1,7 @@
 -- `make demo-headless`: the script that plays the demo without a terminal.
 
 local T = require("harness")
-local describe, it, eq, ok, matches = T.describe, T.it, T.eq, T.ok, T.matches
+local describe, it, eq, ok, matches, contains = T.describe, T.it, T.eq, T.ok, T.matches, T.contains
 
 describe("the demo without a terminal", function()
   it("prints the log's lines and ends with status 0", function()
@@ -30,5 +30,29 @@ describe("the demo without a terminal", function()
     end
     eq({ 4, 4, 4, 9 }, { count("GATE"), count("APPROVED"), count("PAUSED"), count("DISPATCH") })
     ok(T.exists(dir .. "/shop/docs/design/a11y/reset-password.md"))
+  end)
+end)
+
+describe("the demo in a terminal", function()
+  it("is played by keys to its end, with a change asked for on the way", function()
+    if T.sh({ "sh", "-c", "command -v tmux" }).code ~= 0 then
+      T.skip("tmux is not there")
+    elseif vim.fn.has("nvim-0.12") == 1 and not pcall(vim.treesitter.language.inspect, "markdown") then
+      T.skip("this Neovim cannot open Markdown without an error")
+    end
+    local dir = T.dir()
+    local result = T.sh({ T.root .. "/scripts/picture.sh", dir }, {
+      timeout = 150000,
+      env = {
+        NVIM = vim.v.progpath,
+        DEMO_PACE = "0.8",
+        HARNESS = "command",
+        SUPERPOWER_NATIVE = require("harness.child").library(T.root),
+      },
+    })
+    eq(0, result.code, result.stderr)
+    for _, name in ipairs({ "demo", "dashboard", "plan" }) do
+      contains(T.read(dir .. "/" .. name .. ".svg"), "</svg>")
+    end
   end)
 end)

@@ -342,7 +342,9 @@ end)
 describe(":Superpower check", function()
   it("fills the quickfix list, with what stands in the buffers", function()
     local nvim = editor(nil, {
-      files = { [".claude/superpowers/other.yaml"] = FLOW:gsub("name: flow", "name: other"):gsub("One line", "{{nope}}") },
+      files = {
+        [".claude/superpowers/other.yaml"] = FLOW:gsub("name: flow", "name: other"):gsub("One line", "{{nope}}"),
+      },
     })
     local function list()
       return nvim:lua([[

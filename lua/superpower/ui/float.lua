@@ -89,6 +89,13 @@ end
 
 local painted = {} ---@type table<integer, superpower.Line[]>
 
+--- Sets a buffer's type. What goes wrong in the user's own settings for it must not keep a question from being asked.
+---@param buf integer
+---@param filetype string
+function M.filetype(buf, filetype)
+  pcall(vim.api.nvim_set_option_value, "filetype", filetype, { buf = buf })
+end
+
 --- A scratch buffer of ours, gone with its window.
 ---@param filetype string
 ---@param name? string
@@ -103,7 +110,7 @@ function M.buffer(filetype, name)
   if not pcall(vim.api.nvim_buf_set_name, buf, name) then
     pcall(vim.api.nvim_buf_set_name, buf, ("%s/%d"):format(name, buf))
   end
-  vim.bo[buf].filetype = filetype
+  M.filetype(buf, filetype)
   vim.api.nvim_create_autocmd("BufReadCmd", { -- `:e!`
     buffer = buf,
     callback = function()

@@ -77,6 +77,23 @@ local function waits_line(state, row, names, width)
   return line
 end
 
+---@param entry table
+---@return string
+local function tags_of(entry)
+  return text.line(table.concat(entry.tags or {}, ", "))
+end
+
+--- Tags stand in a column of their own.
+---@param state superpower.OverviewState
+---@return integer
+local function tags_width(state)
+  local width = 0
+  for _, entry in ipairs(state.list) do
+    width = math.max(width, text.width(tags_of(entry)))
+  end
+  return math.min(width, 18)
+end
+
 ---@param state superpower.OverviewState
 ---@param entry table
 ---@param last table? its newest run
@@ -109,12 +126,11 @@ local function entry_line(state, entry, last, names, width)
       and ("%s %s"):format(last.state == "paused" and last.reason or last.state, text.age(state.now - last.updated_at))
     or ""
   local right = room >= 44 and 19 or 0
-  local tags = room >= 60 and table.concat(entry.tags or {}, ", ") or ""
-  tags = text.cut(text.line(tags), 18)
-  local middle = room - right - (tags ~= "" and text.width(tags) + 2 or 0)
+  local tagged = room >= 60 and tags_width(state) or 0
+  local middle = room - right - (tagged > 0 and tagged + 2 or 0)
   table.insert(line, { text.fit(text.line(entry.description or ""), middle - 1) .. " ", "SuperpowerNote" })
-  if tags ~= "" then
-    table.insert(line, { tags .. "  ", "SuperpowerPath" })
+  if tagged > 0 then
+    table.insert(line, { text.fit(tags_of(entry), tagged) .. "  ", "SuperpowerPath" })
   end
   if right > 0 then
     table.insert(line, { text.right(ended, right - 1) .. " ", "SuperpowerTime" })
