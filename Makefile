@@ -2,7 +2,7 @@
 # `make` alone says what there is.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build fmt lint docs bench test test-lua test-rust test-versions torture test-agents nvim-path demo demo-headless clean
+.PHONY: help setup build fmt lint types docs bench test test-lua test-rust test-versions torture test-agents nvim-path demo demo-headless clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
@@ -18,6 +18,9 @@ fmt: ## format Rust and Lua
 
 lint: ## check formatting and lints of Rust and Lua
 	@scripts/lint.sh all
+
+types: ## check the annotations of the Lua files; the first time it installs the checker, which takes some minutes
+	@scripts/types.sh
 
 docs: build ## write the generated parts of doc/superpower.txt
 	@scripts/docs.sh

@@ -6,7 +6,8 @@ local M = {}
 ---@param raw string
 ---@return string[]? words, string? err
 function M.words(raw)
-  local words, word, quote = {}, nil, nil
+  local words = {}
+  local word, quote ---@type string?, string?
   local index = 1
   while index <= #raw do
     local char = raw:sub(index, index)

@@ -56,6 +56,19 @@
 ---@field default? string|boolean
 ---@field enum? string[]
 
+---@class superpower.Diagnostic a fault of a declaration; lines and columns from 0, as in `vim.diagnostic`
+---@field code string
+---@field severity 1|2|3|4
+---@field message string
+---@field path string
+---@field lnum integer
+---@field col integer
+---@field end_lnum integer
+---@field end_col integer
+---@field col_utf16 integer
+---@field end_col_utf16 integer
+---@field fix? { title: string, edits: table[] }
+
 ---@class superpower.Stage
 ---@field position integer
 ---@field name? string

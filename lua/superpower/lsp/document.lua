@@ -5,16 +5,6 @@
 
 local text = require("superpower.lsp.text")
 
-local Document = {}
-Document.__index = Document
-
---- From here on the text is read and sent only after a pause in typing, since that alone takes a part of a frame.
-local LARGE = 96 * 1024
---- What no declaration may have is not even sent.
-local TOO_LARGE = 1024 * 1024
---- The pause, in milliseconds.
-local PAUSE = 80
-
 ---@class superpower.lsp.Document
 ---@field buf integer
 ---@field path string
@@ -28,6 +18,15 @@ local PAUSE = 80
 ---@field timer? uv.uv_timer_t
 ---@field due boolean
 ---@field closed boolean
+local Document = {}
+Document.__index = Document
+
+--- From here on the text is read and sent only after a pause in typing, since that alone takes a part of a frame.
+local LARGE = 96 * 1024
+--- What no declaration may have is not even sent.
+local TOO_LARGE = 1024 * 1024
+--- The pause, in milliseconds.
+local PAUSE = 80
 
 ---@param buf integer
 ---@param root? string

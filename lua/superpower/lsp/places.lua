@@ -91,7 +91,7 @@ function M.watch(root)
         handle:close()
         handle = nil
       elseif handle then
-        handle:unref()
+        handle:unref() ---@diagnostic disable-line: undefined-field
       end
     end
     now[dir] = handle

@@ -9,6 +9,7 @@ local M = {}
 ---@field title string
 ---@field key string what it is about: a draft is found again by it
 ---@field hints string[] shown as a comment, not sent
+---@field text? string what stands there at first, where there is no draft
 ---@field send fun(comment: string, done: fun(err: string?)) `done()` closes, `done(text)` says why not
 ---@field back fun() closed without sending
 ---@field height? integer
@@ -50,6 +51,7 @@ end
 ---@return superpower.Float
 function M.open(opts)
   local draft = draft_of(opts.key)
+  draft = draft ~= "" and draft or (opts.text or "")
   local lines = vim.split(draft, "\n", { plain = true })
   local first = #lines
   table.insert(lines, "")

@@ -6,13 +6,21 @@ local float = require("superpower.ui.float")
 local frame = require("superpower.ui.frame")
 local idle = require("superpower.idle")
 
+---@class superpower.Decision
+---@field float superpower.Float
+---@field opts superpower.DecisionOpts
+---@field watch superpower.Idle
+---@field armed boolean the quiet moment has passed
+---@field dead boolean
+---@field closed boolean
+---@field title? superpower.Chunk[] what was asked first
 local M = {}
 M.__index = M
 
 ---@class superpower.DecisionKey : superpower.Key
----@field label? string in the foot
----@field always? boolean counts at once, and also when the window is dead
----@field harmless? boolean decides nothing yet: once keys count at all it may follow another key at once
+---@field label? string for the foot
+---@field always? boolean it counts at once, and in a dead window too
+---@field harmless? boolean it decides nothing yet: once keys count at all, another key may come right before it
 
 ---@class superpower.DecisionOpts
 ---@field filetype string
@@ -25,15 +33,6 @@ M.__index = M
 ---@field zindex? integer
 ---@field keys superpower.DecisionKey[]
 ---@field closed fun() called once, however it was closed
-
----@class superpower.Decision
----@field float superpower.Float
----@field opts superpower.DecisionOpts
----@field watch superpower.Idle
----@field armed boolean the quiet moment has passed
----@field dead boolean
----@field closed boolean
----@field title? superpower.Chunk[] the first question
 
 ---@return integer
 local function delay()
@@ -73,7 +72,7 @@ end
 ---@return superpower.Decision
 function M.open(opts)
   local place = place_of(opts)
-  local self = setmetatable({ opts = opts, armed = false, dead = false, closed = false }, M)
+  local self = setmetatable({ opts = opts, armed = false, dead = false, closed = false }, M) --[[@as superpower.Decision]]
   self.float = float.open({
     filetype = opts.filetype,
     width = place.width,

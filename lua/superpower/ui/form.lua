@@ -172,7 +172,8 @@ function M.open(name, inputs, given, done)
   local function long(input)
     require("superpower.ui.comment").open({
       title = input.name,
-      draft = value_of(form, input),
+      key = ("input/%s/%s"):format(name, input.name),
+      text = (value_of(form, input)),
       hints = { (input.description or input.name) .. ". :w keeps it, :q goes back." },
       send = function(said, ok)
         set(input, said)

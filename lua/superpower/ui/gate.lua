@@ -3,9 +3,6 @@
 local float = require("superpower.ui.float")
 local text = require("superpower.ui.text")
 
-local M = {}
-M.__index = M
-
 ---@class superpower.GateWindow
 ---@field run superpower.Snapshot
 ---@field review superpower.Review
@@ -13,6 +10,8 @@ M.__index = M
 ---@field window superpower.Decision
 ---@field deciding boolean
 ---@field decide fun(decision: string, comment: string?, done?: fun(err: string?))
+local M = {}
+M.__index = M
 
 --- The file under the cursor, else the next one below, else the first: the cursor goes there.
 ---@return superpower.ReviewFile?
@@ -143,7 +142,7 @@ end
 ---@return superpower.GateWindow
 function M.open(run, review, decide, closed)
   local width = float.wide(76)
-  local self = setmetatable({ run = run, review = review, deciding = false }, M)
+  local self = setmetatable({ run = run, review = review, deciding = false }, M) --[[@as superpower.GateWindow]]
   self.page = require("superpower.ui.approval").page(review, run, width - 2)
   self.decide = function(decision, comment, done)
     decide(self, decision, comment, done)

@@ -21,7 +21,7 @@ local function read(path)
   if not file then
     return nil, err or "?"
   end
-  local size = file:seek("end")
+  local size = file:seek("end", 0)
   local cut = size > most_bytes
   file:seek("set", cut and size - most_bytes or 0)
   local content = file:read("*a") or ""

@@ -3,6 +3,10 @@ local float = require("superpower.ui.float")
 local frame = require("superpower.ui.frame")
 local text = require("superpower.ui.text")
 
+---@class superpower.Page
+---@field float superpower.Float
+---@field opts superpower.PageOpts
+---@field foot { lhs: string, label?: string }[]
 local M = {}
 M.__index = M
 
@@ -16,11 +20,6 @@ M.__index = M
 ---@field wrap? boolean
 ---@field width? integer at least
 ---@field over? superpower.Page it is opened from this one, and hides it
-
----@class superpower.Page
----@field float superpower.Float
----@field opts superpower.PageOpts
----@field foot { lhs: string, label?: string }[]
 
 local widest = 100
 
@@ -99,7 +98,7 @@ end
 ---@param opts superpower.PageOpts
 ---@return superpower.Page
 function M.open(opts)
-  local self = setmetatable({ opts = opts }, M)
+  local self = setmetatable({ opts = opts }, M) --[[@as superpower.Page]]
   local lines, place = self:layout()
   self.float = float.open(vim.tbl_extend("force", place, {
     filetype = opts.filetype,

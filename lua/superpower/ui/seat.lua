@@ -29,7 +29,7 @@ function M.of(run)
   if position == "right" and screen.width < 100 then
     position = "bottom"
   end
-  local opts = { filetype = "superpower-progress", zindex = 40 } ---@type superpower.FloatOpts
+  local opts = { filetype = "superpower-progress", zindex = 40, width = 1, height = 1, row = 0, col = 0 }
   local wanted = #run.stages + 4
   if position == "right" then
     opts.width = math.min(config.progress.width, screen.width - 2)
