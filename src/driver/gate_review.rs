@@ -8,7 +8,7 @@ use crate::project::review::{Change, Review, TreeId};
 use crate::run::event::Decision;
 use crate::run::state::{Run, gate_id};
 use crate::store::atomic;
-use crate::store::rundir::RunDir;
+use crate::store::rundir::{self, RunDir};
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -53,6 +53,26 @@ pub fn take_baseline(root: &Path, dir: &RunDir, run: &Run) {
         let text = format!("{}\n{}\n", tree.as_str(), run.decisions.len());
         let _ = atomic::replace(&dir.path().join("baseline"), text.as_bytes());
     }
+}
+
+/// Throws away what no kept run needs any more of the files that were under review.
+pub fn prune(root: &Path) {
+    let kept: Vec<TreeId> = rundir::ids(root)
+        .iter()
+        .map(|id| RunDir::of(root, id))
+        .filter(|dir| !dir.summary().is_some_and(|summary| summary.over()))
+        .flat_map(|dir| baseline(&dir).into_iter().chain(reviewed(&dir)))
+        .collect();
+    // What cannot be pruned now is pruned another time.
+    let _ = store(root).and_then(|store| store.prune(&kept).map_err(|error| error.to_string()));
+}
+
+/// The trees of a run's gates, as they were when these opened.
+fn reviewed(dir: &RunDir) -> Vec<TreeId> {
+    let Ok(entries) = fs::read_dir(dir.path()) else { return Vec::new() };
+    let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let gate = |name: String| load(dir, name.strip_prefix("review-")?.strip_suffix(".json")?)?.after;
+    names.filter_map(gate).collect()
 }
 
 /// The tree that the next gate compares with.

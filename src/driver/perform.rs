@@ -9,7 +9,7 @@ use crate::plan::ORCHESTRATOR;
 use crate::run::effect::{Effect, Notice};
 use crate::run::event::Event;
 use crate::run::state::{Phase, Step};
-use crate::store::atomic;
+use crate::store::{atomic, rundir};
 use serde_json::json;
 use std::fs;
 
@@ -184,7 +184,7 @@ impl Drive {
 
     /// Ends what an earlier drive of this run left behind, and does what that died before.
     pub(super) fn sweep(&mut self) {
-        let Some(records) = self.left_behind.take() else { return };
+        let Some(records) = self.left_behind.take() else { return self.prune() };
         let taken_anyway = self.pending.contains(&Effect::TakeBaseline);
         if !taken_anyway && gate_review::baseline_is_due(&self.dir, &self.run) {
             gate_review::take_baseline(&self.root, &self.dir, &self.run);
@@ -192,6 +192,12 @@ impl Drive {
         for line in crate::process::sweep(&records, &self.run.run_id) {
             self.notice("warn", &line);
         }
+    }
+
+    /// A new run makes room for itself: the oldest finished ones go, and what only they needed.
+    fn prune(&self) {
+        rundir::prune(&self.root, self.host.config.keep_runs, &self.run.run_id);
+        gate_review::prune(&self.root);
     }
 
     /// Whether this stage is working right now, for a launch.

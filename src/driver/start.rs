@@ -11,7 +11,7 @@ use crate::run::state::Run;
 use crate::store::journal::{self, Journal, JournalError};
 use crate::store::lease::{self, Holder, Lease, Taken};
 use crate::store::log::Log;
-use crate::store::rundir::{self, RunDir};
+use crate::store::rundir::RunDir;
 use crate::store::squad;
 use serde_json::json;
 use std::io;
@@ -120,7 +120,6 @@ pub fn begin(host: Arc<Host>, root: &Path, new: NewRun) -> Result<Handle, StartE
             return Err(error);
         }
     };
-    rundir::prune(root, host.config.keep_runs, &run.run_id);
     let mut drive = Parts { host, root, dir, run, journal, lease, left_behind: None }.assemble();
     drive.pending = effects;
     drive.launch()

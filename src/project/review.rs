@@ -20,6 +20,8 @@ use std::time::{Duration, Instant};
 
 /// How long another editor, which may have been stopped, is waited for.
 const BUSY: Duration = Duration::from_secs(10);
+/// More objects than this in one of git's 256 folders are worth a look at which are needed.
+const MANY: usize = 16;
 /// A text larger than this is not offered for a diff.
 const TEXT: usize = 4 * 1024 * 1024;
 
@@ -137,6 +139,24 @@ impl Review {
             }
             taken => taken,
         }
+    }
+
+    /// Throws away what no snapshot in `kept` needs, once there is much of it. Only what is ours: the user's objects are
+    /// borrowed, and are not here.
+    pub fn prune(&self, kept: &[TreeId]) -> Result<(), ReviewError> {
+        let _lock = self.lock()?;
+        // One of 256 folders tells how many objects there are, as git itself estimates it.
+        let some = fs::read_dir(self.git.dir().join("objects/17")).map_or(0, Iterator::count);
+        if some <= MANY {
+            return Ok(());
+        }
+        let asked: String = kept.iter().map(|tree| format!("{}\n", tree.as_str())).collect();
+        let known =
+            self.git.run(&["cat-file", "--batch-check=%(objecttype) %(objectname)"], asked.as_bytes())?;
+        let known = String::from_utf8_lossy(&known).into_owned();
+        let trees = known.lines().filter_map(|line| line.strip_prefix("tree "));
+        let args: Vec<&str> = ["prune", "--expire=now", "--"].into_iter().chain(trees).collect();
+        self.git.run(&args, b"").map(drop)
     }
 
     /// The files that differ between two snapshots, sorted by path.

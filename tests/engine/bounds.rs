@@ -35,6 +35,59 @@ fn finished_runs_beyond_the_limit_go_and_unfinished_ones_stay() {
     assert_eq!(listed, there);
 }
 
+/// How many objects we keep for reviews, and how many the user's repository has.
+fn objects(world: &World, git: &str) -> usize {
+    let folders = fs::read_dir(world.path(&format!("{git}/objects"))).unwrap().map(|it| it.unwrap());
+    let ours = folders.filter(|folder| folder.file_name().len() == 2);
+    ours.map(|folder| fs::read_dir(folder.path()).unwrap().count()).sum()
+}
+
+#[test]
+fn files_that_no_unfinished_run_needs_are_not_kept_for_review() {
+    let world = World::new();
+    let git = |args: &[&str]| {
+        let out = std::process::Command::new("git").args(args).current_dir(world.root()).output().unwrap();
+        assert!(out.status.success(), "{args:?}: {out:?}");
+        String::from_utf8(out.stdout).unwrap()
+    };
+    git(&["init", "-q"]);
+    world.write("mine.txt", "mine\n");
+    git(&["add", "mine.txt"]);
+    let users = objects(&world, ".git");
+    world.declare("gated", GATED);
+    world.declare("plain", "stages:\n  - {agent: b}\n  - {gate: human-approval}\n");
+    world.hook("mkdir -p many; for i in $(seq 5000); do echo $1 $i > many/$i; done; echo done");
+    let waiting = world.run("gated", json!({}));
+    assert_eq!(world.settled()["reason"], "gate");
+    let needed = objects(&world, ".claude/state/review.git");
+    world.run("plain", json!({}));
+    assert_eq!(world.settled()["reason"], "gate");
+    assert!(objects(&world, ".claude/state/review.git") > needed + 4000, "what the second agent wrote");
+    world.ok("cancel", json!({}));
+    world.settled();
+    world.hook("rm -r many; echo done");
+    world.run("plain", json!({}));
+    world.settled();
+    let left = objects(&world, ".claude/state/review.git");
+    // The index still holds what it saw last.
+    assert!(left < needed + 5100, "{left} of {needed}");
+    world.ok("cancel", json!({}));
+    world.settled();
+    world.run("plain", json!({}));
+    world.settled();
+    let left = objects(&world, ".claude/state/review.git");
+    assert!(left < needed + 100, "{left} of {needed}");
+    world.ok("cancel", json!({}));
+    world.settled();
+    world.ok("resume", json!({ "which": waiting }));
+    assert_eq!(world.settled()["gate"]["id"], "2.1");
+    assert_eq!(world.ok("diff", json!({ "path": "mine.txt" }))["before"], "mine\n");
+    world.ok("decide", json!({ "decision": "approve" }));
+    assert_eq!(world.settled()["state"], "complete");
+    assert_eq!(objects(&world, ".git"), users);
+    assert_eq!(git(&["status", "--porcelain", "mine.txt"]), "A  mine.txt\n");
+}
+
 #[test]
 fn a_name_means_the_current_run_of_it_or_the_newest_and_says_how_many_others_there_are() {
     let world = World::new();

@@ -7,6 +7,9 @@ use std::fs;
 const STAGES: &str =
     "stages:\n  - {agent: a}\n  - {gate: human-approval}\n  - {agent: b}\n  - {gate: human-approval}\n";
 
+/// What becomes of a line.
+type Damage<'a> = &'a dyn Fn(&str) -> Vec<u8>;
+
 /// A run at its second gate, whose journal is damaged where `from` stands, by what `to` makes of it.
 fn damaged(from: &str, to: impl Fn(&str) -> Vec<u8>) -> (World, String, Vec<u8>) {
     let mut world = World::new();
@@ -21,7 +24,7 @@ fn damaged(from: &str, to: impl Fn(&str) -> Vec<u8>) -> (World, String, Vec<u8>)
     let at = text.find(from).unwrap();
     let line = text[..at].rfind('\n').unwrap() + 1;
     let end = at + text[at..].find('\n').unwrap();
-    let bytes = [text[..line].as_bytes(), &to(&text[line..end]), text[end..].as_bytes()].concat();
+    let bytes = [&text.as_bytes()[..line], &to(&text[line..end]), &text.as_bytes()[end..]].concat();
     fs::write(world.path(&journal), &bytes).unwrap();
     (world, journal, bytes)
 }
@@ -35,7 +38,7 @@ fn kept(world: &World, journal: &str) -> Vec<Vec<u8>> {
 
 #[test]
 fn s3_a_damaged_journal_is_kept_whole_and_the_run_goes_on_from_what_stands_before() {
-    let garbage: [&dyn Fn(&str) -> Vec<u8>; 4] = [
+    let garbage: [Damage; 4] = [
         &|line| line.replace('{', "#").into_bytes(),
         &|line| line.as_bytes()[..line.len() / 2].to_vec(),
         &|_| vec![0; 700],
