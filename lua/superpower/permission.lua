@@ -10,6 +10,7 @@ local M = {}
 ---@field tool string
 ---@field title? string
 ---@field input? any
+---@field until_time? integer when it is denied by itself, in seconds since the epoch
 
 local queue = {} ---@type superpower.Permission[]
 local window ---@type superpower.Decision?
@@ -108,14 +109,36 @@ local keys = {
   },
 }
 
+--- `spec-kit asks for Bash`.
 ---@param request superpower.Permission
+---@param width integer
+---@return string
+function M.question(request, width)
+  local text = require("superpower.ui.text")
+  local run = require("superpower.runs").get(request.root)
+  local stage = run and run.run_id == request.run_id and run.stages[request.stage] or nil
+  local who = stage and stage.actor and stage.actor ~= "" and stage.actor or "The agent"
+  return text.cut(text.line(("%s asks for %s"):format(who, request.tool or "something")), width)
+end
+
+--- How many seconds a duration such as `5m` has.
+---@param duration string
+---@return integer
+local function seconds(duration)
+  local number, unit = duration:match("^(%d+)([smh])$")
+  return (tonumber(number) or 0) * ({ s = 1, m = 60, h = 3600 })[unit or "s"]
+end
+
+---@param request superpower.Permission
+---@param width integer
 ---@return superpower.Line[]
 function M.lines(request, width)
   local text = require("superpower.ui.text")
-  local out = {
-    { { text.cut(text.line(request.title or request.tool or "?"), width), "SuperpowerHeading" } },
-    { { "" } },
-  }
+  local out = {} ---@type superpower.Line[]
+  for _, line in ipairs(text.wrap(text.line(request.title or request.tool or "?"), width)) do
+    table.insert(out, { { line, "SuperpowerHeading" } })
+  end
+  table.insert(out, { { "" } })
   local input = request.input
   if type(input) == "table" then
     local names = vim.tbl_keys(input)
@@ -124,11 +147,7 @@ function M.lines(request, width)
       local value = input[name]
       local shown = type(value) == "string" and value or vim.json.encode(value)
       table.insert(out, { { text.line(name), "SuperpowerNote" } })
-      for index, line in ipairs(text.lines(shown)) do
-        if index > 12 then
-          table.insert(out, { { "  …", "SuperpowerDim" } })
-          break
-        end
+      for _, line in ipairs(text.lines(shown)) do -- all of it: what is not shown cannot be agreed to
         table.insert(out, { { "  " .. line } })
       end
     end
@@ -136,6 +155,10 @@ function M.lines(request, width)
     for _, line in ipairs(text.lines(input)) do
       table.insert(out, { { line } })
     end
+  end
+  if request.until_time then
+    local words = ("Without an answer it is denied at %s."):format(os.date("%H:%M", request.until_time))
+    vim.list_extend(out, { { { "" } }, { { words, "SuperpowerNote" } } })
   end
   return out
 end
@@ -153,7 +176,7 @@ show_next = function(forced)
   current = request
   window = require("superpower.ui.decision").open({
     filetype = "superpower-permission",
-    title = { { (" %s asks "):format(request.tool or "The agent"), "SuperpowerTitle" } },
+    title = { { " " .. M.question(request, width - 26) .. " ", "SuperpowerTitle" } },
     right = { { (" permission · stage %d "):format(request.stage or 0), "SuperpowerGate" } },
     help = "Permission",
     width = 76,
@@ -209,6 +232,7 @@ end
 
 ---@param request superpower.Permission
 function M.asked(request)
+  request.until_time = os.time() + seconds(require("superpower.config").get().permission_timeout)
   table.insert(queue, request)
   if not require("superpower.notify").headless() then
     offer(request)

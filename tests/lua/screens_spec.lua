@@ -315,7 +315,8 @@ end)
 
 describe("a permission", function()
   it("says what is asked", function()
-    local nvim = child()
+    local nvim = child({ env = { TZ = "UTC" } })
+    nvim:lua("os.time = function() return 0 end")
     S.send(nvim, {
       type = "permission",
       id = "r/1",
