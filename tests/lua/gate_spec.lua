@@ -554,6 +554,7 @@ describe("G24: random keys across the moment that a gate opens", function()
     for stream = 1, streams do
       if nvim and not nvim.code and stream % 500 == 0 then
         nvim:kill() -- with all the terminals, buffers and text that it has by now
+        nvim = nil
       end
       if nvim and nvim.code then -- such as `:x`
         ok(nvim.code < 128, ("seed %d, stream %d: ended with status %d"):format(seed, stream, nvim.code))
