@@ -70,6 +70,14 @@ describe("the progress window", function()
       summary = "stage 4/8 asks: which colour should the banner be?. :Superpower retry ANSWER",
     }),
     ["progress-limited"] = S.run({ mark = "limited", note = "limited until 14:05" }),
+    ["progress-rejected"] = S.run({
+      at = 5,
+      state = "rejected",
+      mark = "gate",
+      note = "waits for you",
+      summary = "rejected by ann at stage 5/8: too loud",
+    }),
+    ["progress-cancelled"] = S.run({ state = "cancelled", mark = "running", summary = "cancelled at stage 4/8" }),
     ["progress-complete"] = S.run({
       at = 9,
       state = "complete",

@@ -52,7 +52,16 @@ local function scratch(name, filetype)
   vim.bo[buf].swapfile = false
   vim.bo[buf].modeline = false
   vim.api.nvim_buf_set_name(buf, name)
-  vim.bo[buf].filetype = filetype
+  for option, value in pairs({
+    number = false,
+    relativenumber = false,
+    signcolumn = "no",
+    foldcolumn = "0",
+    list = false,
+  }) do
+    vim.api.nvim_set_option_value(option, value, { win = 0, scope = "local" })
+  end
+  require("superpower.ui.float").filetype(buf, filetype)
   return buf
 end
 

@@ -42,7 +42,7 @@ function M:layout()
   local lines = type(opts.lines) == "function" and opts.lines(most) or opts.lines --[[@as superpower.Line[] ]]
   local width = math.max(50, opts.width or 0, text.width(opts.title) + text.width(opts.right or "") + 8)
   for _, line in ipairs(lines) do
-    width = math.max(width, frame.cells(line) + 1)
+    width = math.max(width, frame.cells(line) + (opts.wrap and 2 or 1)) -- a margin stands before wrapped text
   end
   width = math.min(float.wide(width), most)
   local height = math.max(1, M.rows(lines, opts.wrap and width - 1 or math.huge))

@@ -28,7 +28,7 @@ local function right_side(stage, opts)
   if elapsed and stage.since and opts.received then
     elapsed = elapsed + math.max(0, opts.now - opts.received)
   end
-  local clock = (stage.mark == "waiting" or stage.mark == "skipped") and "" or text.clock(elapsed)
+  local clock = (stage.mark == "waiting" or stage.mark == "skipped" or elapsed == 0) and "" or text.clock(elapsed)
   if note == "" and clock == "" then
     return {}, 0
   end
@@ -67,6 +67,19 @@ local function stage_line(stage, digits, opts)
     vim.list_extend(line, right)
   end
   return line
+end
+
+--- In a run that was ended nothing waits or works any more.
+---@param stage superpower.Stage
+---@param run superpower.Snapshot
+---@return superpower.Stage
+local function as_it_ended(stage, run)
+  local stood = stage.mark == "gate" or stage.mark == "running" or stage.mark == "held" or stage.mark == "limited"
+  if not stood or (run.state ~= "rejected" and run.state ~= "cancelled") then
+    return stage
+  end
+  local mark = run.state == "rejected" and "failed" or "skipped"
+  return vim.tbl_extend("force", stage, { mark = mark, note = run.state, elapsed_ms = 0 })
 end
 
 ---@param todo { text: string, status: string }[]
@@ -247,7 +260,7 @@ function M.progress(run, opts)
   end
   local unfolds = run.live and run.live.stage or run.current_stage
   for index = first, last do
-    local stage = run.stages[index]
+    local stage = as_it_ended(run.stages[index], run)
     table.insert(out.lines, stage_line(stage, digits, opts))
     out.stages[#out.lines] = stage.position
     if stage.position == unfolds then

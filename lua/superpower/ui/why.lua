@@ -10,7 +10,7 @@ function M.lines(lines)
   for index, line in ipairs(lines) do
     local inner = line:match("^%s") ~= nil
     local group = index == 1 and "SuperpowerHeading" or (inner and "SuperpowerNote" or nil)
-    table.insert(out, { { " " .. text.line(line), group } })
+    table.insert(out, { { text.line(line), group } })
   end
   return out
 end
