@@ -6,7 +6,8 @@
 use std::io::Write;
 use std::time::{Duration, Instant};
 use superpower::assist::{self, Project};
-use superpower::check::{Context, check};
+use superpower::check::{Context, check, check_edited};
+use superpower::declaration::chunks::Chunks;
 
 fn main() {
     let small = flow(14);
@@ -19,6 +20,14 @@ fn main() {
             &times(300, || drop(check(text, &Context::default()))),
             Some(&peer),
         );
+        let mut chunks = Chunks::of_edited();
+        let mut edited = 0;
+        let after_an_edit = times(300, || {
+            edited += 1;
+            let text = text.replacen("PROBLEM", &format!("PROBLEM {edited}"), 1);
+            drop(check_edited(&text, &Context::default(), usize::MAX, &mut chunks));
+        });
+        figure(&format!("{name}: check after an edit"), &after_an_edit, Some(&peer));
         let broken = text.replacen("description: \"", "description: Stage: ", 1);
         figure(
             &format!("{name}: check, broken"),

@@ -1,6 +1,8 @@
 -- What an author of a declaration waits for, measured in child Neovims: from an edit to the faults on the screen's side
 -- (the engine, the door and `vim.diagnostic.set` included), what is asked at the cursor, and hostile texts. With
 -- yaml-language-server beside it where scripts/bench.sh could install that: PEER is its program.
+--
+-- Budgets are held against the median, or against the p99 of the best of four blocks: a busy machine is in the rest.
 
 local root = vim.fn.fnamemodify(arg[0], ":p:h:h")
 package.path = root .. "/tests/lua/?.lua;" .. root .. "/tests/lua/?/init.lua;" .. package.path
@@ -15,12 +17,33 @@ local function at(times, share)
   return times[math.max(1, math.ceil(#times * share))]
 end
 
+local missed = 0
+
+---@param value number
+---@param budget number
+local function kept(value, budget)
+  missed = missed + (value <= budget and 0 or 1)
+  return ("budget %s: %s"):format(budget, value <= budget and "kept" or ("MISSED with %.1f"):format(value))
+end
+
+--- The p99 of the best of four blocks.
+local function calm(times)
+  local best, size = math.huge, math.floor(#times / 4)
+  for block = 0, 3 do
+    best = math.min(best, at(vim.list_slice(times, block * size + 1, (block + 1) * size), 0.99))
+  end
+  return best
+end
+
 ---@param what string
 ---@param times number[]
----@param cpu? number
-local function line(what, times, cpu)
+---@param opts? { cpu?: number, median?: number, p99?: number } the budgets
+local function line(what, times, opts)
+  opts = opts or {}
+  local words = opts.p99 and ("p99 " .. kept(calm(times), opts.p99)) or ""
+  words = opts.median and ("median " .. kept(at(vim.deepcopy(times), 0.5), opts.median)) or words
   local text = ("%-52s %9.3f %9.3f %9.3f"):format(what, at(times, 0.5), at(times, 0.99), times[#times])
-  say("%s  %s", text, cpu and ("%9.3f"):format(cpu) or "")
+  say("%s  %s  %s", text, opts.cpu and ("%9.3f"):format(opts.cpu) or (" "):rep(9), words)
 end
 
 -- Runs in the child: edits the open file and notes when its diagnostics were set. Answers times and this process's CPU.
@@ -148,13 +171,14 @@ local function peers(name, text)
 end
 
 say("%-52s %9s %9s %9s  %9s", "editing a declaration (ms)", "median", "p99", "worst", "CPU")
-for _, case in ipairs({ { "new-ui-feature", feature, 400 }, { "big", big, 200 } }) do
-  local name, text, rounds = unpack(case)
+local cases = { { "new-ui-feature", feature, { median = 1 } }, { "big", big, { p99 = 5 } } }
+for _, case in ipairs(cases) do
+  local name, text, budget = unpack(case)
   local lines = select(2, text:gsub("\n", ""))
   local nvim = ours(name, text)
-  local found = nvim:lua(EDITS, rounds, "self")
-  found.cpu = found.cpu / 2 -- "self" twice
-  line(("an edit to its diagnostics, %d lines"):format(lines), found.times, found.cpu)
+  local found = nvim:lua(EDITS, 400, "self")
+  budget.cpu = found.cpu / 2 -- "self" twice
+  line(("an edit to its diagnostics, %d lines"):format(lines), found.times, budget)
   nvim:cmd("edit!")
   nvim:lua("vim.wait(200)")
   for _, ask in ipairs({
@@ -166,15 +190,17 @@ for _, case in ipairs({ { "new-ui-feature", feature, 400 }, { "big", big, 200 } 
     { "references", "{{epic}}", 3 },
   }) do
     local times = nvim:lua(ASKS, 100, "textDocument/" .. ask[1], ask[2], ask[3])
-    line(("  %s at %s"):format(ask[1], (ask[2]:gsub("\\zs", ""))), times)
+    local quick = ask[1] ~= "references" and { p99 = 5 } or nil
+    line(("  %s at %s"):format(ask[1], (ask[2]:gsub("\\zs", ""))), times, quick)
   end
   nvim:stop()
-  if vim.env.PEER then
+  if (vim.env.PEER or "") ~= "" then
     local other, pid = peers(name, text)
     local peer = other:lua(EDITS, 20, pid)
-    line(("  the same by yaml-language-server"):format(), peer.times, peer.cpu)
+    line("  the same by yaml-language-server", peer.times, { cpu = peer.cpu })
     other:stop()
-    say("  ratio of the medians: 1 to %.0f", at(peer.times, 0.5) / at(found.times, 0.5))
+    local cpu = peer.cpu / math.max(budget.cpu, 0.01)
+    say("  ratio of the medians: 1 to %.0f, of the CPU: 1 to %.0f", at(peer.times, 0.5) / at(found.times, 0.5), cpu)
   end
 end
 
@@ -253,6 +279,8 @@ for _, case in ipairs({
 }) do
   local nvim = ours("x", 'name: x\ndescription: d\nversion: "1"\n')
   local found = nvim:lua(HOSTILE, case[2])
-  say("%-52s %9.1f %9.1f %9d  %9.0f", case[1], found.took, found.gap, found.faults, found.rss)
+  local words = ("%s, held %s"):format(kept(found.took, 500), kept(found.gap, 16))
+  say("%-52s %9.1f %9.1f %9d  %9.0f  %s", case[1], found.took, found.gap, found.faults, found.rss, words)
   nvim:stop()
 end
+say(missed == 0 and "Every budget is kept." or "%d budgets are missed.", missed)

@@ -1,10 +1,15 @@
 #!/bin/sh
 # Measures what must be quick: the editor's half on the Neovim that `make nvim-path` names and the installed library,
-# and what a stage costs, beside a bare spawn and, where it can be installed, beside another tool of this kind.
+# the editing of declarations beside yaml-language-server, where it can be installed, and what a stage costs, beside a
+# bare spawn and, where it can be installed, beside another tool of this kind.
 set -eu
 . "$(dirname "$0")/lib.sh"
 cd "$root"
 "$("$root/scripts/nvim-path.sh")" -u NONE -i NONE -n --headless -l scripts/bench.lua "$@"
+PEER=$("$root/scripts/peer.sh") || PEER=
+export PEER
+"$("$root/scripts/nvim-path.sh")" -u NONE -i NONE -n --headless -l scripts/bench-editing.lua
+cargo bench --locked --quiet --profile torture --no-default-features --bench declarations
 tool=
 if pip_install checkpointflow==1.10.0 2>/dev/null; then tool=$(venv)/bin/cpf; fi
 exec cargo bench --locked --quiet --profile torture --no-default-features --bench run -- $tool

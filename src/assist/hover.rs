@@ -12,11 +12,16 @@ use crate::source::Span;
 
 /// What is said of the place at `offset`.
 pub fn hover(checked: &Checked, offset: usize, project: &Project) -> Option<Hover> {
+    hover_of_names(checked, offset, project)
+        .or_else(|| key(checked, offset))
+        .or_else(|| word(checked, offset))
+}
+
+/// The same of what no schema knows: inputs, stages, facts, agents and skills.
+pub fn hover_of_names(checked: &Checked, offset: usize, project: &Project) -> Option<Hover> {
     name(checked, offset)
         .or_else(|| fact(checked, offset, project))
         .or_else(|| worker(checked, offset, project))
-        .or_else(|| key(checked, offset))
-        .or_else(|| word(checked, offset))
 }
 
 /// An input or a stage.

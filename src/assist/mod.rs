@@ -11,7 +11,7 @@ mod occurrences;
 mod outline;
 
 pub use complete::complete;
-pub use hover::hover;
+pub use hover::{hover, hover_of_names};
 pub use jump::{definition, prepare_rename, references, rename};
 pub use occurrences::{Entity, Occurrence, occurrences};
 pub use outline::{actions, hints, symbols};

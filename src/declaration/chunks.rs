@@ -12,12 +12,16 @@ use std::sync::Arc;
 
 /// Shorter texts are quickly read.
 const WORTH_IT: usize = 8 * 1024;
+/// How often a text that is being mended is cut in vain.
+const TRIES: usize = 4;
 
 /// What was read of the pieces of one text.
 #[derive(Debug)]
 pub struct Chunks {
     /// Shorter texts are not cut.
     least: usize,
+    /// How often a cut was of no use since the last edit.
+    misses: usize,
     read: Vec<Chunk>,
 }
 
@@ -51,13 +55,21 @@ impl Chunks {
 
     /// For a text that is edited; one of fewer bytes is read as a whole.
     pub fn for_texts_of(least: usize) -> Self {
-        Self { least, read: Vec::new() }
+        Self { least, misses: 0, read: Vec::new() }
+    }
+
+    /// The text has been edited.
+    pub fn begin(&mut self) {
+        self.misses = 0;
     }
 
     /// Reads `patched`, with how many bytes of it were read.
     pub fn read(&mut self, patched: &Patched) -> (Tree, Option<Stop>, usize) {
-        if let Some((tree, bytes)) = self.in_pieces(patched) {
-            return (tree, None, bytes);
+        if self.misses < TRIES && patched.text().len() >= self.least {
+            if let Some((tree, bytes)) = self.in_pieces(patched) {
+                return (tree, None, bytes);
+            }
+            self.misses += 1;
         }
         let (tree, stop) = yaml::read(patched);
         let bytes = stop.as_ref().map_or(patched.text().len(), |stop| stop.offset);
@@ -66,9 +78,6 @@ impl Chunks {
 
     fn in_pieces(&mut self, patched: &Patched) -> Option<(Tree, usize)> {
         let text = patched.text();
-        if text.len() < self.least {
-            return None;
-        }
         let cuts = cuts(text)?;
         let piece = |at: usize| &text[cuts.pieces[at].start..cuts.pieces[at].end];
         let (new, old) = (cuts.pieces.len(), self.read.len());

@@ -32,7 +32,7 @@ pub struct Assist {
     /// With references: the declaration too.
     #[serde(default)]
     declaration: bool,
-    /// With completion: another server offers keys and words already.
+    /// With completion and hover: another server knows keys and words already.
     #[serde(default)]
     without_keys: bool,
 }
@@ -76,7 +76,7 @@ pub fn assist(engine: &Engine, request: &Assist) -> Result<Value, Refusal> {
     let end = request.end.map(|(line, column)| reading.checked.source.offset_utf16(line, column));
     Ok(match request.method {
         Method::Complete => desk.complete(offset, request.without_keys),
-        Method::Hover => desk.hover(offset),
+        Method::Hover => desk.hover(offset, request.without_keys),
         Method::Definition => desk.definition(offset),
         Method::References => desk.references(offset, request.declaration),
         Method::PrepareRename => desk.prepare_rename(offset),
@@ -151,8 +151,9 @@ impl Desk<'_> {
         json!({ "isIncomplete": false, "items": items })
     }
 
-    fn hover(&self, offset: usize) -> Value {
-        let found = assist::hover(self.checked(), offset, &self.project());
+    fn hover(&self, offset: usize, without_keys: bool) -> Value {
+        let hover = if without_keys { assist::hover_of_names } else { assist::hover };
+        let found = hover(self.checked(), offset, &self.project());
         found.map_or(Value::Null, |hover| {
             let contents = json!({ "kind": "markdown", "value": hover.text });
             json!({ "contents": contents, "range": self.range(hover.span) })

@@ -34,10 +34,23 @@ pub struct Document {
     path: PathBuf,
     text: String,
     tick: i64,
+    /// Whether the text is the last part of one whose other parts came before.
+    #[serde(default)]
+    parts: bool,
     /// How large a text is that is too large to be sent.
     bytes: Option<u64>,
     /// The encoding in which the editor keeps the file, where that is not UTF-8.
     encoding: Option<String>,
+}
+
+/// A part of a document's newest text; the last one comes with the document.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Part {
+    path: PathBuf,
+    tick: i64,
+    text: String,
+    first: bool,
 }
 
 /// A document that the editor has closed.
@@ -72,6 +85,8 @@ struct Slot {
     job: Option<Job>,
     /// A thread is at work for this document.
     busy: bool,
+    /// The first parts of a text whose last one has not come yet, with its number.
+    parts: Option<(i64, String)>,
     /// What is known of the text before the next edit.
     chunks: Option<Chunks>,
     /// What the stages would do, and how many there were, when there last was no error.
@@ -103,7 +118,15 @@ impl Documents {
 }
 
 /// Takes a text, and answers with what is wrong in it; `pending` where an event will.
-pub fn document(engine: &Engine, request: Document) -> Result<Value, Refusal> {
+pub fn document(engine: &Engine, mut request: Document) -> Result<Value, Refusal> {
+    if request.parts {
+        let parts = locked(&engine.documents.open).get_mut(&request.path).and_then(|slot| slot.parts.take());
+        let Some((_, mut text)) = parts.filter(|(tick, _)| *tick == request.tick) else {
+            return Err(Refusal::new("outdated", "the parts before this one are not those of the same text"));
+        };
+        text.push_str(&request.text);
+        request.text = text;
+    }
     let stem = request.path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     let context = match &request.root {
         Some(root) => {
@@ -122,6 +145,24 @@ pub fn document(engine: &Engine, request: Document) -> Result<Value, Refusal> {
     }
     hand_over(engine, job);
     Ok(json!({ "tick": tick, "pending": true }))
+}
+
+/// Takes a part of a text.
+pub fn part(engine: &Engine, request: Part) -> Result<Value, Refusal> {
+    let mut open = locked(&engine.documents.open);
+    let slot = open.entry(request.path).or_default();
+    if request.first {
+        slot.parts = Some((request.tick, request.text));
+        return Ok(json!({}));
+    }
+    let known = slot.parts.as_mut().filter(|(tick, _)| *tick == request.tick);
+    match known.filter(|(_, text)| text.len() + request.text.len() <= 2 * check::MAX_BYTES) {
+        Some((_, text)) => {
+            text.push_str(&request.text);
+            Ok(json!({}))
+        }
+        None => Err(Refusal::new("outdated", "the parts before this one are not those of the same text")),
+    }
 }
 
 /// Forgets a document.
@@ -254,14 +295,26 @@ fn view(reading: &Reading) -> Value {
         shown.truncate(SHOWN);
         shown.sort_by_key(|fault| fault.span);
     }
-    let mut all: Vec<Value> = shown.iter().map(|fault| shapes::diagnostic(source, &uri, fault)).collect();
+    // Of a long text the editor is spared the counting of columns.
+    let columns = |fault: &Diagnostic, value: &mut Value| {
+        let column = |offset| source.position(offset).col;
+        value["columns"] = json!([column(fault.span.start), column(fault.span.end)]);
+    };
+    let view = |fault: &Diagnostic| {
+        let mut value = shapes::diagnostic(source, &uri, fault);
+        if source.text().len() > LONG {
+            columns(fault, &mut value);
+        }
+        value
+    };
+    let mut all: Vec<Value> = shown.iter().map(|fault| view(fault)).collect();
     if diagnostics.len() > SHOWN {
         let message = format!("{} faults; only {SHOWN} of them are shown", diagnostics.len());
         let more = Diagnostic {
             severity: Severity::Hint,
             ..Diagnostic::new(Code::Limit, Span::default(), "", message)
         };
-        all.push(shapes::diagnostic(source, &uri, &more));
+        all.push(view(&more));
     }
     json!({ "tick": reading.tick, "diagnostics": all })
 }

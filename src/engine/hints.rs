@@ -15,9 +15,15 @@ use serde_json::{Value, json};
 /// More characters would push what is written out of sight.
 const LABEL: usize = 72;
 
+/// Deciding more stages than anybody writes by hand would hold the editor up.
+const MOST: usize = 1_000;
+
 /// The hints of a document. While it has errors they stay as they were, as far as the stages are still the same number.
 pub fn hints(engine: &Engine, reading: &Reading, known: &Known) -> Value {
     let checked = &reading.checked;
+    if checked.draft.stages.len() > MOST {
+        return json!([]);
+    }
     let stages = checked.draft.stages.len();
     let decided = checked.declaration.clone().and_then(|declaration| {
         let mut run = imagined(declaration, Inputs::new()).ok()?;

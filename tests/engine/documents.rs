@@ -286,3 +286,25 @@ fn a_name_that_cannot_be_is_refused_with_the_reason() {
     assert_eq!(rename("Not This")["err"]["code"], "not-renamed");
     assert_eq!(answer(rename("think"))["documentChanges"][0]["edits"].as_array().unwrap().len(), 1);
 }
+
+#[test]
+fn a_long_text_comes_in_parts() {
+    let mut editor = Editor::new();
+    let (first, rest) = FLOW.split_at(FLOW.find("stages:").unwrap());
+    let part = |editor: &Editor, tick: i64, first: bool, text: &str| {
+        let fields = json!({ "path": editor.path(), "tick": tick, "first": first, "text": text });
+        editor.world.call("document-part", fields)
+    };
+    let whole = |editor: &Editor, tick: i64, text: &str| {
+        let fields = json!({ "path": editor.path(), "tick": tick, "text": text, "parts": true });
+        editor.world.call("document", fields)
+    };
+    let (middle, last) = rest.split_at(20);
+    let expected = editor.types(FLOW)["diagnostics"].clone();
+    part(&editor, 5, true, "of an older text");
+    part(&editor, 6, true, first);
+    assert_eq!(part(&editor, 5, false, "of an older text")["err"]["code"], "outdated");
+    part(&editor, 6, false, middle);
+    assert_eq!(whole(&editor, 6, last)["ok"]["diagnostics"], expected);
+    assert_eq!(whole(&editor, 7, last)["err"]["code"], "outdated", "each part counts once");
+}

@@ -110,7 +110,10 @@ impl World {
     pub fn call(&self, op: &str, fields: Value) -> Value {
         let mut request = fields;
         request["op"] = json!(op);
-        if !matches!(op, "configure" | "stop" | "answer" | "project" | "assist" | "document-closed") {
+        if !matches!(
+            op,
+            "configure" | "stop" | "answer" | "project" | "assist" | "document-closed" | "document-part"
+        ) {
             request["root"] = json!(self.root());
         }
         serde_json::from_str(&self.engine.call(&request.to_string())).unwrap()

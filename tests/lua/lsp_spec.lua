@@ -432,8 +432,11 @@ describe("a large text", function()
         stage
       )
     end
-    local nvim = editor(table.concat(text, "\n") .. "\n", { env = { LSP_SPEC = "1" } })
-    wait_faults(nvim, {})
+    local nvim = editor(table.concat(text, "\n") .. "\n")
+    nvim:lua(
+      "require('superpower.lsp.server').each(function(d) vim.wait(5000, function() return d.tick ~= nil end, 2) end)"
+    )
+    eq({}, faults(nvim))
     -- Answers for texts that are gone are dropped, wherever they come from.
     nvim:lua([[
       require("superpower.lsp.server").each(function(d)
@@ -482,7 +485,7 @@ describe("another server for YAML in the same buffer", function()
           terminate = function() dispatchers.on_exit(0, 0) end,
         }
       end }, { bufnr = 0 })
-      vim.wait(500, function() return require("superpower.lsp.peer").offers_keys(0) == has end, 5)
+      vim.wait(500, function() return require("superpower.lsp.peer").offers_keys(vim.api.nvim_get_current_buf()) == has end, 5)
     ]]
     local function labels(text)
       at(nvim, text)

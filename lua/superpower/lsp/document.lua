@@ -16,6 +16,7 @@ local text = require("superpower.lsp.text")
 ---@field waiting fun(fine: boolean)[] what goes on once the engine has read
 ---@field publish fun(document: superpower.lsp.Document, diagnostics: table[])
 ---@field timer? uv.uv_timer_t
+---@field calm? uv.uv_timer_t
 ---@field due boolean
 ---@field closed boolean
 local Document = {}
@@ -53,7 +54,7 @@ function Document.new(buf, root, publish)
   return self
 end
 
---- What the engine is told of the buffer.
+--- What the engine is told of the buffer, but for its text.
 ---@return table
 function Document:fields()
   local fields = { root = self.root, path = self.path, tick = vim.api.nvim_buf_get_changedtick(self.buf) }
@@ -62,22 +63,8 @@ function Document:fields()
   local bytes = text.size(self.buf)
   if bytes > TOO_LARGE + 1 then
     fields.bytes, fields.text = bytes, ""
-    return fields
   end
-  fields.text = text.of(self.buf)
   return fields
-end
-
----@param fields table
----@return table? answer, superpower.Fault? err
-local function send(fields)
-  local call = require("superpower.session").call
-  local answer, err = call("document", fields)
-  if err and err.code == "bad-request" then
-    fields.text, fields.encoding = text.readable(fields.text), fields.encoding or "bytes that are no characters"
-    answer, err = call("document", fields)
-  end
-  return answer, err
 end
 
 local said = {} ---@type table<string, true>
@@ -101,25 +88,48 @@ function Document:resume(fine)
 end
 
 --- Has the engine read the text as it is now, unless it has already.
-function Document:check()
+---@param anew? boolean even then
+function Document:check(anew)
   self.due = false
   if self.closed or not vim.api.nvim_buf_is_loaded(self.buf) then
     return self:resume(false)
   end
   local tick = vim.api.nvim_buf_get_changedtick(self.buf)
-  if self.tick == tick or self.pending == tick then
+  if not anew and (self.tick == tick or self.pending == tick) then
     return
+  elseif self.tick ~= tick then
+    self.tick = nil
   end
-  self.tick, self.pending = nil, nil
-  local answer, err = send(self:fields())
-  if not answer then
-    say(assert(err))
-    return self:resume(false)
-  elseif answer.pending then
+  self.pending = nil
+  local fields, parts = self:fields(), require("superpower.lsp.parts")
+  if not fields.text and self:is_long() then
     self.pending = tick
+    return parts.send(self.buf, fields, function(answer, err)
+      self:answered(answer, err)
+    end)
+  end
+  fields.text = fields.text or text.of(self.buf)
+  self:answered(parts.call("document", fields))
+end
+
+---@param answer? { tick: integer, diagnostics: table[]?, pending: boolean? }
+---@param err? superpower.Fault
+function Document:answered(answer, err)
+  if not answer then
+    self.pending = nil
+    say(assert(err))
+    self:resume(false)
+  elseif answer.pending then
+    self.pending = answer.tick
   else
     self:arrived(answer)
   end
+end
+
+--- Whether reading and showing it takes a part of a frame.
+---@return boolean
+function Document:is_long()
+  return text.size(self.buf) > LARGE
 end
 
 --- What the engine says of a text. Of one that has changed since it is dropped.
@@ -138,7 +148,7 @@ end
 
 --- Checks soon: at the end of this turn of the main loop, or after a pause where that would be felt.
 function Document:changed()
-  if text.size(self.buf) > LARGE then
+  if self:is_long() then
     self.timer = self.timer or assert(vim.uv.new_timer())
     self.timer:start(
       PAUSE,
@@ -155,10 +165,9 @@ function Document:changed()
   end
 end
 
---- Reads again, though the text is the same: the project is not.
+--- Reads again, though the text is the same: the project is not. Until then the old answer is better than none.
 function Document:again()
-  self.tick, self.pending = nil, nil
-  self:check()
+  self:check(true)
 end
 
 --- Goes on once the engine has read the text as it is now; `fine` is false where it never will.
@@ -173,9 +182,11 @@ end
 
 function Document:close()
   self.closed = true
-  if self.timer then
-    self.timer:close()
-    self.timer = nil
+  for _, timer in ipairs({ "timer", "calm" }) do
+    if self[timer] then
+      self[timer]:close()
+      self[timer] = nil
+    end
   end
   self:resume(false)
   require("superpower.engine").call("document-closed", { path = self.path })

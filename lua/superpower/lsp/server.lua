@@ -30,17 +30,23 @@ local function place(position)
   return { position.line, position.character }
 end
 
+--- Whether another server says of keys and words what we would say.
+---@param document superpower.lsp.Document
+local function without_keys(document)
+  return require("superpower.lsp.peer").offers_keys(document.buf) or nil
+end
+
 ---@type table<string, fun(params: table, server: superpower.lsp.Server, document: superpower.lsp.Document): table>
 local questions = {
   ["textDocument/completion"] = function(params, _, document)
     return {
       method = "complete",
       position = place(params.position),
-      without_keys = require("superpower.lsp.peer").offers_keys(document.buf) or nil,
+      without_keys = without_keys(document),
     }
   end,
-  ["textDocument/hover"] = function(params)
-    return { method = "hover", position = place(params.position) }
+  ["textDocument/hover"] = function(params, _, document)
+    return { method = "hover", position = place(params.position), without_keys = without_keys(document) }
   end,
   ["textDocument/definition"] = function(params)
     return { method = "definition", position = place(params.position) }
@@ -104,7 +110,7 @@ local function ask(server, method, params, reply)
   if not document then
     return reply(nil, nil)
   end
-  document:ready(function(fine)
+  local function answer(fine)
     if not fine then
       return reply(nil, nil)
     end
@@ -128,27 +134,15 @@ local function ask(server, method, params, reply)
         reply({ code = MODIFIED, message = "the text has changed" }, nil)
       end
     end)
-  end)
-end
-
----@param server superpower.lsp.Server
----@param document superpower.lsp.Document
----@param diagnostics table[]
-local function publish(server, document, diagnostics)
-  server.dispatchers.notification("textDocument/publishDiagnostics", {
-    uri = document.uri,
-    version = document.tick,
-    diagnostics = diagnostics,
-  })
-  local hints = vim.lsp.inlay_hint
-  if not hints.is_enabled({ bufnr = document.buf }) then
-    return
-  elseif vim.fn.has("nvim-0.11") == 0 and document.tick == document.published then
-    hints.enable(true, { bufnr = document.buf }) -- 0.10 shows no other hints for the same text unless it begins anew
-  else
-    server.dispatchers.server_request("workspace/inlayHint/refresh", {})
   end
-  document.published = document.tick
+  local function ready()
+    document:ready(answer)
+  end
+  if method == "textDocument/completion" or method == "textDocument/hover" then
+    require("superpower.lsp.peer").settle(document.buf, ready)
+  else
+    ready()
+  end
 end
 
 ---@type table<string, fun(server: superpower.lsp.Server, params: table)>
@@ -160,7 +154,7 @@ local notifications = {
       server.documents[uri]:close()
     end
     local document = Document.new(buf, server.root, function(document, diagnostics)
-      publish(server, document, diagnostics)
+      require("superpower.lsp.publish")(server.dispatchers, document, diagnostics)
     end)
     document.uri = uri
     server.documents[uri] = document

@@ -38,6 +38,7 @@ pub struct Read {
 /// Reads `start` as far as it can be read, and about `allowance` bytes of it and of its mended copies at most.
 pub fn read(source: &Source, start: Patched, allowance: usize, chunks: &mut Chunks) -> Read {
     let allowance = allowance.min(MAX_BYTES_READ);
+    chunks.begin();
     let mut reader = Reader { source, chunks, reads: 0, bytes: 0, allowance, hurried: false };
     let mut text = start;
     let (mut tree, mut stop) = reader.read(&text);

@@ -1,0 +1,61 @@
+--- Sends a long text to the engine in parts, one a turn of the main loop, so that no key waits for it.
+
+local text = require("superpower.lsp.text")
+
+local M = {}
+
+--- How many lines a part has at most, and how many bytes it has on the average; no line is cut.
+local LINES, BYTES = 8000, 128 * 1024
+--- The time between two parts, in milliseconds: keys come first.
+local BETWEEN = 1
+
+local newest = {} ---@type table<integer, table> by buffer, what is being sent
+
+---@param op string
+---@param fields table
+---@return any answer, superpower.Fault? err
+function M.call(op, fields)
+  local call = require("superpower.session").call
+  local answer, err = call(op, fields)
+  if err and err.code == "bad-request" then
+    fields.text, fields.encoding = text.readable(fields.text), fields.encoding or "bytes that are no characters"
+    answer, err = call(op, fields)
+  end
+  return answer, err
+end
+
+--- Sends what `fields` tells of a buffer with its text, and gives `done` the answer; none where the text has changed
+--- meanwhile.
+---@param buf integer
+---@param fields table
+---@param done fun(answer: any, err: superpower.Fault?)
+function M.send(buf, fields, done)
+  local line, count = 0, vim.api.nvim_buf_line_count(buf)
+  local lines = math.ceil(BYTES * count / math.max(1, text.size(buf)))
+  lines = math.max(1, math.min(LINES, lines))
+  newest[buf] = fields
+  local function part()
+    local outdated = newest[buf] ~= fields or not vim.api.nvim_buf_is_loaded(buf)
+    if outdated or vim.api.nvim_buf_get_changedtick(buf) ~= fields.tick then
+      return
+    end
+    local last = math.min(line + lines, count)
+    fields.text = table.concat(vim.api.nvim_buf_get_lines(buf, line, last, false), "\n") .. "\n"
+    fields.first, line = line == 0, last
+    if line >= count then
+      newest[buf] = nil
+      fields.parts, fields.first = not fields.first, nil
+      return done(M.call("document", fields))
+    end
+    local sent = { path = fields.path, tick = fields.tick, text = fields.text, first = fields.first }
+    local _, err = M.call("document-part", sent)
+    fields.encoding = fields.encoding or sent.encoding
+    if err then
+      return done(nil, err)
+    end
+    vim.defer_fn(part, BETWEEN)
+  end
+  part()
+end
+
+return M

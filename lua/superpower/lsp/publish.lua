@@ -1,0 +1,75 @@
+--- What the checker says of a document, on its way to the screen.
+
+--- The hints of a text that is longer than this wait for a pause in typing, in milliseconds.
+local LONG, CALM = 16 * 1024, 150
+
+--- Shows faults as Neovim's own handler does, which would read the whole buffer for that.
+---@param document superpower.lsp.Document
+---@param diagnostics table[]
+local function set_directly(document, diagnostics)
+  local client = vim.lsp.get_clients({ bufnr = document.buf, name = "superpower" })[1]
+  if not client then
+    return
+  end
+  local all = {}
+  for index, fault in ipairs(diagnostics) do
+    local from, to = fault.range.start, fault.range["end"]
+    local columns = fault.columns or { from.character, to.character }
+    all[index] = {
+      bufnr = document.buf,
+      lnum = from.line,
+      col = columns[1],
+      end_lnum = to.line,
+      end_col = columns[2],
+      severity = fault.severity,
+      message = fault.message,
+      source = fault.source,
+      code = fault.code,
+      user_data = { lsp = fault },
+    }
+  end
+  vim.diagnostic.set(vim.lsp.diagnostic.get_namespace(client.id), document.buf, all)
+end
+
+--- Has the editor ask for the hints again.
+---@param dispatchers vim.lsp.rpc.Dispatchers
+---@param document superpower.lsp.Document
+local function refresh(dispatchers, document)
+  local hints = vim.lsp.inlay_hint
+  if not hints.is_enabled({ bufnr = document.buf }) then
+    return
+  elseif vim.fn.has("nvim-0.11") == 0 and document.tick == document.published then
+    hints.enable(true, { bufnr = document.buf }) -- 0.10 shows no other hints for the same text unless it begins anew
+  else
+    dispatchers.server_request("workspace/inlayHint/refresh", {})
+  end
+  document.published = document.tick
+end
+
+---@param dispatchers vim.lsp.rpc.Dispatchers
+---@param document superpower.lsp.Document
+---@param diagnostics table[]
+return function(dispatchers, document, diagnostics)
+  if document:is_long() then
+    set_directly(document, diagnostics)
+  else
+    dispatchers.notification("textDocument/publishDiagnostics", {
+      uri = document.uri,
+      version = document.tick,
+      diagnostics = diagnostics,
+    })
+  end
+  if require("superpower.lsp.text").size(document.buf) <= LONG then
+    return refresh(dispatchers, document)
+  end
+  document.calm = document.calm or assert(vim.uv.new_timer())
+  document.calm:start(
+    CALM,
+    0,
+    vim.schedule_wrap(function()
+      if not document.closed and document.tick then
+        refresh(dispatchers, document)
+      end
+    end)
+  )
+end
