@@ -189,6 +189,11 @@ local function listen()
       require("superpower.lsp.peer").look(event.buf)
     end
   end)
+  autocmd("CompleteDone", "Insert the whole of what was chosen", function(event)
+    if known[event.buf] and vim.v.completed_item.word then
+      require("superpower.lsp.accepted").complete(vim.v.completed_item, vim.v.event.reason)
+    end
+  end)
   autocmd({ "BufDelete", "BufWipeout" }, "Forget the buffer", function(event)
     if known[event.buf] then
       known[event.buf] = nil

@@ -160,6 +160,44 @@ describe("a declaration in a buffer", function()
     contains(table.concat(offered(nvim, 'ct"'), " "), "story.ui_true branch.not_spike")
   end)
 
+  it("inserts the whole of what was chosen, blanks and lines too", function()
+    local nvim = editor(nil, { init = "vim.o.completeopt = 'menuone'" })
+    local function chosen(keys, label)
+      nvim:feed(keys .. "<C-x><C-o>")
+      nvim:wait("vim.fn.pumvisible() == 1", 3000)
+      local index = nvim:lua(
+        [[local label = ...
+          for index, item in ipairs(vim.fn.complete_info({ "items" }).items) do
+            if item.abbr == label then return index end
+          end]],
+        label
+      )
+      nvim:feed(("<C-n>"):rep(index - 1) .. "<C-y>")
+    end
+    local function line(text)
+      nvim:wait(("vim.api.nvim_get_current_line() == %q"):format(text), 3000)
+    end
+    nvim:cmd("18s/when:.*/when: /")
+    chosen("A", "{{scope}} == full")
+    line('    when: "{{scope}} == full"')
+    nvim:feed("<Esc>Ohar")
+    chosen("", "harness")
+    line("    harness: ")
+    chosen("", "opencode")
+    line("    harness: opencode")
+    nvim:feed("<Esc>")
+    at(nvim, "rework")
+    nvim:feed("Oexp")
+    chosen("", "expects")
+    if nvim:lua("return vim.fn.has('nvim-0.11') == 0") then
+      return line("    expects:")
+    end
+    line("      ")
+    eq("    expects:", nvim:lua("return vim.fn.getline(vim.fn.line('.') - 1)"))
+    chosen("", "verdict")
+    line("      verdict: ")
+  end)
+
   it("tells what a word means", function()
     local nvim = editor()
     at(nvim, "spec-kit")

@@ -81,6 +81,14 @@ local questions = {
 
 ---@type table<string, fun(result: any, params: table): any>
 local shaped = {
+  ["textDocument/completion"] = function(result)
+    if vim.fn.has("nvim-0.11") == 0 then -- 0.10 inserts a line break as a NUL
+      for _, item in ipairs(result.items) do
+        item.textEdit.newText = item.textEdit.newText:match("^[^\n]*")
+      end
+    end
+    return result
+  end,
   ["textDocument/documentHighlight"] = function(result)
     return vim.tbl_map(function(location)
       return { range = location.range, kind = 1 }
@@ -101,6 +109,14 @@ local shaped = {
   end,
 }
 
+--- Answers about a text that is gone. Somebody who types on wants no message about it; who renames does.
+---@param method string
+---@param reply fun(err: table?, result: any)
+local function outdated(method, reply)
+  local error = { code = MODIFIED, message = "the text has changed" }
+  reply(method == "textDocument/rename" and error or nil, nil)
+end
+
 ---@param server superpower.lsp.Server
 ---@param method string
 ---@param params table
@@ -117,10 +133,10 @@ local function ask(server, method, params, reply)
     local fields = questions[method](params, server, document)
     fields.path, fields.tick = document.path, document.tick
     local result, err = require("superpower.engine").call("assist", fields)
-    if err and err.code == "not-renamed" then
-      return reply({ code = FAILED, message = err.message }, nil)
+    if err and err.code == "outdated" then
+      return outdated(method, reply)
     elseif err then
-      return reply({ code = err.code == "outdated" and MODIFIED or FAILED, message = err.message }, nil)
+      return reply({ code = FAILED, message = err.message }, nil)
     end
     if result ~= nil and shaped[method] then
       result = shaped[method](result, params)
@@ -131,7 +147,7 @@ local function ask(server, method, params, reply)
       if document.closed or tick == vim.api.nvim_buf_get_changedtick(document.buf) then
         reply(nil, result)
       else
-        reply({ code = MODIFIED, message = "the text has changed" }, nil)
+        outdated(method, reply)
       end
     end)
   end
