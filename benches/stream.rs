@@ -13,9 +13,13 @@ use superpower::harness::*;
 fn main() {
     let megabytes = std::env::args().filter_map(|arg| arg.parse().ok()).next().unwrap_or(256);
     let deltas = delta_lines();
-    let recorded = recorded_lines();
-    in_memory("text as it comes, 190 bytes a line", &deltas);
-    in_memory("a recorded run, all kinds of lines", &recorded);
+    in_memory("claude", "text as it comes, 190 bytes a line", &deltas);
+    in_memory("claude", "a recorded run, all kinds of lines", &recorded_lines("claude-work"));
+    in_memory(
+        "opencode",
+        "a recorded server of OpenCode, all kinds of events",
+        &recorded_lines("opencode-served-work"),
+    );
     through_a_process(&deltas, megabytes);
 }
 
@@ -34,8 +38,8 @@ fn delta_lines() -> Vec<String> {
 }
 
 /// The lines of a recorded run.
-fn recorded_lines() -> Vec<String> {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/transcripts/claude-work.log");
+fn recorded_lines(name: &str) -> Vec<String> {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/fixtures/transcripts/{name}.log"));
     let text = std::fs::read_to_string(file).expect("a recording");
     text.lines().filter(|line| line.starts_with('{')).map(ToOwned::to_owned).collect()
 }
@@ -56,18 +60,18 @@ fn launch_in(dir: &Path) -> Launch {
     }
 }
 
-fn claude(program: PathBuf) -> Resolved {
+fn resolved(tool: &str, program: PathBuf) -> Resolved {
     let mut harnesses = Harnesses::default();
     harnesses.max_output = 1 << 20;
     harnesses.named.insert(
-        "claude".to_owned(),
+        tool.to_owned(),
         Settings { cmd: vec![program.to_string_lossy().into_owned()], args: Vec::new() },
     );
-    resolve("claude", &harnesses).expect("a program")
+    resolve(tool, &harnesses).expect("a program")
 }
 
-fn in_memory(what: &str, lines: &[String]) {
-    let mut harness = of(&claude("/bin/sh".into()), &launch_in(Path::new("/")));
+fn in_memory(tool: &str, what: &str, lines: &[String]) {
+    let mut harness = of(&resolved(tool, "/bin/sh".into()), &launch_in(Path::new("/")));
     harness.invocation();
     let (begun, spent) = (Instant::now(), cpu());
     let mut read: u64 = 0;
@@ -100,7 +104,7 @@ fn through_a_process(lines: &[String], megabytes: u64) {
     let text = Arc::new(AtomicU64::new(0));
     let (sender, ended) = std::sync::mpsc::channel();
     let (before, begun, spent, seen) = (peak(), Instant::now(), cpu(), text.clone());
-    let running = launch(&claude(program), launch_in(&dir), move |signal| match signal {
+    let running = launch(&resolved("claude", program), launch_in(&dir), move |signal| match signal {
         Signal::Progress(Progress::Text { text }) => _ = seen.fetch_add(text.len() as u64, Ordering::Relaxed),
         Signal::Ended(_) => _ = sender.send(()),
         _ => {}

@@ -5,10 +5,14 @@
 set -eu
 . "$(dirname "$0")/lib.sh"
 cd "$root"
-"$("$root/scripts/nvim-path.sh")" -u NONE -i NONE -n --headless -l scripts/bench.lua "$@"
+nvim=$("$root/scripts/nvim-path.sh")
+"$nvim" -u NONE -i NONE -n --headless -l scripts/bench.lua "$@"
+# An agent that floods: what the main loop feels of it, and how fast and in how much memory a gigabyte of it is read.
+"$nvim" -u NONE -i NONE -n --headless -l scripts/bench-stream.lua
+cargo bench --locked --quiet --profile torture --no-default-features --bench stream -- 1024
 PEER=$("$root/scripts/peer.sh") || PEER=
 export PEER
-"$("$root/scripts/nvim-path.sh")" -u NONE -i NONE -n --headless -l scripts/bench-editing.lua
+"$nvim" -u NONE -i NONE -n --headless -l scripts/bench-editing.lua
 cargo bench --locked --quiet --profile torture --no-default-features --bench declarations
 tool=
 if pip_install checkpointflow==1.10.0 2>/dev/null; then tool=$(venv)/bin/cpf; fi

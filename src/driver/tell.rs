@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
-/// At most this many pictures of a run's progress a second.
-const FRAME: Duration = Duration::from_millis(34);
+/// How long between two pictures of a run's progress: with those that a change makes at once, no second has more than 30.
+const FRAME: Duration = Duration::from_millis(36);
 /// Of a long run, drawing may take this share of the time at most.
 const SHARE: u32 = 20;
 
