@@ -539,7 +539,9 @@ end)
 -- Law 10: whoever types across the moment decides nothing. SUPERPOWER_KEYSTREAMS=100000 for the whole of it.
 describe("G24: random keys across the moment that a gate opens", function()
   local keys = {}
-  for char in ("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPRSTUVWXY0123456789.,;'\"[](){}<>/?@$%^&*-_=+"):gmatch(".") do
+  -- Without "=": Neovim 0.11's own colouring of what is typed as an expression aborts on some of it (an assertion in
+  -- viml_pexpr_handle_bop, without any plugin).
+  for char in ("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPRSTUVWXY0123456789.,;'\"[](){}<>/?@$%^&*-_+"):gmatch(".") do
     table.insert(keys, char == "<" and "<lt>" or char)
   end
   vim.list_extend(keys, { "<CR>", "<Esc>", "<Tab>", "<BS>", "<Space>", "<C-w>", "<C-c>", "<C-o>", "<C-r>", "<C-d>" })
@@ -557,7 +559,8 @@ describe("G24: random keys across the moment that a gate opens", function()
         nvim = nil
       end
       if nvim and nvim.code then -- such as `:x`
-        ok(nvim.code < 128, ("seed %d, stream %d: ended with status %d"):format(seed, stream, nvim.code))
+        local last = table.concat(nvim.stderr, "\n"):sub(-400)
+        ok(nvim.code < 128, ("seed %d, stream %d: ended with status %d\n%s"):format(seed, stream, nvim.code, last))
       end
       if not nvim or nvim.code then
         nvim = child()
