@@ -198,7 +198,7 @@ for _, window in ipairs({
     "require('superpower.ui.progress').open(...)",
     "require('superpower.ui.progress').close(); vim.wait(5)",
   },
-  { "approval", "require('superpower.gate').open(...)", close },
+  { "approval", "require('superpower.gate').open(...); vim.wait(1000, require('superpower.gate').is_open, 1)", close },
   { "dashboard", "require('superpower.ui.dashboard').open(...)", close },
   { "plan", "require('superpower.ui.plan').open('bugfix', {}, { stages = select(2, ...) })", close },
   { "inputs", "require('superpower.ui.form').open('bugfix', select(3, ...), {}, function() end)", close },

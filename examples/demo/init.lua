@@ -6,7 +6,11 @@
 local demo = vim.fs.dirname(vim.uv.fs_realpath(debug.getinfo(1, "S").source:sub(2)))
 local plugin = vim.fs.dirname(vim.fs.dirname(demo))
 
-vim.opt.runtimepath = { plugin, vim.env.VIMRUNTIME, vim.fs.joinpath(plugin, "after") }
+-- Neovim's own, which is in two places: the parsers are beside its libraries, and opening Markdown needs one.
+local own = vim.tbl_filter(function(path)
+  return path == vim.env.VIMRUNTIME or path:find("/lib%d*/nvim$") ~= nil or path:find("/lib/[^/]+/nvim$") ~= nil
+end, vim.opt.runtimepath:get())
+vim.opt.runtimepath = vim.list_extend({ plugin }, vim.list_extend(own, { vim.fs.joinpath(plugin, "after") }))
 vim.opt.packpath = { vim.env.VIMRUNTIME }
 vim.o.swapfile = false
 vim.o.shadafile = "NONE"

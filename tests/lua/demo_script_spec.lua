@@ -37,8 +37,6 @@ describe("the demo in a terminal", function()
   it("is played by keys to its end, with a change asked for on the way", function()
     if T.sh({ "sh", "-c", "command -v tmux" }).code ~= 0 then
       T.skip("tmux is not there")
-    elseif vim.fn.has("nvim-0.12") == 1 and not vim.treesitter.language.add("markdown") then
-      T.skip("this Neovim cannot open Markdown without an error")
     end
     local dir = T.dir()
     local result = T.sh({ T.root .. "/scripts/picture.sh", dir }, {
