@@ -229,7 +229,9 @@ impl Drive {
         if worked < WORTH_A_LOOK {
             return Vec::new();
         }
-        let Ok(looked) = gate_review::compare(&self.root, &self.dir) else { return Vec::new() };
+        let Ok(looked) = gate_review::compare(&self.shared.hurry, &self.root, &self.dir) else {
+            return Vec::new();
+        };
         let (_, changes) = self.looked.insert(looked);
         let fresh = |change: &Change| {
             let modified = std::fs::metadata(self.root.join(&change.path)).and_then(|file| file.modified());

@@ -4,7 +4,7 @@
 //! before a run goes on, is asked for by the editor's main loop: it reads no more than the files that are listed.
 
 use crate::project::digest::Digest;
-use crate::project::review::{Change, Review, TreeId};
+use crate::project::review::{Change, Hurry, Review, TreeId};
 use crate::run::event::Decision;
 use crate::run::state::{Run, gate_id};
 use crate::store::atomic;
@@ -38,25 +38,26 @@ pub struct GateReview {
 pub type Looked = (TreeId, Vec<Change>);
 
 /// Opens the project's review store.
-fn store(root: &Path) -> Result<Review, String> {
+fn store(hurry: &Hurry, root: &Path) -> Result<Review, String> {
     let state = root.join(".claude/state");
     if !state.is_dir() {
         // It is made where a run begins, and not made anew where it was taken away from one.
         return Err("the directory \".claude/state\" is gone".into());
     }
-    Review::open(root, &state.join("review.git")).map_err(|error| error.to_string())
+    Review::open_unless(hurry, root, &state.join("review.git")).map_err(|error| error.to_string())
 }
 
 /// Remembers the files as they are now as what the next gate compares with, and after how many decisions that was.
-pub fn take_baseline(root: &Path, dir: &RunDir, run: &Run) {
-    if let Ok(tree) = store(root).and_then(|store| store.snapshot().map_err(|error| error.to_string())) {
+pub fn take_baseline(hurry: &Hurry, root: &Path, dir: &RunDir, run: &Run) {
+    if let Ok(tree) = store(hurry, root).and_then(|store| store.snapshot().map_err(|error| error.to_string()))
+    {
         let text = format!("{}\n{}\n", tree.as_str(), run.decisions.len());
         let _ = atomic::replace(&dir.path().join("baseline"), text.as_bytes());
     }
 }
 
 /// Throws away what no kept run needs any more of the files that were under review.
-pub fn prune(root: &Path) {
+pub fn prune(hurry: &Hurry, root: &Path) {
     let kept: Vec<TreeId> = rundir::ids(root)
         .iter()
         .map(|id| RunDir::of(root, id))
@@ -64,7 +65,7 @@ pub fn prune(root: &Path) {
         .flat_map(|dir| baseline(&dir).into_iter().chain(reviewed(&dir)))
         .collect();
     // What cannot be pruned now is pruned another time.
-    let _ = store(root).and_then(|store| store.prune(&kept).map_err(|error| error.to_string()));
+    let _ = store(hurry, root).and_then(|store| store.prune(&kept).map_err(|error| error.to_string()));
 }
 
 /// The trees of a run's gates, as they were when these opened.
@@ -96,13 +97,23 @@ pub fn baseline_is_due(dir: &RunDir, run: &Run) -> bool {
 }
 
 /// Makes the review of a gate that opens, and keeps it. What an attempt's end has just found is not looked for again.
-pub fn make(root: &Path, dir: &RunDir, run: &Run, stage: usize, looked: Option<Looked>) -> GateReview {
+/// Where nobody waits for it any more it is left to whoever next asks.
+pub fn make(
+    hurry: &Hurry,
+    root: &Path,
+    dir: &RunDir,
+    run: &Run,
+    stage: usize,
+    looked: Option<Looked>,
+) -> GateReview {
     let gate = gate_id(stage, run.stages[stage].visit);
-    let review = match looked.map_or_else(|| compare(root, dir), Ok) {
+    let review = match looked.map_or_else(|| compare(hurry, root, dir), Ok) {
         Ok((after, files)) => GateReview { after: Some(after), files, ..GateReview::default() },
         Err(note) => GateReview { note: Some(note), ..GateReview::default() },
     };
-    keep(dir, &gate, &review);
+    if review.note.is_none() || !hurry.is_set() {
+        keep(dir, &gate, &review);
+    }
     review
 }
 
@@ -168,14 +179,14 @@ fn digest(review: &GateReview) -> String {
 }
 
 /// A file's text as of the last approval; none where it did not exist.
-pub fn before(root: &Path, dir: &RunDir, path: &str) -> Result<Option<String>, String> {
+pub fn before(hurry: &Hurry, root: &Path, dir: &RunDir, path: &str) -> Result<Option<String>, String> {
     let Some(tree) = baseline(dir) else { return Ok(None) };
-    store(root)?.before(&tree, path).map_err(|error| error.to_string())
+    store(hurry, root)?.before(&tree, path).map_err(|error| error.to_string())
 }
 
 /// The files as they are now, and what differs from the last approval.
-pub fn compare(root: &Path, dir: &RunDir) -> Result<Looked, String> {
-    let store = store(root)?;
+pub fn compare(hurry: &Hurry, root: &Path, dir: &RunDir) -> Result<Looked, String> {
+    let store = store(hurry, root)?;
     let before = baseline(dir).ok_or("it is not known what the files were at the last approval")?;
     let after = store.snapshot().map_err(|error| error.to_string())?;
     let mut files = store.changes(&before, &after).map_err(|error| error.to_string())?;

@@ -6,6 +6,7 @@
 pub mod checkpoints;
 mod facts;
 pub mod gate_review;
+mod hear;
 pub mod judge;
 pub mod live;
 mod lua;
@@ -19,7 +20,6 @@ mod tell;
 use crate::config::Config;
 use crate::harness::Harnesses;
 use crate::harness::Running;
-use crate::harness::Signal;
 use crate::outcome::ProcessRecord;
 use crate::process::Secrets;
 use crate::run::effect::{Effect, Notice};
@@ -31,13 +31,14 @@ use crate::store::lease::{Holder, Lease};
 use crate::store::log::Log;
 use crate::store::rundir::RunDir;
 use chrono::{DateTime, Utc};
+pub use hear::{Message, Shared};
 use live::Live;
 use serde_json::{Value, json};
 use start::StartError;
 use std::borrow::Cow;
 use std::path::PathBuf;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SendError, Sender};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
 /// Longest sleep while waiting for a wall-clock time: a laptop that wakes up must notice.
@@ -62,47 +63,6 @@ pub struct Host {
     pub harnesses: Harnesses,
     /// Values that never appear in anything that is kept or shown.
     pub secrets: Secrets,
-}
-
-/// What reaches a drive.
-#[derive(Debug)]
-pub enum Message {
-    /// From an agent.
-    Agent(u32, Signal),
-    /// A verb while it drives: pause or cancel. The answer is none where it cannot be written down.
-    Verb(Event, Sender<Option<Result<(), Refusal>>>),
-    /// The answer to an `ask-fact` or a `permission`, by its id.
-    Answer(String, Result<Value, String>),
-    /// The result of a `manual` launch.
-    Submit(u32, String),
-    /// The checkpoints' document has changed.
-    Checkpoints,
-    /// The editor leaves: end everything within this time.
-    Leave(Duration),
-}
-
-/// What others may know of a drive while it drives.
-#[derive(Debug, Default)]
-pub struct Shared {
-    snapshot: Mutex<Value>,
-    /// The drive has ended: what it is told now would be heard by nobody.
-    closed: Mutex<bool>,
-}
-
-impl Shared {
-    /// The newest picture of the run.
-    pub fn snapshot(&self) -> Value {
-        self.snapshot.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    fn closed(&self) -> MutexGuard<'_, bool> {
-        self.closed.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn tell(&self, outbox: &Sender<Message>, message: Message) -> bool {
-        let closed = self.closed();
-        !*closed && outbox.send(message).is_ok()
-    }
 }
 
 /// A run being driven.
@@ -196,65 +156,6 @@ impl Drive {
         self.keeper.close();
     }
 
-    /// Takes what was told until now, while the run is still ours; from here on a verb is for the next drive.
-    fn close(&mut self) {
-        let shared = self.shared.clone();
-        loop {
-            let mut closed = shared.closed();
-            let Ok(message) = self.inbox.try_recv() else {
-                *closed = true;
-                return;
-            };
-            drop(closed);
-            self.receive(message);
-            self.settle();
-        }
-    }
-
-    fn receive(&mut self, message: Message) {
-        match message {
-            Message::Agent(launch, signal) => self.signal(launch, signal),
-            Message::Verb(event, reply) => self.verb(event, &reply),
-            Message::Answer(id, answer) => self.answered(&id, answer),
-            Message::Submit(launch, text) => {
-                if let Some(agent) = self.agent.as_ref().filter(|agent| agent.launch == launch) {
-                    agent.running.submit(text);
-                }
-            }
-            Message::Checkpoints => self.dirty = true,
-            Message::Leave(grace) => self.leave(grace),
-        }
-    }
-
-    /// Pause or cancel. Whoever is told that it took effect can rely on that: it is on disk by then.
-    fn verb(&mut self, event: Event, reply: &Sender<Option<Result<(), Refusal>>>) {
-        let answer = if self.failed { None } else { Some(self.apply(event)) };
-        self.settle();
-        let answer = answer.filter(|_| !self.failed);
-        if let Err(SendError(late)) = reply.send(answer) {
-            // Nobody waits for the answer any more, who was told that it would be done.
-            match late {
-                Some(Ok(())) => {}
-                Some(Err(refusal)) => self.notice("warn", &refusal.to_string()),
-                None => {
-                    self.notice("error", "what was asked of the run could not be written down; ask again")
-                }
-            }
-        }
-    }
-
-    /// The editor leaves: the run is interrupted, agents are ended now, nothing is said.
-    fn leave(&mut self, grace: Duration) {
-        let _ = self.apply(Event::Interrupted { why: "the editor was left".into() });
-        self.settle();
-        for agent in self.agent.iter().chain(&self.stopping) {
-            agent.running.kill_now(grace);
-        }
-        self.agent = None;
-        self.stopping.clear();
-        self.leaving = true;
-    }
-
     /// One event through the machine. It is in the journal's buffer then, and its effects wait for [`Drive::settle`].
     fn apply(&mut self, mut event: Event) -> Result<(), Refusal> {
         event.texts(&mut |text| self.host.keep(text));
@@ -280,6 +181,9 @@ impl Drive {
                 return self.disk_failed(&error.to_string());
             }
             for effect in std::mem::take(&mut self.pending) {
+                if self.heed() {
+                    break;
+                }
                 self.perform(effect);
             }
             self.unwritten = true;
@@ -301,12 +205,14 @@ impl Drive {
         if !self.unwritten || (self.project > now && self.run.phase == Phase::Running) {
             return;
         }
-        match projection::write(&self.root, &self.dir, &self.run, &self.host.secrets) {
+        let written = projection::write(&self.root, &self.dir, &self.run, &self.host.secrets);
+        // What could not be written is tried again, as long as the run is driven.
+        self.unwritten = written.is_err();
+        match written {
             Ok(None) => {}
             Ok(Some(aside)) => self.notice("warn", &projection::moved(&aside)),
             Err(error) => self.cannot_write("squad.json", &error),
         }
-        self.unwritten = false;
         self.project = now + PROJECT;
     }
 

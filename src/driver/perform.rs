@@ -32,10 +32,11 @@ impl Drive {
             }
             Effect::Wait { stage, until } => self.wait = Some((stage, until)),
             Effect::TakeBaseline => {
-                gate_review::take_baseline(&self.root, &self.dir, &self.run);
+                gate_review::take_baseline(&self.shared.hurry, &self.root, &self.dir, &self.run);
             }
             Effect::OpenGate { stage, .. } => {
-                gate_review::make(&self.root, &self.dir, &self.run, stage, self.looked.take());
+                let looked = self.looked.take();
+                gate_review::make(&self.shared.hurry, &self.root, &self.dir, &self.run, stage, looked);
             }
             Effect::Log(line) => self.log(&line),
             Effect::Say(text) => self.notice("info", &text),
@@ -187,7 +188,7 @@ impl Drive {
         let Some(records) = self.left_behind.take() else { return self.prune() };
         let taken_anyway = self.pending.contains(&Effect::TakeBaseline);
         if !taken_anyway && gate_review::baseline_is_due(&self.dir, &self.run) {
-            gate_review::take_baseline(&self.root, &self.dir, &self.run);
+            gate_review::take_baseline(&self.shared.hurry, &self.root, &self.dir, &self.run);
         }
         for line in crate::process::sweep(&records, &self.run.run_id) {
             self.notice("warn", &line);
@@ -197,7 +198,7 @@ impl Drive {
     /// A new run makes room for itself: the oldest finished ones go, and what only they needed.
     fn prune(&self) {
         rundir::prune(&self.root, self.host.config.keep_runs, &self.run.run_id);
-        gate_review::prune(&self.root);
+        gate_review::prune(&self.shared.hurry, &self.root);
     }
 
     /// Whether this stage is working right now, for a launch.

@@ -46,6 +46,10 @@ pub fn ask(engine: &Engine, Ask { id, request }: Ask) -> Result<Value, Refusal> 
         *worker = Some(Worker { outbox, thread });
     }
     if let Some(worker) = &*worker {
+        if request.get("op").and_then(Value::as_str) == Some("cancel") {
+            // A look at the files that is under way keeps nobody from that.
+            engine.hurry.set(true);
+        }
         worker.outbox.send((id, request)).map_err(|error| cannot(&error))?;
     }
     Ok(json!({}))
@@ -54,6 +58,7 @@ pub fn ask(engine: &Engine, Ask { id, request }: Ask) -> Result<Value, Refusal> 
 fn work(engine: &Weak<Engine>, inbox: &Receiver<Asked>) {
     while let Ok((id, request)) = inbox.recv() {
         let Some(engine) = engine.upgrade() else { return };
+        engine.hurry.set(false);
         if engine.is_leaving() {
             return;
         }

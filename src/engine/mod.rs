@@ -30,6 +30,7 @@ use crate::driver::start::Handle;
 use crate::driver::{Host, Message};
 use crate::harness::{Harnesses, Settings};
 use crate::process::{Environment, Secrets};
+use crate::project::review::Hurry;
 use chrono::Utc;
 use queue::Queue;
 pub use refusal::Refusal;
@@ -59,6 +60,8 @@ pub struct Engine {
     asks: asks::Asks,
     readings: readings::Readings,
     leaving: AtomicBool,
+    /// What the thread of questions asks of git is not waited for.
+    hurry: Hurry,
     /// Declarations that are open in the editor.
     documents: Arc<documents::Documents>,
     /// What is known of their projects.
@@ -161,6 +164,7 @@ impl Engine {
     fn stop(&self, grace: Duration) {
         let until = Instant::now() + grace + LEAVING;
         self.leaving.store(true, Ordering::SeqCst);
+        self.hurry.set(true);
         self.set_going();
         let leave = || {
             for drive in self.drives() {

@@ -108,8 +108,10 @@ pub fn review(engine: &Engine, request: &OfRun) -> Answer {
         return Err(Refusal::new("no-gate", "no gate is waiting"));
     };
     let gate = gate_id(stage, visit);
+    // What could not be listed when the gate opened may be by now.
     let review = gate_review::load(&opened.dir, &gate)
-        .unwrap_or_else(|| gate_review::make(&request.root, &opened.dir, run, stage, None));
+        .filter(|review| review.note.is_none())
+        .unwrap_or_else(|| gate_review::make(&engine.hurry, &request.root, &opened.dir, run, stage, None));
     let reporter = reporter(&opened, stage);
     let message = match reporter {
         None if run.stages[stage].by_hand => "The action of this stage was skipped by hand.".into(),
@@ -142,7 +144,7 @@ fn reporter(opened: &Opened, gate: usize) -> Option<usize> {
 /// A file as of the last approval.
 pub fn diff(engine: &Engine, request: &OfFile) -> Answer {
     let opened = opened(engine, &request.root, None)?;
-    let before = gate_review::before(&request.root, &opened.dir, &request.path)
+    let before = gate_review::before(&engine.hurry, &request.root, &opened.dir, &request.path)
         .map_err(|error| Refusal::new("no-diff", error))?;
     Ok(json!({ "before": before, "after_path": request.root.join(&request.path) }))
 }

@@ -6,12 +6,14 @@
 //! left out; nested repositories and submodules are looked into like folders; a project without git works as well.
 
 mod git;
+mod hurry;
 mod own;
 mod seed;
 mod snapshot;
 
 use super::branch::Repository;
 use git::Git;
+pub use hurry::Hurry;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, TryLockError};
 use std::io;
@@ -92,6 +94,20 @@ pub enum ReviewError {
     /// Another editor has been looking at the files all the time.
     #[error("changed files are not listed, because another editor is busy with them")]
     Busy,
+    /// It did not end.
+    #[error(
+        "changed files are not listed, because \"git {verb}\" took longer than {} s; see what it waits for, and open \
+         the gate again", .limit.as_secs()
+    )]
+    Late {
+        /// Its sub-command.
+        verb: String,
+        /// How long it was waited for.
+        limit: Duration,
+    },
+    /// Whoever wanted to know does so no more.
+    #[error("changed files are not listed, because nobody waited for them")]
+    Unwanted,
     /// Our own files could not be written.
     #[error("changed files are not listed: {0}")]
     Io(#[from] io::Error),
@@ -111,18 +127,23 @@ pub struct Review {
 impl Review {
     /// For the project at `root` (a real path), with our own git directory at `private`, which is made if it is missing.
     pub fn open(root: &Path, private: &Path) -> Result<Self, ReviewError> {
+        Self::open_unless(&Hurry::default(), root, private)
+    }
+
+    /// The same, given up wherever it is once `hurry` is set; and so is what is then done with it.
+    pub fn open_unless(hurry: &Hurry, root: &Path, private: &Path) -> Result<Self, ReviewError> {
         let private = own::prepare(root, private)?;
         let mut own = vec![".claude/state/".to_owned(), ".claude/logs/".to_owned()];
         if let Some(inner) = private.strip_prefix(root).ok().and_then(Path::to_str) {
             own.push(format!("{inner}/"));
         }
-        let repository = super::branch::repository(root).filter(|repository| knows(repository, root));
+        let repository = super::branch::repository(root).filter(|repository| knows(hurry, repository, root));
         let top = repository.as_ref().map_or(root, |repository| &repository.top);
         let prefix = match root.strip_prefix(top).ok().and_then(Path::to_str) {
             Some(inner) if !inner.is_empty() => format!("{inner}/"),
             _ => String::new(),
         };
-        let git = Git::new(root, top, &private)?;
+        let git = Git::new(hurry, root, top, &private)?;
         let review = Self { git, repository, prefix, own };
         let _lock = review.lock()?;
         review.make()?;
@@ -201,6 +222,9 @@ impl Review {
             match file.try_lock() {
                 Ok(()) => return Ok(file),
                 Err(TryLockError::Error(error)) => return Err(error.into()),
+                Err(TryLockError::WouldBlock) if self.git.hurry().is_set() => {
+                    return Err(ReviewError::Unwanted);
+                }
                 Err(TryLockError::WouldBlock) if Instant::now() > until => return Err(ReviewError::Busy),
                 Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(5)),
             }
@@ -209,10 +233,10 @@ impl Review {
 }
 
 /// Whether the repository is the project's: a project in a folder that an outer repository ignores stands for itself.
-fn knows(repository: &Repository, root: &Path) -> bool {
+fn knows(hurry: &Hurry, repository: &Repository, root: &Path) -> bool {
     match root.strip_prefix(&repository.top).map(Path::to_str) {
         Ok(Some("")) => true,
-        Ok(Some(_)) => !git::ignores(&repository.top, root),
+        Ok(Some(_)) => !git::ignores(hurry, &repository.top, root),
         _ => false,
     }
 }

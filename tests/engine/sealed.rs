@@ -4,6 +4,7 @@ use crate::world::World;
 use serde_json::json;
 use std::fs;
 use superpower::driver::gate_review;
+use superpower::project::review::Hurry;
 
 const GATE: &str = "stages:\n  - {agent: a}\n  - {gate: human-approval}\n  - {agent: b}\n";
 
@@ -105,10 +106,10 @@ fn an_approval_without_its_baseline_gets_one_when_the_run_goes_on() {
 fn what_an_attempts_end_has_found_is_not_looked_for_again() {
     let (world, run_id) = at_gate();
     let opened = superpower::driver::open::open(&world.root(), &run_id).unwrap();
-    let looked = gate_review::compare(&world.root(), &opened.dir).unwrap();
+    let looked = gate_review::compare(&Hurry::default(), &world.root(), &opened.dir).unwrap();
     let nowhere = std::path::Path::new("/nowhere");
-    let review = gate_review::make(nowhere, &opened.dir, &opened.run, 1, Some(looked));
+    let review = gate_review::make(&Hurry::default(), nowhere, &opened.dir, &opened.run, 1, Some(looked));
     assert_eq!((review.note, review.files.len()), (None, 1), "plan.md");
-    let review = gate_review::make(nowhere, &opened.dir, &opened.run, 1, None);
+    let review = gate_review::make(&Hurry::default(), nowhere, &opened.dir, &opened.run, 1, None);
     assert!(review.note.is_some());
 }

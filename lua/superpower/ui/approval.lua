@@ -69,12 +69,11 @@ function M.page(review, run, width)
     add({ { "" } })
   end
   local files = review.files or {}
-  add({
-    {
-      #files > 0 and "Changed since the last approval" or "No file has changed since the last approval",
-      "SuperpowerHeading",
-    },
-  })
+  if #files > 0 then
+    add({ { "Changed since the last approval", "SuperpowerHeading" } })
+  elseif not review.note then
+    add({ { "No file has changed since the last approval", "SuperpowerHeading" } })
+  end
   for _, file in ipairs(files) do
     add(file_line(file, width))
     page.files[#page.lines] = file

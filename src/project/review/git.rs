@@ -1,9 +1,12 @@
 //! Runs `git` so that nothing of the user's, and nothing that a repository says, is started or written.
 
-use super::ReviewError;
-use std::io::{self, Write};
+use super::hurry::Ended;
+use super::{Hurry, ReviewError};
+use std::io::{self, Read, Write};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::mpsc::channel;
 
 /// Switches for every call: no hooks, no monitors, no housekeeping, no waiting for the disk.
 const SWITCHES: &[&str] = &[
@@ -39,6 +42,7 @@ const CARRIED: &[&str] = &[
 /// A git directory of our own over the user's work tree.
 #[derive(Debug)]
 pub(super) struct Git {
+    hurry: Hurry,
     dir: PathBuf,
     top: PathBuf,
     settings: Vec<String>,
@@ -46,13 +50,14 @@ pub(super) struct Git {
 
 impl Git {
     /// Reads what the user's configuration says about files; starts nothing else.
-    pub(super) fn new(root: &Path, top: &Path, dir: &Path) -> Result<Self, ReviewError> {
-        let mut git = Self { dir: dir.to_path_buf(), top: top.to_path_buf(), settings: Vec::new() };
+    pub(super) fn new(hurry: &Hurry, root: &Path, top: &Path, dir: &Path) -> Result<Self, ReviewError> {
+        let (hurry, dir, top) = (hurry.clone(), dir.to_path_buf(), top.to_path_buf());
+        let mut git = Self { hurry, dir, top, settings: Vec::new() };
         let mut excludes = super::super::root::home().map(|home| {
             let config = crate::environ::get("XDG_CONFIG_HOME").map(PathBuf::from);
             config.unwrap_or_else(|| home.join(".config")).join("git/ignore")
         });
-        for (key, value) in user_settings(root)? {
+        for (key, value) in user_settings(&git.hurry, root)? {
             if CARRIED.contains(&key.as_str()) {
                 git.settings.push(format!("{key}={value}"));
             } else if key == "core.excludesfile" {
@@ -65,6 +70,11 @@ impl Git {
             git.settings.push(format!("core.excludesFile={path}"));
         }
         Ok(git)
+    }
+
+    /// Whether anybody still waits.
+    pub(super) fn hurry(&self) -> &Hurry {
+        &self.hurry
     }
 
     /// Our git directory.
@@ -90,20 +100,20 @@ impl Git {
         if sha256 {
             command.arg("--object-format=sha256");
         }
-        run(command.arg(&self.dir), "init", b"").map(drop)
+        run(&self.hurry, command.arg(&self.dir), "init", b"").map(drop)
     }
 
     /// Runs at the top of the work tree, and gives what was printed.
     pub(super) fn run(&self, args: &[&str], input: &[u8]) -> Result<Vec<u8>, ReviewError> {
         let verb = args.iter().find(|arg| !arg.starts_with('-')).copied().unwrap_or_default();
-        run(self.on(&self.top).args(args), verb, input)
+        run(&self.hurry, self.on(&self.top).args(args), verb, input)
     }
 
     /// Runs in a folder as if it were a work tree of its own, with an empty index.
     pub(super) fn run_within(&self, folder: &Path, args: &[&str]) -> Result<Vec<u8>, ReviewError> {
         let mut command = self.on(folder);
         command.current_dir(folder).env("GIT_INDEX_FILE", self.dir.join("no-index")).args(args);
-        run(&mut command, args.first().copied().unwrap_or_default(), b"")
+        run(&self.hurry, &mut command, args.first().copied().unwrap_or_default(), b"")
     }
 
     fn on(&self, work_tree: &Path) -> Command {
@@ -140,17 +150,17 @@ fn clean_command(directory: &Path) -> Command {
 }
 
 /// Whether the repository at `top` ignores a folder below it.
-pub(super) fn ignores(top: &Path, folder: &Path) -> bool {
+pub(super) fn ignores(hurry: &Hurry, top: &Path, folder: &Path) -> bool {
     let mut command = clean_command(top);
     command.args(["-c", "core.fsmonitor=false", "check-ignore", "--quiet", "--no-index", "--"]).arg(folder);
-    output(&mut command, b"").is_ok_and(|output| output.status.success())
+    output(hurry, &mut command, "check-ignore", b"").is_ok_and(|output| output.status.success())
 }
 
 /// The user's settings for files in this project, from all of git's configuration files.
-fn user_settings(root: &Path) -> Result<Vec<(String, String)>, ReviewError> {
+fn user_settings(hurry: &Hurry, root: &Path) -> Result<Vec<(String, String)>, ReviewError> {
     let mut command = clean_command(root);
     command.args(["config", "--null", "--get-regexp", "^core\\."]);
-    let output = output(&mut command, b"")?;
+    let output = output(hurry, &mut command, "config", b"")?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     // A key without a value means true.
     let pair = |field: &str| {
@@ -167,8 +177,8 @@ fn expand(path: &str) -> PathBuf {
     }
 }
 
-fn run(command: &mut Command, verb: &str, input: &[u8]) -> Result<Vec<u8>, ReviewError> {
-    let output = output(command, input)?;
+fn run(hurry: &Hurry, command: &mut Command, verb: &str, input: &[u8]) -> Result<Vec<u8>, ReviewError> {
+    let output = output(hurry, command, verb, input)?;
     if output.status.success() {
         return Ok(output.stdout);
     }
@@ -179,17 +189,39 @@ fn run(command: &mut Command, verb: &str, input: &[u8]) -> Result<Vec<u8>, Revie
     Err(ReviewError::Git { verb: verb.to_owned(), message })
 }
 
-fn output(command: &mut Command, input: &[u8]) -> Result<Output, ReviewError> {
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+fn output(hurry: &Hurry, command: &mut Command, verb: &str, input: &[u8]) -> Result<Output, ReviewError> {
+    if hurry.is_set() {
+        return Err(ReviewError::Unwanted);
+    }
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
     let mut child = command.spawn().map_err(|error| match error.kind() {
         io::ErrorKind::NotFound if command.get_current_dir().is_none_or(Path::is_dir) => ReviewError::NoGit,
         _ => ReviewError::Io(error),
     })?;
-    let stdin = child.stdin.take();
-    std::thread::scope(|scope| {
+    let (stdin, mut stdout, mut stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    let (running, done) = channel::<()>();
+    let group = child.id();
+    let (stdout, stderr, ended) = std::thread::scope(|scope| {
+        let watching = scope.spawn(move || hurry.watch(group, &done));
         scope.spawn(move || stdin.map(|mut stdin| stdin.write_all(input)));
-        Ok(child.wait_with_output()?)
-    })
+        let told = scope.spawn(move || all(&mut stderr));
+        let (stdout, stderr) = (all(&mut stdout), told.join());
+        drop(running);
+        (stdout, stderr.unwrap_or_default(), watching.join().ok().flatten())
+    });
+    let status = child.wait()?;
+    match ended {
+        Some(Ended::Unwanted) => Err(ReviewError::Unwanted),
+        Some(Ended::Late(limit)) => Err(ReviewError::Late { verb: verb.to_owned(), limit }),
+        None => Ok(Output { status, stdout, stderr }),
+    }
+}
+
+/// All that is written to a pipe. One that breaks has no more to say.
+fn all(pipe: &mut Option<impl Read>) -> Vec<u8> {
+    let mut text = Vec::new();
+    let _ = pipe.as_mut().map(|pipe| pipe.read_to_end(&mut text));
+    text
 }
 
 /// Whether a repository's configuration says that its objects have the longer ids.

@@ -1,0 +1,133 @@
+//! What a drive is told while it drives: by agents, by people, by the editor that is left.
+
+use super::Drive;
+use crate::harness::Signal;
+use crate::project::review::Hurry;
+use crate::run::event::Event;
+use crate::run::machine::Refusal;
+use serde_json::Value;
+use std::sync::mpsc::{SendError, Sender};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// What reaches a drive.
+#[derive(Debug)]
+pub enum Message {
+    /// From an agent.
+    Agent(u32, Signal),
+    /// A verb while it drives: pause or cancel. The answer is none where it cannot be written down.
+    Verb(Event, Sender<Option<Result<(), Refusal>>>),
+    /// The answer to an `ask-fact` or a `permission`, by its id.
+    Answer(String, Result<Value, String>),
+    /// The result of a `manual` launch.
+    Submit(u32, String),
+    /// The checkpoints' document has changed.
+    Checkpoints,
+    /// The editor leaves: end everything within this time.
+    Leave(Duration),
+}
+
+/// What others may know of a drive while it drives.
+#[derive(Debug, Default)]
+pub struct Shared {
+    pub(super) snapshot: Mutex<Value>,
+    /// The drive has ended: what it is told now would be heard by nobody.
+    closed: Mutex<bool>,
+    /// The run was cancelled, or the editor left: git is not waited for, and nothing is started.
+    pub(super) hurry: Hurry,
+}
+
+impl Shared {
+    /// The newest picture of the run.
+    pub fn snapshot(&self) -> Value {
+        self.snapshot.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn closed(&self) -> MutexGuard<'_, bool> {
+        self.closed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn tell(&self, outbox: &Sender<Message>, message: Message) -> bool {
+        let closed = self.closed();
+        let hurry = matches!(message, Message::Leave(_) | Message::Verb(Event::Cancelled { .. }, _));
+        let told = !*closed && outbox.send(message).is_ok();
+        if hurry {
+            self.hurry.set(true);
+        }
+        told
+    }
+}
+
+impl Drive {
+    /// Takes what was told until now, while the run is still ours; from here on a verb is for the next drive.
+    pub(super) fn close(&mut self) {
+        let shared = self.shared.clone();
+        loop {
+            let mut closed = shared.closed();
+            let Ok(message) = self.inbox.try_recv() else {
+                *closed = true;
+                return;
+            };
+            drop(closed);
+            self.receive(message);
+            self.settle();
+        }
+    }
+
+    /// A look at the files may take long. Whether a cancel or the editor's end came meanwhile and changed what the run is:
+    /// then nothing of what would have followed is done or said.
+    pub(super) fn heed(&mut self) -> bool {
+        if !self.shared.hurry.is_set() {
+            return false;
+        }
+        let before = self.run.phase.clone();
+        while let Ok(message) = self.inbox.try_recv() {
+            self.receive(message);
+        }
+        self.run.phase != before
+    }
+
+    pub(super) fn receive(&mut self, message: Message) {
+        match message {
+            Message::Agent(launch, signal) => self.signal(launch, signal),
+            Message::Verb(event, reply) => self.verb(event, &reply),
+            Message::Answer(id, answer) => self.answered(&id, answer),
+            Message::Submit(launch, text) => {
+                if let Some(agent) = self.agent.as_ref().filter(|agent| agent.launch == launch) {
+                    agent.running.submit(text);
+                }
+            }
+            Message::Checkpoints => self.dirty = true,
+            Message::Leave(grace) => self.leave(grace),
+        }
+    }
+
+    /// Pause or cancel. Whoever is told that it took effect can rely on that: it is on disk by then.
+    pub(super) fn verb(&mut self, event: Event, reply: &Sender<Option<Result<(), Refusal>>>) {
+        let answer = if self.failed { None } else { Some(self.apply(event)) };
+        self.settle();
+        let answer = answer.filter(|_| !self.failed);
+        if let Err(SendError(late)) = reply.send(answer) {
+            // Nobody waits for the answer any more, who was told that it would be done.
+            match late {
+                Some(Ok(())) => {}
+                Some(Err(refusal)) => self.notice("warn", &refusal.to_string()),
+                None => {
+                    self.notice("error", "what was asked of the run could not be written down; ask again")
+                }
+            }
+        }
+    }
+
+    /// The editor leaves: the run is interrupted, agents are ended now, nothing is said.
+    pub(super) fn leave(&mut self, grace: Duration) {
+        let _ = self.apply(Event::Interrupted { why: "the editor was left".into() });
+        self.settle();
+        for agent in self.agent.iter().chain(&self.stopping) {
+            agent.running.kill_now(grace);
+        }
+        self.agent = None;
+        self.stopping.clear();
+        self.leaving = true;
+    }
+}

@@ -1,0 +1,74 @@
+-- Git on a disk that does not answer: a cancel and the editor's end do not wait for it, and nothing is begun after them.
+local T = require("harness")
+local Shop = require("support.shop")
+local describe, it, eq, ok, contains, lacks = T.describe, T.it, T.eq, T.ok, T.contains, T.lacks
+
+--- A run whose git sleeps from its first gate on, or from before it is listed there what has changed.
+local function asleep(before)
+  local bin = T.dir()
+  local flag, nap = bin .. "/flag", ("sleep 900.%d"):format(vim.uv.hrtime() % 1000000)
+  local git = T.write(
+    bin .. "/git",
+    ("#!/bin/sh\n[ ! -e '%s' ] || exec %s\nexec '%s' \"$@\"\n"):format(flag, nap, vim.fn.exepath("git"))
+  )
+  vim.uv.fs_chmod(git, 493)
+  local pace = before and "1.5" or "0.05"
+  local nvim = Shop.child({ env = { PATH = bin .. ":" .. vim.env.PATH, DEMO_PACE = pace } })
+  Shop.start(nvim)
+  if before then
+    T.wait(function()
+      return (T.read(nvim.project .. "/.claude/logs/superpower.log") or ""):find("DISPATCH", 1, true)
+    end, 15000, "the first stage")
+  else
+    Shop.gate(nvim, "Are these the right tasks?")
+  end
+  T.write(flag, "")
+  nvim.flag = flag
+  local function naps()
+    return vim.fn.system({ "pgrep", "-f", nap }) ~= ""
+  end
+  if not before then
+    nvim:feed("a")
+  end
+  T.wait(naps, 10000, "git to be asked")
+  return nvim, naps
+end
+
+local function log(nvim)
+  return T.read(nvim.project .. "/.claude/logs/superpower.log")
+end
+
+describe("while git does not answer", function()
+  it("cancel takes effect, and the next stage is not started", function()
+    local nvim, naps = asleep()
+    nvim:cmd("Superpower cancel")
+    Shop.state(nvim, "cancelled")
+    contains(log(nvim), "APPROVED  stage 2/13")
+    contains(log(nvim), "CANCELLED")
+    lacks(log(nvim), "DISPATCH  agent=ux-researcher")
+    T.wait(function()
+      return not naps()
+    end, 5000, "git to be gone")
+  end)
+
+  it("the editor is left as always: the run is interrupted, and git is gone", function()
+    local nvim, naps = asleep()
+    nvim:quit(8000)
+    local squad = vim.json.decode(T.read(nvim.project .. "/.claude/state/squad.json"))
+    eq({ "paused", "interrupted", 3 }, { squad.status, squad.reason, squad.current_stage })
+    ok(not naps())
+  end)
+
+  it("and a gate that was about to open does so in the next one", function()
+    local nvim, naps = asleep(true)
+    nvim:quit(8000)
+    local squad = vim.json.decode(T.read(nvim.project .. "/.claude/state/squad.json"))
+    eq({ "paused", "interrupted", 2 }, { squad.status, squad.reason, squad.current_stage })
+    ok(not naps())
+    vim.fn.delete(nvim.flag)
+    nvim:restart()
+    nvim:cmd("Superpower resume")
+    Shop.gate(nvim, "Are these the right tasks?")
+    contains(nvim:text(), "+ docs/specs/reset-password/PLAN.md")
+  end)
+end)
