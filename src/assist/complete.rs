@@ -71,7 +71,9 @@ impl Offer<'_> {
     fn keys(&mut self, level: Level, context: &Context) {
         let bracketed = flow::siblings(self.text, context.from, self.offset);
         let flow = bracketed.is_some();
-        let present = bracketed.unwrap_or_else(|| self.siblings(context.column));
+        let new = !flow && matches!(level, Level::Input | Level::Stage) && self.begins_item(context.column);
+        let present =
+            if new { Vec::new() } else { bracketed.unwrap_or_else(|| self.siblings(context.column)) };
         let acts = |name: &str| matches!(name, "agent" | "skill" | "pipeline");
         let acting = present.iter().any(|name| acts(name));
         let rest = &self.text[self.offset..self.line.end];
@@ -84,12 +86,31 @@ impl Offer<'_> {
                 key.name.to_owned()
             } else if flow {
                 format!("{}: ", key.name)
+            } else if new {
+                format!("- {}", entry(key, context.column + 2))
             } else {
                 entry(key, context.column)
             };
             let detail = if key.required { "required" } else { "" };
             self.word(key.name, Kind::Key, detail.to_owned(), key_text(key), insert);
         }
+    }
+
+    /// Whether what is typed in this column is an item of a list, whose dash is missing.
+    fn begins_item(&self, column: usize) -> bool {
+        if self.line.inner > self.line.indented {
+            return false;
+        }
+        let mut at = self.line.clone();
+        while let Some(before) = at.before(self.text) {
+            let (indent, dash) = (before.indented - before.start, before.inner > before.indented);
+            if indent <= column {
+                // Below a dash stands a further item; below the list's key the first one.
+                return if dash { indent == column } else { indent < column && before.value.is_none() };
+            }
+            at = before;
+        }
+        false
     }
 
     /// The keys of the mapping that the line is part of.
@@ -152,6 +173,7 @@ impl Offer<'_> {
             Takes::Stage => self.stages(true, false),
             Takes::Stages => self.stages(false, !value.item),
             Takes::Value => self.default(),
+            Takes::Values if value.before.is_empty() => self.variables(value.quoted),
             Takes::Name if value.level == Level::Top => {
                 let stem = self.project.stem.clone().unwrap_or_default();
                 if !stem.is_empty() {
@@ -194,6 +216,15 @@ impl Offer<'_> {
             let detail = stage.description.as_ref().map_or(String::new(), |text| first_line(&text.value));
             let insert = if in_brackets { format!("[{}]", name.value) } else { name.value.clone() };
             self.word(&name.value, Kind::Stage, detail, stage_text(at, stage), insert);
+        }
+    }
+
+    /// What the run was given, as the whole of a value.
+    fn variables(&mut self, quoted: bool) {
+        for (name, input) in named(&self.checked.draft.inputs) {
+            let variable = format!("{{{{{name}}}}}");
+            let insert = if quoted { variable.clone() } else { format!("\"{variable}\"") };
+            self.word(&variable, Kind::Input, String::new(), input_text(input), insert);
         }
     }
 

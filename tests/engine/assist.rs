@@ -125,6 +125,33 @@ fn keys_complete_where_they_belong_and_are_not_there_yet() {
     );
     assert_eq!(taken(cursor("stages:\n  - ¦: x"), "agent"), "- agent: x");
     assert_eq!(taken(cursor("stages:\n  - {agent: a, g¦}"), "gate"), "- {agent: a, gate: }");
+    assert_eq!(
+        labels(cursor("stages:\n  - {\n    agent: a,\n    ¦\n    gate: auto}")),
+        [
+            "name",
+            "description",
+            "when",
+            "inputs",
+            "depends_on",
+            "rework",
+            "harness",
+            "timeout",
+            "max_attempts",
+            "expects"
+        ]
+    );
+}
+
+#[test]
+fn an_item_gets_its_dash() {
+    let first = labels(cursor("stages:\n  ¦"));
+    assert_eq!(&first[..2], ["name", "agent"]);
+    assert_eq!(taken(cursor("stages:\n  ¦"), "agent"), "- agent: ");
+    assert_eq!(taken(cursor("stages:\n  - agent: a\n    gate: auto\n\n  sk¦\n"), "skill"), "- skill: ");
+    assert_eq!(taken(cursor("stages:\n- agent: a\n¦\n"), "tags"), "tags: ", "a key of the whole");
+    assert_eq!(taken(cursor("stages:\n- agent: a\n  ga¦\n"), "gate"), "gate: ");
+    assert_eq!(taken(cursor("inputs:\n  - name: a\n  ¦\nstages: []\n"), "name"), "- name: ");
+    assert_eq!(taken(cursor("stages:\n  - agent: a\n    expects:\n      ¦"), "files"), "files: ");
 }
 
 #[test]
@@ -147,6 +174,13 @@ fn values_complete_from_the_table_and_the_project() {
         labels(edited("    inputs: {epic", "    inputs:\n      ¦\n    x-y: {epic")),
         ["scope", "epic"]
     );
+}
+
+#[test]
+fn an_input_of_a_stage_takes_what_the_run_was_given() {
+    let (text, at) = edited("    inputs: {epic", "    inputs:\n      slug: ¦\n    x-y: {epic");
+    assert_eq!(labels((text.clone(), at)), ["{{scope}}", "{{epic}}"]);
+    assert_eq!(taken((text, at), "{{epic}}"), "slug: \"{{epic}}\"");
 }
 
 #[test]
