@@ -22,7 +22,7 @@ pub fn complete(checked: &Checked, offset: usize, project: &Project) -> Vec<Comp
     let mut offer = Offer { checked, project, text, line, offset, found: Vec::new() };
     match &context.place {
         Place::Key(level) => offer.keys(*level, &context),
-        Place::InputKey => offer.input_keys(),
+        Place::InputKey => offer.input_keys(&context),
         Place::Value(value) => offer.value(value),
     }
     offer.found
@@ -136,8 +136,13 @@ impl Offer<'_> {
         found
     }
 
-    fn input_keys(&mut self) {
+    fn input_keys(&mut self, context: &Context) {
+        let bracketed = flow::siblings(self.text, context.from, self.offset);
+        let present = bracketed.unwrap_or_else(|| self.siblings(context.column));
         for (name, input) in named(&self.checked.draft.inputs) {
+            if present.iter().any(|known| known == name) {
+                continue;
+            }
             let insert = format!("{name}: \"{{{{{name}}}}}\"");
             self.word(name, Kind::Input, String::new(), input_text(input), insert);
         }

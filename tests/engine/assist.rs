@@ -179,6 +179,7 @@ fn values_complete_from_the_table_and_the_project() {
 #[test]
 fn an_input_of_a_stage_takes_what_the_run_was_given() {
     let (text, at) = edited("    inputs: {epic", "    inputs:\n      slug: ¦\n    x-y: {epic");
+    assert_eq!(labels(edited("note: 'for", "¦ note: 'for")), ["scope"]);
     assert_eq!(labels((text.clone(), at)), ["{{scope}}", "{{epic}}"]);
     assert_eq!(taken((text, at), "{{epic}}"), "slug: \"{{epic}}\"");
 }
