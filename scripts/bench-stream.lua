@@ -7,8 +7,11 @@ package.path = root .. "/tests/lua/?.lua;" .. root .. "/tests/lua/?/init.lua;" .
 local T = require("harness")
 
 local megabytes = tonumber(arg[1]) or 256
-local LINE =
-  '{"type":"stream_event","event":{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"some words %06d "}},"session_id":"b2cdf703-1aae-428c-82e4-79b92ed174f4","uuid":"x"}\n'
+local LINE = table.concat({
+  '{"type":"stream_event","event":{"type":"content_block_delta","index":0,',
+  '"delta":{"type":"text_delta","text":"some words %06d "}},',
+  '"session_id":"b2cdf703-1aae-428c-82e4-79b92ed174f4","uuid":"x"}\n',
+})
 
 local block = {}
 for index = 1, 1000 do

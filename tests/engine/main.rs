@@ -49,6 +49,7 @@ mod recorded;
 mod recorded_cases;
 mod reports_g;
 mod reports_h;
+mod reports_h_runs;
 mod reports_s;
 mod sealed;
 mod secrets_kept;

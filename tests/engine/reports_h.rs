@@ -1,6 +1,6 @@
 //! What went wrong for others with agents' processes, row by row (the table's rows H that are the harnesses').
 //!
-//! H6 is in `survivors`. H16, H20, H21 and H22 are the editor's and the driver's.
+//! H6 is in `survivors`, H16 in a spec of the editor, H20 to H22 in `reports_h_runs`.
 
 use super::claude::scripted;
 use super::harness::{ended, launch_in, start};

@@ -23,6 +23,24 @@ local function asked(nvim, id)
 end
 
 describe("a permission", function()
+  it("H16: is one of one queue, shown and answered wherever one is", function()
+    local nvim = S.child()
+    nvim:cmd("tabnew | terminal cat")
+    nvim:cmd("startinsert")
+    S.send(nvim, request(1))
+    S.send(nvim, request(2))
+    nvim:wait("#require('superpower.permission').queue() == 2")
+    nvim:feed("<C-\\><C-n>:Superpower gate<CR>")
+    for id = 1, 2 do
+      nvim:wait_screen("npm test " .. id)
+      vim.uv.sleep(500)
+      nvim:feed("o")
+      nvim:wait_no_screen("npm test " .. id)
+    end
+    local value = { answer = "once" }
+    eq({ { id = "r/1", value = value }, { id = "r/2", value = value } }, S.calls(nvim, "answer"))
+  end)
+
   it("is asked in a window, with what is asked made visible", function()
     local nvim = S.child()
     asked(nvim, 1)

@@ -1,0 +1,80 @@
+//! The rows H of the reports that are the driver's, and whether each row has a test of its name.
+
+use crate::world::World;
+use serde_json::json;
+use std::path::Path;
+
+#[test]
+fn h20_what_is_only_told_or_written_elsewhere_does_not_meet_what_is_expected() {
+    let world = World::new();
+    world.write("docs/tasks.md", "from before\n");
+    let before = std::time::SystemTime::now() - std::time::Duration::from_secs(3600);
+    std::fs::File::options()
+        .write(true)
+        .open(world.path("docs/tasks.md"))
+        .unwrap()
+        .set_modified(before)
+        .unwrap();
+    world.declare("one", "stages:\n  - {agent: a, max_attempts: 3, expects: {files: [docs/tasks.md]}}\n");
+    // The first only tells, the second writes something else, the third does it.
+    world.hook(
+        "case $SUPERPOWER_ATTEMPT in 2) echo x > other.md;; 3) sleep 0.05; echo x > docs/tasks.md;; esac; echo 'I wrote docs/tasks.md.'",
+    );
+    world.run("one", json!({}));
+    let settled = world.settled();
+    assert_eq!((&settled["state"], world.calls().len()), (&json!("complete"), 3), "{:?}", world.log());
+    let retries = world.log().iter().filter(|line| line.contains("docs/tasks.md")).count();
+    assert!(retries >= 2, "{:?}", world.log());
+}
+
+#[test]
+fn h21_what_fails_outside_of_an_agent_is_retried_from_its_own_stage() {
+    let world = World::new();
+    world.declare("two", "stages:\n  - {agent: a}\n  - {agent: b}\n");
+    world.hook("[ \"$1\" = a ] && chmod -x bin/agent; echo fine");
+    world.run("two", json!({}));
+    let paused = world.settled();
+    assert_eq!(
+        (&paused["state"], &paused["current_stage"]),
+        (&json!("paused"), &json!(2)),
+        "{:?}",
+        world.log()
+    );
+    world.executable("bin/agent");
+    world.ok("resume", json!({}));
+    assert_eq!(world.settled()["state"], "complete");
+    assert_eq!(world.calls(), ["a", "b"]);
+}
+
+#[test]
+fn h22_the_next_attempt_is_told_what_went_wrong_and_how_the_output_ended_and_no_more() {
+    let world = World::new();
+    world.declare("one", "stages:\n  - {agent: a}\n");
+    world.hook("cp .prompt prompt-$SUPERPOWER_ATTEMPT; head -c 300000 /dev/zero | tr '\\0' 'x'; echo; echo the last line; exit $((SUPERPOWER_ATTEMPT == 1))");
+    world.run("one", json!({}));
+    world.until("a second attempt", |_| world.path("prompt-2").exists());
+    assert_eq!(world.settled()["state"], "complete");
+    let (first, second) = (world.read("prompt-1"), world.read("prompt-2"));
+    assert!(second.contains("The attempt before this one failed: exit status 1"), "{second}");
+    assert!(second.contains("What it did may still be there: look first."), "{second}");
+    assert!(second.contains("the last line"), "{second}");
+    assert!(second.len() < first.len() + 6000, "{} bytes", second.len());
+}
+
+#[test]
+fn every_row_h_has_a_test_of_its_name() {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    let files =
+        ["engine", "lua"].into_iter().flat_map(|folder| std::fs::read_dir(here.join(folder)).unwrap());
+    let all: String = files
+        .flatten()
+        .filter_map(|file| std::fs::read_to_string(file.path()).ok())
+        .collect::<Vec<_>>()
+        .join("\n");
+    let rows = [1, 2, 4, 5, 6, 7, 8, 9, 10, 11, 14, 15, 16, 17, 18, 19, 20, 21, 22];
+    let missing: Vec<_> = rows
+        .iter()
+        .filter(|n| !all.contains(&format!("fn h{n}_")) && !all.contains(&format!("\"H{n}: ")))
+        .collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}
