@@ -135,6 +135,9 @@ local function sourcing()
 end
 
 local _, loaded = fresh(1, "vim.cmd.source(...)", root .. "/plugin/superpower.lua")
+io.stdout:write(
+  "  (overseer.nvim, by its own account 1.0 ms and 0.65 ms at first use, is in no registry to install it from)\n"
+)
 local ours, own = sourcing()
 line("start-up: sourcing plugin/superpower.lua", ours, "ms", 0.3)
 line("  Neovim's own plugin/editorconfig.lua", own, "ms")

@@ -50,7 +50,12 @@ local function say(message, level)
     return
   end
   vim.schedule(function()
-    if vim.v.exiting == vim.NIL then
+    if vim.v.exiting ~= vim.NIL then
+      return
+    elseif vim.notify == plain and vim.o.cmdheight == 0 and level == vim.log.levels.ERROR then
+      -- As an error proper it would ask for a key there, and be gone by then.
+      vim.api.nvim_echo({ { M.fitting(message), "ErrorMsg" } }, true, {})
+    else
       vim.notify(M.fitting(message), level, { title = "superpower" })
     end
   end)
