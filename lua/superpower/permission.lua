@@ -141,6 +141,8 @@ function M.lines(request, width)
   table.insert(out, { { "" } })
   local input = request.input
   if type(input) == "table" then
+    local edits = require("superpower.ui.edits")
+    input = edits.shown(input)
     local names = vim.tbl_keys(input)
     table.sort(names)
     for _, name in ipairs(names) do
@@ -148,7 +150,7 @@ function M.lines(request, width)
       local shown = type(value) == "string" and value or vim.json.encode(value)
       table.insert(out, { { text.line(name), "SuperpowerNote" } })
       for _, line in ipairs(text.lines(shown)) do -- all of it: what is not shown cannot be agreed to
-        table.insert(out, { { "  " .. line } })
+        table.insert(out, { { "  " .. line, name == "diff" and edits.group(line) or nil } })
       end
     end
   elseif type(input) == "string" then

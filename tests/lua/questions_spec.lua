@@ -51,6 +51,19 @@ describe("a permission", function()
     eq("superpower-permission", nvim:eval("&filetype"))
   end)
 
+  it("shows an edit as its diff", function()
+    local nvim = S.child()
+    local edit = request(1)
+    edit.tool, edit.input =
+      "Edit", { file_path = "a.lua", old_string = "one\ntwo\nthree", new_string = "one\n2\nthree", replace_all = false }
+    S.send(nvim, edit)
+    nvim:wait_screen("-two")
+    local screen = nvim:text()
+    contains(screen, "+2")
+    lacks(screen, "old_string")
+    contains(screen, "replace_all")
+  end)
+
   for key, value in pairs({
     o = { answer = "once" },
     r = { answer = "run" },
