@@ -62,7 +62,7 @@ end
 ---@param done? fun(err: string?)
 local function from_window(window, decision, comment, done)
   if window.deciding then
-    return
+    return done and done("the decision before this one is on its way")
   end
   window.deciding = true
   M.decide({

@@ -49,6 +49,14 @@ end
 ---@field modified boolean it holds what was typed already
 ---@field write fun(buf: integer) the user has asked for it
 
+--- `:w FILE` is a copy, and sends nothing.
+---@param buf integer
+---@param path string
+local function copy(buf, path)
+  local lines = vim.api.nvim_buf_get_lines(buf, vim.fn.line("'[") - 1, vim.fn.line("']"), false)
+  vim.fn.writefile(lines, path)
+end
+
 --- Makes such a buffer. It stays, hidden, when its window is closed.
 ---@param opts superpower.WrittenOpts
 ---@return integer
@@ -58,7 +66,8 @@ function M.buffer(opts)
   vim.bo[buf].bufhidden = "hide"
   vim.bo[buf].swapfile = false
   vim.bo[buf].modeline = false
-  vim.api.nvim_buf_set_name(buf, ("superpower://%s/%d"):format(opts.name, buf))
+  local own = ("superpower://%s/%d"):format(opts.name, buf)
+  vim.api.nvim_buf_set_name(buf, own)
   vim.api.nvim_buf_set_lines(buf, 0, -1, false, opts.lines)
   vim.bo[buf].modified = opts.modified
   require("superpower.ui.float").filetype(buf, "markdown")
@@ -66,8 +75,10 @@ function M.buffer(opts)
   local function on(event, callback)
     vim.api.nvim_create_autocmd(event, { buffer = buf, callback = callback })
   end
-  on("BufWriteCmd", function()
-    if M.by_user(buf) then
+  on("BufWriteCmd", function(event)
+    if event.match ~= own then
+      copy(buf, event.file)
+    elseif M.by_user(buf) then
       opts.write(buf)
     end
   end)

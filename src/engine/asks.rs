@@ -59,14 +59,22 @@ fn work(engine: &Weak<Engine>, inbox: &Receiver<Asked>) {
     while let Ok((id, request)) = inbox.recv() {
         let Some(engine) = engine.upgrade() else { return };
         engine.hurry.set(false);
-        if engine.is_leaving() {
-            return;
+        if engine.is_leaving() && !is_decided(&request) {
+            continue;
         }
         let answer = engine.respond(request);
         engine.queue.push(json!({ "type": "answered", "id": id, "answer": answer }));
         // Whoever asked hears that a run began before the run itself is heard.
         engine.set_going();
     }
+}
+
+/// What a person has decided about a run is written down, also where the editor is left before it could be.
+fn is_decided(request: &Map<String, Value>) -> bool {
+    matches!(
+        request.get("op").and_then(Value::as_str),
+        Some("decide" | "pause" | "cancel" | "retry" | "skip")
+    )
 }
 
 impl Asks {

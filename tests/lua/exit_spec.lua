@@ -81,6 +81,15 @@ describe("leaving the editor", function()
     nothing_said(after)
   end)
 
+  it("with a comment that was just sent: it is in the journal", function()
+    for _, keys in ipairs({ "\27:wqa\r", "\27:xa\r", "\27:w|qa!\r" }) do
+      local after = left({}, "Changed since the last approval", "cshorter, please" .. keys)
+      eq({ 0, "paused", "interrupted", 1 }, { after.code, after.squad.status, after.squad.reason, after.squad.current_stage })
+      local journal = T.read(("%s/.claude/state/runs/%s/journal.jsonl"):format(after.dir, after.squad.run_id))
+      T.contains(journal, "shorter, please")
+    end
+  end)
+
   it("while a comment is written", function()
     local after = left({}, "Changed since the last approval", "c" .. "half of it\27:qa!\r")
     eq({ "paused", "gate", 2 }, { after.squad.status, after.squad.reason, after.squad.current_stage })

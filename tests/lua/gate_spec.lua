@@ -141,6 +141,23 @@ describe("the approval window", function()
     eq("n", nvim:mode().mode)
   end)
 
+  it("a copy of a comment, with :w FILE, decides nothing", function()
+    local nvim = armed()
+    nvim:feed("c")
+    nvim:wait("vim.bo.filetype == 'markdown'")
+    nvim:feed("the header is missing")
+    local path = T.dir() .. "/copy.md"
+    nvim:feed(("<Esc>:w %s<CR>"):format(path))
+    nvim:wait(("vim.uv.fs_stat(%q) ~= nil"):format(path))
+    contains(T.read(path), "the header is missing")
+    nvim:feed(":w<Space>" .. path .. "<CR>")
+    nvim:wait_screen("File exists")
+    eq({}, decisions(nvim))
+    nvim:feed("<CR>:w<CR>")
+    nvim:wait("not require('superpower.gate').is_open()")
+    eq("the header is missing", decisions(nvim)[1].comment)
+  end)
+
   for name, keys in pairs({ wq = ":wq<CR>", x = ":x<CR>", ZZ = "ZZ" }) do
     it("sends a comment with " .. name .. " too", function()
       local nvim = armed()

@@ -14,6 +14,7 @@ local M = {}
 ---@field back fun() closed without sending
 ---@field height? integer
 
+local answer = 1000 -- ms; who has not been answered by then is answered later
 local drafts = {} ---@type table<string, integer> buffers
 
 ---@param buf integer
@@ -70,23 +71,39 @@ function M.open(opts)
     listed = false,
     modified = draft ~= "",
     write = function(buf)
-      vim.bo[buf].modified = false
+      local answered, writing = sent, true
+      local function over() -- not under the hands of a `:wq`, which would then close another window
+        vim.schedule(function()
+          vim.cmd.stopinsert()
+          float.close(window)
+          written.wipe(buf)
+        end)
+      end
+      vim.bo[buf].modified = not sent
       if sent then
         return
       end
       opts.send(comment_of(buf), function(err)
+        answered = true
         if err then
           vim.bo[buf].modified = comment_of(buf) ~= ""
           require("superpower.notify").warn(err)
           return
         end
         sent = true
-        vim.schedule(function()
-          vim.cmd.stopinsert()
-          float.close(window)
-          written.wipe(buf)
-        end)
+        vim.bo[buf].modified = false
+        if not writing then
+          over()
+        end
       end)
+      -- `:wqa` leaves the editor next, unless the buffer is modified still: it is, until the engine has the comment.
+      vim.wait(answer, function()
+        return answered
+      end, 5)
+      writing = false
+      if sent then
+        over()
+      end
     end,
   })
   drafts[opts.key] = buf
