@@ -330,3 +330,131 @@ describe("a permission", function()
     Screens.check(nvim, "permission")
   end)
 end)
+
+describe("what else can be looked at", function()
+  local function with_run(opts)
+    local nvim = child(opts)
+    local run = S.run()
+    run.root = nvim.project
+    S.answer(nvim, "status", run)
+    nvim:lua("require('superpower.runs').put(...)", run)
+    return nvim, run
+  end
+
+  it("a run of the history", function()
+    local nvim, run = with_run({ env = { TZ = "UTC" } })
+    run.started_at, run.state, run.usage = 1700000000000, "cancelled", { tokens = 41200, cost = 0.38 }
+    run.summary = "cancelled at stage 4/8"
+    S.answer(nvim, "status", run)
+    nvim:lua("require('superpower.ui.past').open(..., '0190-abc')", nvim.project)
+    nvim:wait_screen("2023-11-14")
+    Screens.check(nvim, "run")
+  end)
+
+  it("why", function()
+    local nvim = with_run()
+    S.answer(nvim, "why", {
+      stage = 3,
+      lines = {
+        "stage 3/8: UX research: personas + journey map",
+        "when: story.ui_true && {{scope}} != tokens-only",
+        "  story.ui_true = false: docs/stories/reset-password-1/Story.md has no ui, asked by stage 3",
+        "it was skipped: story.ui_true → no",
+      },
+    })
+    nvim:cmd("Superpower why 3")
+    nvim:wait_screen("Why stage 3")
+    Screens.check(nvim, "why")
+  end)
+
+  it("what a stage printed", function()
+    local nvim = with_run()
+    local path = T.write(
+      nvim.project .. "/output.log",
+      '{"type":"system","subtype":"init","session_id":"s1","model":"m"}\n'
+        .. '{"type":"assistant","message":{"content":[{"type":"text","text":"I read the stories first."},'
+        .. '{"type":"tool_use","name":"Bash","input":{"command":"ls docs/stories"}}]}}\n'
+        .. '{"type":"user","message":{"content":[{"type":"tool_result","content":"reset-password-1"}]}}\n'
+        .. '{"type":"result","subtype":"success","result":"Three screens are drawn."}\n'
+    )
+    S.answer(nvim, "output", { path = path })
+    nvim:lua("require('superpower.ui.output').open(..., 4, 'output')", nvim.project)
+    nvim:wait_screen("Three screens are drawn")
+    Screens.check(nvim, "output")
+  end)
+
+  it("the log", function()
+    local nvim = with_run()
+    for _, line in ipairs({ "LOADED  new-ui-feature  v1.0.0  stages=8", "STAGE 1/8: Spec intake" }) do
+      S.send(nvim, { type = "log", line = "[superpower] " .. line })
+    end
+    nvim:wait("#require('superpower.runs').log(vim.uv.cwd()) == 2")
+    nvim:cmd("Superpower log")
+    Screens.check(nvim, "log")
+  end)
+
+  it("a diff", function()
+    local nvim = gate({ files = { ["docs/design/wireframes/reset.md"] = "# Reset\n\nThree screens.\nOne link.\n" } })
+    S.answer(nvim, "diff", {
+      before = "# Reset\n\nTwo screens.\nOne link.\n",
+      after_path = nvim.project .. "/docs/design/wireframes/reset.md",
+    })
+    nvim:feed("d")
+    nvim:wait_screen("at the last approval")
+    nvim:cmd("set showtabline=0")
+    Screens.check(nvim, "diff")
+  end)
+
+  it("the gate in a split", function()
+    local nvim = gate()
+    nvim:feed("<C-w>J")
+    nvim:wait("vim.wo.winbar:match('approve') ~= nil")
+    nvim:wait("require('superpower.gate').is_armed()")
+    Screens.check(nvim, "approval-split")
+  end)
+
+  it("a declaration that has changed, before a choice", function()
+    local nvim = with_run()
+    nvim:lua("vim.ui.select = function() end")
+    S.refuse(nvim, "resume", {
+      code = "declaration-changed",
+      message = "changed",
+      data = { differences = { "stage 2 is new: Check the tokens", "the gate of stage 5 is gone" } },
+    })
+    nvim:cmd("Superpower resume new-ui-feature")
+    nvim:wait_screen("the gate of stage 5 is gone")
+    Screens.check(nvim, "changed")
+  end)
+
+  it("the dashboard while a run works and a permission is asked", function()
+    local nvim, run = with_run()
+    nvim:lua("vim.g.superpower = { icons = 'ascii' }")
+    nvim:lua("os.time = function() return 0 end")
+    S.answer(
+      nvim,
+      "list",
+      { { name = "new-ui-feature", description = "A feature with a face", stages = 8, warnings = 1 } }
+    )
+    S.answer(nvim, "runs", {
+      vim.tbl_extend(
+        "force",
+        { updated_at = 0 },
+        { run_id = run.run_id, superpower = run.superpower, state = "running" },
+        {
+          current_stage = 4,
+          total = 8,
+        }
+      ),
+    })
+    S.send(
+      nvim,
+      { type = "permission", id = "r/1", run_id = run.run_id, stage = 4, tool = "Bash", title = "Bash: npm test" }
+    )
+    nvim:wait("vim.bo.filetype == 'superpower-permission'")
+    nvim:feed("q")
+    nvim:wait("vim.bo.filetype ~= 'superpower-permission'")
+    nvim:cmd("Superpower")
+    nvim:wait_screen("Under way")
+    Screens.check(nvim, "dashboard-asks")
+  end)
+end)

@@ -60,8 +60,12 @@ end
 local function waits_line(state, row, names, width)
   local words, mark, group, name, age
   if row.ask then
-    name, words = row.ask.tool or "?", text.line(row.ask.title or row.ask.tool or "?")
-    mark, group, age = "gate", "SuperpowerGate", "asks"
+    name = "stage " .. (row.ask.stage or 0)
+    for _, run in ipairs(state.runs) do
+      name = run.run_id == row.ask.run_id and run.superpower or name
+    end
+    words = ("asks at stage %d: %s"):format(row.ask.stage or 0, text.line(row.ask.title or row.ask.tool or "?"))
+    mark, group, age = "gate", "SuperpowerGate", ""
   elseif row.manual then
     name = ("stage %d"):format(row.manual.stage)
     words, mark, group, age = "to be done by hand: " .. text.line(row.manual.label), "gate", "SuperpowerGate", ""
