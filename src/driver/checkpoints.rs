@@ -59,10 +59,7 @@ impl Keeper {
         let changed = Arc::new(AtomicBool::new(true));
         let (flag, host, root) = (changed.clone(), host.clone(), root.to_owned());
         let say = move |level: &str, message: &str| {
-            (host.publish)(
-                None,
-                json!({ "type": "notice", "root": root, "level": level, "message": message }),
-            );
+            host.say(&json!({ "type": "notice", "root": root, "level": level, "message": message }));
         };
         if let Some(refused) = refused {
             say("warn", &refused);

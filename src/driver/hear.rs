@@ -1,6 +1,7 @@
 //! What a drive is told while it drives: by agents, by people, by the editor that is left.
 
 use super::Drive;
+use super::tell::Picture;
 use crate::harness::Signal;
 use crate::project::review::Hurry;
 use crate::run::event::Event;
@@ -30,7 +31,7 @@ pub enum Message {
 /// What others may know of a drive while it drives.
 #[derive(Debug, Default)]
 pub struct Shared {
-    pub(super) snapshot: Mutex<Value>,
+    picture: Mutex<Picture>,
     /// The drive has ended: what it is told now would be heard by nobody.
     closed: Mutex<bool>,
     /// The run was cancelled, or the editor left: git is not waited for, and nothing is started.
@@ -40,7 +41,21 @@ pub struct Shared {
 impl Shared {
     /// The newest picture of the run.
     pub fn snapshot(&self) -> Value {
-        self.snapshot.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        serde_json::from_str(&self.text()).unwrap_or_default()
+    }
+
+    /// The same, written.
+    pub fn text(&self) -> String {
+        self.picture().run().to_owned()
+    }
+
+    /// The same without its stages.
+    pub fn head(&self) -> Value {
+        self.picture().head.clone()
+    }
+
+    pub(super) fn picture(&self) -> MutexGuard<'_, Picture> {
+        self.picture.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn closed(&self) -> MutexGuard<'_, bool> {

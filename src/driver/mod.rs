@@ -48,8 +48,8 @@ const PROJECT: Duration = Duration::from_millis(200);
 /// Bytes of any one text in the journal.
 const TEXT: usize = 32 * 1024;
 
-/// Hands the editor an event; with a key, one that still waits under it is replaced.
-pub type Publish = Box<dyn Fn(Option<&str>, Value) + Send + Sync>;
+/// Hands the editor an event, written; with a key, one that still waits under it is replaced.
+pub type Publish = Box<dyn Fn(Option<&str>, Arc<str>) + Send + Sync>;
 
 /// What a drive needs from whoever holds it.
 pub struct Host {
@@ -118,6 +118,11 @@ impl Drop for Agent {
 }
 
 impl Host {
+    /// Tells the editor something that must arrive.
+    fn say(&self, event: &Value) {
+        (self.publish)(None, event.to_string().into());
+    }
+
     /// Prepares a text for the journal: nothing secret, and no more of it than anybody will read.
     fn keep(&self, text: &mut String) {
         if text.len() > TEXT {

@@ -209,7 +209,7 @@ fn mend(host: &Host, root: &Path, opened: &Opened) -> Result<(), JournalError> {
 }
 
 fn warn(host: &Host, root: &Path, message: &str) {
-    (host.publish)(None, json!({ "type": "notice", "root": root, "level": "warn", "message": message }));
+    host.say(&json!({ "type": "notice", "root": root, "level": "warn", "message": message }));
 }
 
 /// Whether `squad.json` names this run, or none. Looking at one that is over does not put it in another's place.
@@ -291,7 +291,7 @@ impl Drive {
             if ran.is_err() {
                 let message =
                     "the drive panicked; the run can be resumed: :Superpower resume. See the log for where";
-                (host.publish)(None, json!({ "type": "notice", "level": "error", "message": message }));
+                host.say(&json!({ "type": "notice", "level": "error", "message": message }));
             }
         })?;
         Ok(Handle { run_id, outbox, start: Mutex::new(Some(start)), shared, thread })

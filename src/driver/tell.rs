@@ -2,9 +2,11 @@
 
 use super::Drive;
 use crate::run::log::visible;
-use crate::run::snapshot::snapshot;
+use crate::run::snapshot;
 use serde_json::{Value, json};
-use std::sync::PoisonError;
+use std::fmt::Write;
+use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// How long between two pictures of a run's progress: with those that a change makes at once, no second has more than 30.
@@ -12,26 +14,80 @@ const FRAME: Duration = Duration::from_millis(36);
 /// Of a long run, drawing may take this share of the time at most.
 const SHARE: u32 = 20;
 
+/// A picture of a run. It is written as it is drawn, one stage after the other, and once for everybody: as a tree of values, one of
+/// a long run would take ten times the memory.
+#[derive(Debug)]
+pub(super) struct Picture {
+    /// The run without its stages.
+    pub head: Value,
+    /// The event that shows it.
+    pub event: Arc<str>,
+    /// Where the run begins in the event, which ends one byte after it.
+    from: usize,
+}
+
+/// What a picture has many of, by its name.
+type List<'a> = (&'a str, &'a mut dyn Iterator<Item = Value>);
+
+impl Default for Picture {
+    fn default() -> Self {
+        Self { head: Value::Null, event: " null ".into(), from: 1 }
+    }
+}
+
+impl Picture {
+    fn draw(root: &Path, head: Value, lists: [List; 2]) -> Self {
+        let mut text = format!("{{\"type\":\"snapshot\",\"root\":{},\"run\":", json!(root));
+        let from = text.len();
+        text += &head.to_string();
+        text.pop();
+        for (name, list) in lists {
+            let _ = write!(text, ",\"{name}\":[");
+            for (at, item) in list.enumerate() {
+                let comma = if at > 0 { "," } else { "" };
+                let _ = write!(text, "{comma}{item}");
+            }
+            text.push(']');
+        }
+        text += "}}";
+        Self { head, event: text.into(), from }
+    }
+
+    /// The run.
+    pub fn run(&self) -> &str {
+        &self.event[self.from..self.event.len() - 1]
+    }
+}
+
 impl Drive {
     pub(super) fn publish_snapshot(&mut self) {
         let began = Instant::now();
-        let mut picture = snapshot(&self.run, (self.host.clock)());
-        picture["root"] = json!(self.root);
-        picture["ours"] = json!(self.lease.is_some());
-        picture["driver"] = json!({ "pid": std::process::id() });
-        picture["live"] = self.live.view();
+        let now = (self.host.clock)();
+        let mut head = snapshot::head(&self.run, now);
+        head["root"] = json!(self.root);
+        head["ours"] = json!(self.lease.is_some());
+        head["driver"] = json!({ "pid": std::process::id() });
+        head["live"] = self.live.view();
         let mut usage = self.run.usage();
         usage.add(self.live.usage());
-        picture["usage"] = json!(usage);
-        picture["checkpoints"] = json!(self.keeper.rows());
-        if !picture["live"].is_null() {
-            picture["live"]["checkpoint"] = json!(self.checkpoint_line());
+        head["usage"] = json!(usage);
+        if !head["live"].is_null() {
+            head["live"]["checkpoint"] = json!(self.checkpoint_line());
         }
-        picture["checkpoint_waiting"] = json!(self.keeper.waiting());
-        self.host.secrets.mask_value(&mut picture);
-        *self.shared.snapshot.lock().unwrap_or_else(PoisonError::into_inner) = picture.clone();
-        let key = format!("snapshot {}", self.root.display());
-        (self.host.publish)(Some(&key), json!({ "type": "snapshot", "root": self.root, "run": picture }));
+        head["checkpoint_waiting"] = json!(self.keeper.waiting());
+        let masked = |mut value: Value| {
+            self.host.secrets.mask_value(&mut value);
+            value
+        };
+        let head = masked(head);
+        let mut stages =
+            (0..self.run.plan.total()).map(|stage| masked(snapshot::stage(&self.run, stage, now)));
+        let mut rows = self.keeper.rows().iter().map(|row| masked(json!(row)));
+        let lists: [List; 2] = [("checkpoints", &mut rows), ("stages", &mut stages)];
+        let picture = Picture::draw(&self.root, head, lists);
+        let event = picture.event.clone();
+        *self.shared.picture() = picture;
+        (self.host.publish)(Some(&format!("snapshot {}", self.root.display())), event);
         self.draw = Instant::now() + FRAME.max(began.elapsed() * SHARE);
         self.dirty = false;
     }
@@ -42,7 +98,7 @@ impl Drive {
         event["run_id"] = json!(self.run.run_id);
         event["superpower"] = json!(self.run.plan.name());
         event["total"] = json!(self.run.plan.total());
-        (self.host.publish)(None, event);
+        self.host.say(&event);
     }
 
     pub(super) fn notice(&self, level: &str, message: &str) {

@@ -63,7 +63,8 @@ fn work(engine: &Weak<Engine>, inbox: &Receiver<Asked>) {
             continue;
         }
         let answer = engine.respond(request);
-        engine.queue.push(json!({ "type": "answered", "id": id, "answer": answer }));
+        let event = format!("{{\"type\":\"answered\",\"id\":{id},\"answer\":{answer}}}");
+        engine.queue.push_text(None, event.into());
         // Whoever asked hears that a run began before the run itself is heard.
         engine.set_going();
     }

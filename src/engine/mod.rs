@@ -80,24 +80,25 @@ impl Engine {
         crate::environ::capture();
         let answer = match serde_json::from_str(request) {
             Ok(request) => self.respond(request),
-            Err(_) => Refusal::new("bad-request", "a request is a JSON object").json(),
+            Err(_) => Refusal::new("bad-request", "a request is a JSON object").json().to_string(),
         };
         self.set_going();
-        answer.to_string()
+        answer
     }
 
-    /// The same on any thread, in the answer's shape.
-    fn respond(&self, request: Map<String, Value>) -> Value {
+    /// The same on any thread.
+    fn respond(&self, request: Map<String, Value>) -> String {
         let answer = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| self.answer(request)));
         match answer.unwrap_or_else(|panic| Err(Refusal::of_panic(&*panic))) {
-            Ok(value) => json!({ "ok": value }),
-            Err(refusal) => refusal.json(),
+            Ok(ops::Reply::Value(value)) => format!("{{\"ok\":{value}}}"),
+            Ok(ops::Reply::Text(text)) => format!("{{\"ok\":{text}}}"),
+            Err(refusal) => refusal.json().to_string(),
         }
     }
 
     /// At most `max` events, as a JSON array.
     pub fn poll(&self, max: usize) -> String {
-        Value::Array(self.queue.poll(max)).to_string()
+        format!("[{}]", self.queue.poll(max).join(","))
     }
 
     /// Rings on the write end of a pipe while events wait.
@@ -115,7 +116,7 @@ impl Engine {
         &self.queue
     }
 
-    fn answer(&self, mut request: Map<String, Value>) -> Result<Value, Refusal> {
+    fn answer(&self, mut request: Map<String, Value>) -> Result<ops::Reply, Refusal> {
         match request.remove("op") {
             Some(Value::String(op)) => ops::perform(self, &op, request),
             _ => Err(Refusal::new("bad-request", "the request has no \"op\"")),
@@ -192,10 +193,7 @@ impl Engine {
         let config = self.config();
         let queue = self.queue.clone();
         Arc::new(Host {
-            publish: Box::new(move |key, event| match key {
-                Some(key) => queue.push_latest(key, event),
-                None => queue.push(event),
-            }),
+            publish: Box::new(move |key, event| queue.push_text(key, event)),
             clock: Box::new(Utc::now),
             secrets: Secrets::of(&Environment::current()),
             harnesses: harnesses(&config),

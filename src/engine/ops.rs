@@ -48,8 +48,23 @@ pub const NAMES: &[&str] = &[
     "why",
 ];
 
+/// What an operation answers.
+pub enum Reply {
+    /// Data.
+    Value(Value),
+    /// Data that is written already.
+    Text(String),
+}
+
 /// Performs one.
-pub fn perform(engine: &Engine, op: &str, fields: Map<String, Value>) -> Answer {
+pub fn perform(engine: &Engine, op: &str, fields: Map<String, Value>) -> Result<Reply, Refusal> {
+    match op {
+        "status" => views::status(engine, &read(op, fields)?),
+        _ => answer(engine, op, fields).map(Reply::Value),
+    }
+}
+
+fn answer(engine: &Engine, op: &str, fields: Map<String, Value>) -> Answer {
     match op {
         "configure" => {
             let Configure { config } = read(op, fields)?;
@@ -79,7 +94,6 @@ pub fn perform(engine: &Engine, op: &str, fields: Map<String, Value>) -> Answer 
         "ask" => asks::ask(engine, read(op, fields)?),
         "answer" => verbs::answer(engine, read(op, fields)?),
         "submit" => verbs::submit(engine, read(op, fields)?),
-        "status" => views::status(engine, &read(op, fields)?),
         "review" => views::review(engine, &read(op, fields)?),
         "diff" => views::diff(engine, &read(op, fields)?),
         "output" => views::output(engine, &read(op, fields)?),

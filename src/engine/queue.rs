@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
 
@@ -31,7 +31,8 @@ struct Inner {
 struct Entry {
     /// Set where a newer event of the same key makes this one worthless.
     key: Option<String>,
-    event: Value,
+    /// As it will be handed over: a fraction of the memory of a tree of values, and no work for the editor's main loop.
+    event: Arc<str>,
 }
 
 impl Queue {
@@ -42,7 +43,7 @@ impl Queue {
 
     /// Queues an event that must arrive.
     pub fn push(&self, event: Value) {
-        self.add(None, event);
+        self.push_text(None, event.to_string().into());
     }
 
     /// Queues an event of which only the newest matters, such as a snapshot.
@@ -50,11 +51,25 @@ impl Queue {
     /// It replaces a queued one of the same `key`, unless an event that must arrive was queued in between: order is
     /// never changed, so whoever sees an event has seen the snapshots before it and none from after it.
     pub fn push_latest(&self, key: &str, event: Value) {
-        self.add(Some(key), event);
+        self.push_text(Some(key), event.to_string().into());
+    }
+
+    /// Queues an event that is written already, of which only the newest matters where it has a key.
+    pub fn push_text(&self, key: Option<&str>, event: Arc<str>) {
+        let mut inner = self.lock();
+        let older = key.and_then(|key| {
+            let mut droppable = inner.events.iter_mut().rev().take_while(|entry| entry.key.is_some());
+            droppable.find(|entry| entry.key.as_deref() == Some(key))
+        });
+        match older {
+            Some(entry) => entry.event = event,
+            None => inner.events.push_back(Entry { key: key.map(str::to_owned), event }),
+        }
+        inner.ring();
     }
 
     /// Takes at most `max` events, oldest first. Rings again where some remain.
-    pub fn poll(&self, max: usize) -> Vec<Value> {
+    pub fn poll(&self, max: usize) -> Vec<Arc<str>> {
         let mut inner = self.lock();
         let count = max.min(inner.events.len());
         let taken = inner.events.drain(..count).map(|entry| entry.event).collect();
@@ -98,19 +113,6 @@ impl Queue {
     pub(super) fn hold(&self, body: impl FnOnce()) {
         let _guard = self.lock();
         body();
-    }
-
-    fn add(&self, key: Option<&str>, event: Value) {
-        let mut inner = self.lock();
-        let older = key.and_then(|key| {
-            let mut droppable = inner.events.iter_mut().rev().take_while(|entry| entry.key.is_some());
-            droppable.find(|entry| entry.key.as_deref() == Some(key))
-        });
-        match older {
-            Some(entry) => entry.event = event,
-            None => inner.events.push_back(Entry { key: key.map(str::to_owned), event }),
-        }
-        inner.ring();
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
@@ -165,7 +167,10 @@ mod tests {
     use std::io::Read;
     use std::os::fd::AsFd;
     use std::panic::{AssertUnwindSafe, catch_unwind};
-    use std::sync::Arc;
+
+    fn polled(queue: &Queue, max: usize) -> Vec<Value> {
+        queue.poll(max).iter().map(|event| serde_json::from_str(event).unwrap()).collect()
+    }
 
     /// The read end, set not to block, and the write end.
     fn pipe() -> (io::PipeReader, io::PipeWriter) {
@@ -185,8 +190,8 @@ mod tests {
     fn events_come_out_in_the_order_they_went_in() {
         let queue = Queue::new();
         (0..5).for_each(|n| queue.push(json!(n)));
-        assert_eq!(queue.poll(2), [json!(0), json!(1)]);
-        assert_eq!(queue.poll(usize::MAX), [json!(2), json!(3), json!(4)]);
+        assert_eq!(polled(&queue, 2), [json!(0), json!(1)]);
+        assert_eq!(polled(&queue, usize::MAX), [json!(2), json!(3), json!(4)]);
         assert!(queue.poll(1).is_empty());
     }
 
@@ -197,7 +202,7 @@ mod tests {
             queue.push_latest("a", json!(["a", n]));
             queue.push_latest("b", json!(["b", n]));
         }
-        assert_eq!(queue.poll(10), [json!(["a", 999]), json!(["b", 999])]);
+        assert_eq!(polled(&queue, 10), [json!(["a", 999]), json!(["b", 999])]);
     }
 
     #[test]
@@ -207,7 +212,7 @@ mod tests {
         queue.push(json!("gate"));
         queue.push_latest("run", json!("after"));
         queue.push_latest("run", json!("long after"));
-        assert_eq!(queue.poll(10), [json!("before"), json!("gate"), json!("long after")]);
+        assert_eq!(polled(&queue, 10), [json!("before"), json!("gate"), json!("long after")]);
     }
 
     #[test]
@@ -283,7 +288,7 @@ mod tests {
         });
         assert!(panicked.is_err() && queue.inner.is_poisoned());
         queue.push(json!("after"));
-        assert_eq!(queue.poll(10), [json!("after")]);
+        assert_eq!(polled(&queue, 10), [json!("after")]);
     }
 
     #[test]

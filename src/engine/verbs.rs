@@ -260,7 +260,7 @@ fn told(drive: &Handle, event: &Event) -> Option<Result<(), machine::Refusal>> {
 
 fn started(engine: &Engine, root: &Path, handle: Handle, others: usize) -> Answer {
     let handle = engine.keep(root, handle);
-    Ok(json!({ "run_id": handle.run_id, "others": others, "state": handle.shared.snapshot()["state"] }))
+    Ok(json!({ "run_id": handle.run_id, "others": others, "state": handle.shared.head()["state"] }))
 }
 
 fn running(engine: &Engine, root: &Path) -> Option<Arc<Handle>> {
@@ -270,7 +270,7 @@ fn running(engine: &Engine, root: &Path) -> Option<Arc<Handle>> {
 /// Refuses while this editor drives a run of the project; one that is just ending is waited for.
 fn idle(engine: &Engine, root: &Path) -> Result<(), Refusal> {
     let Some(drive) = running(engine, root) else { return Ok(()) };
-    let picture = drive.shared.snapshot();
+    let picture = drive.shared.head();
     if picture["state"] != "running" && drive.wait(END) {
         return Ok(());
     }

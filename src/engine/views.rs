@@ -1,6 +1,7 @@
 //! Operations that show: status, review, diff, output, runs, why, health.
 
 use super::declarations::Root;
+use super::ops::Reply;
 use super::{Engine, PROTOCOL, Refusal, which};
 use crate::driver::open::Opened;
 use crate::driver::{checkpoints, gate_review};
@@ -63,15 +64,15 @@ pub struct Health {
 }
 
 /// The run that this editor drives, else the one that `squad.json` names, as the disk has it. Null for none.
-pub fn status(engine: &Engine, request: &OfRun) -> Answer {
+pub fn status(engine: &Engine, request: &OfRun) -> Result<Reply, Refusal> {
     let root = &request.root;
     let asked = |run_id: &String| request.run_id.as_ref().is_none_or(|asked| asked == run_id);
     if let Some(drive) = engine.drive(root).filter(|drive| !drive.is_over() && asked(&drive.run_id)) {
-        return Ok(drive.shared.snapshot());
+        return Ok(Reply::Text(drive.shared.text()));
     }
     match opened(engine, root, request.run_id.as_deref()) {
-        Ok(opened) => Ok(view(root, Arc::unwrap_or_clone(opened))),
-        Err(refusal) if refusal.code == "nothing-to-resume" => Ok(Value::Null),
+        Ok(opened) => Ok(Reply::Value(view(root, Arc::unwrap_or_clone(opened)))),
+        Err(refusal) if refusal.code == "nothing-to-resume" => Ok(Reply::Value(Value::Null)),
         Err(refusal) => Err(refusal),
     }
 }

@@ -10,7 +10,7 @@ use std::panic::PanicHookInfo;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::engine::queue::Queue;
 
@@ -70,8 +70,9 @@ pub fn among(events: String) -> String {
     if untold.is_empty() {
         return events;
     }
-    let queued = serde_json::from_str::<Vec<Value>>(&events).unwrap_or_default();
-    Value::Array(untold.into_iter().chain(queued).collect()).to_string()
+    let queued = events.strip_prefix('[').and_then(|it| it.strip_suffix(']')).unwrap_or_default();
+    let comma = if queued.is_empty() { "" } else { "," };
+    format!("[{}{comma}{queued}]", untold.join(","))
 }
 
 fn record(info: &PanicHookInfo<'_>) {

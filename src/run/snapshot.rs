@@ -8,6 +8,13 @@ use serde_json::{Value, json};
 
 /// The run, without what only a driver knows (who drives, what the agent says right now).
 pub fn snapshot(run: &Run, now: DateTime<Utc>) -> Value {
+    let mut picture = head(run, now);
+    picture["stages"] = (0..run.plan.total()).map(|at| stage(run, at, now)).collect();
+    picture
+}
+
+/// The same without its stages.
+pub fn head(run: &Run, now: DateTime<Utc>) -> Value {
     let (reason, detail) = match &run.phase {
         Phase::Paused { reason, detail } => (Some(reason.word()), Some(detail.as_str())),
         Phase::Rejected { comment, .. } => (None, Some(comment.as_str())),
@@ -45,7 +52,6 @@ pub fn snapshot(run: &Run, now: DateTime<Utc>) -> Value {
         "waiting_until": waiting_until,
         "pausing": run.pausing,
         "summary": summary(run),
-        "stages": (0..run.plan.total()).map(|stage| stage_view(run, stage, now)).collect::<Vec<_>>(),
         "usage": run.usage(),
         "facts": facts,
     })
@@ -99,7 +105,8 @@ pub fn summary(run: &Run) -> String {
     }
 }
 
-fn stage_view(run: &Run, stage: usize, now: DateTime<Utc>) -> Value {
+/// One of its stages.
+pub fn stage(run: &Run, stage: usize, now: DateTime<Utc>) -> Value {
     let state = &run.stages[stage];
     let (kind, actor) = run.plan.actor(stage);
     let (mark, note) = mark(run, stage, state);

@@ -59,7 +59,9 @@ impl Stage {
         let mut config = Config { harness: "fake".into(), ..Config::default() };
         configure(&mut config);
         let host = Host {
-            publish: Box::new(move |_, event| listener.lock().unwrap().push(event)),
+            publish: Box::new(move |_, event| {
+                listener.lock().unwrap().push(serde_json::from_str(&event).unwrap())
+            }),
             clock: Box::new(move || Utc.timestamp_millis_opt(now.load(Ordering::SeqCst)).unwrap()),
             config,
             harnesses: fake(script),
