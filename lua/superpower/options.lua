@@ -28,8 +28,9 @@ whose program is found: claude, opencode, then manual.]],
     item = { cmd = "list", args = "list" },
     engine = true,
     help = [[Per harness: `cmd`, the program and its first arguments, and `args`, more arguments. `command` has no
-program of its own and needs `cmd`; `{agent}`, `{skill}`, `{stage}` and `{run_id}` are replaced in it. Read only from
-your own configuration, never from a project.]],
+program of its own and needs `cmd`; `{agent}`, `{skill}`, `{stage}` and `{run_id}` are replaced in it. Under any other
+name it is a harness of your own, which is driven as `command` is. Read only from your own configuration, never from a
+project.]],
   },
   {
     path = "trust",

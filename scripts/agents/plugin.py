@@ -185,7 +185,7 @@ def new_ui_feature(harness):
 
 
 def bugfix(harness):
-    wait = "<<say: I begin.>>\n<<wait: 20>>" if harness == "opencode" else "<<say: I begin.>>\n<<use: Bash {\"command\":\"true\",\"description\":\"t\"}>>\n<<wait: 20>>"
+    wait = "<<say: I begin.>>\n" + bash(harness, "sleep 300")
     project = Project(harness, "bugfix", {"orchestrator": wait})
     status, said = project.verb(f"run bugfix {BUG}")
     check(f"{project.name} stops at its gate", status == 3, said)
@@ -194,13 +194,16 @@ def bugfix(harness):
     check(f"{project.name}: the comment reached the model", project.told("name the test after the sum"))
     nvim = project.start("Superpower! approve")
     check(f"{project.name}: the fix begins", project.wait_for("STAGE 3/5"))
-    time.sleep(6 if harness == "opencode" else 2)
+    until = time.monotonic() + 60
+    while not any("sleep 300" in line for line in project.survivors()) and time.monotonic() < until:
+        time.sleep(0.1)
+    check(f"{project.name}: a shell of it runs", time.monotonic() < until)
     nvim.send_signal(signal.SIGKILL)
     nvim.communicate()
     took, left = project.gone()
     check(f"{project.name}: a killed editor leaves nothing after 2 s", took < 2, f"{took:.1f}s {left}")
     for path in (project.shop / ".claude/agents").glob("orchestrator.md"):
-        path.write_text(path.read_text().replace("<<wait: 20>>", ""))
+        path.write_text(path.read_text().replace(wait, ""))
     status, said = project.verb("resume")
     check(f"{project.name} goes on after the kill and completes", status == 0, f"status {status}\n{said}")
     check(f"{project.name}: the model had the skill's text", project.told("MARK-story-issue-sync"))

@@ -415,3 +415,14 @@ fn an_event_that_is_too_long_is_cut_and_said() {
     assert_eq!(ending.outcome, Outcome::Passed);
     assert!(notes(&signals).contains("a line was cut: "), "{}", notes(&signals));
 }
+
+#[test]
+fn a_prompt_of_2_mib_arrives_byte_for_byte() {
+    let prompt = "\"é\\ \n".repeat((2 << 20) / 7);
+    let told = prompt.clone();
+    let played =
+        play("def work(body): done(str(len(body['parts'][0]['text'])))", |launch, _| launch.prompt = told);
+    let ending = played.ended().1;
+    assert_eq!(ending.message, prompt.chars().count().to_string());
+    assert_eq!(played.posted("/session/ses_1/prompt_async")[0]["parts"][0]["text"], prompt);
+}

@@ -78,3 +78,14 @@ fn every_row_h_has_a_test_of_its_name() {
         .collect();
     assert!(missing.is_empty(), "{missing:?}");
 }
+
+#[test]
+fn a_harness_of_the_users_own_is_driven_as_a_command_is() {
+    let world = World::new();
+    let agent = world.path("bin/agent");
+    world.configure(json!({ "harness": "mine", "harnesses": { "mine": { "cmd": [agent, "{agent}"] } } }));
+    world.declare("two", "stages:\n  - {agent: a}\n  - {agent: b, harness: mine}\n");
+    world.run("two", json!({}));
+    assert_eq!(world.settled()["state"], "complete", "{:?}", world.log());
+    assert_eq!(world.calls(), ["a", "b"]);
+}

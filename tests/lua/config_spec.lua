@@ -44,6 +44,12 @@ describe("the configuration", function()
     )
   end)
 
+  it("takes a harness of the user's own, as data", function()
+    local nvim = T.child()
+    eq({}, faults(nvim, [[return { harness = "mine", harnesses = { mine = { cmd = { "mine", "{agent}" } } } }]]))
+    eq({ "mine", "{agent}" }, nvim:lua("return require('superpower.config').get().harnesses.mine.cmd"))
+  end)
+
   it("says each fault with the option's full path, and uses the default", function()
     local nvim = T.child()
     local cases = {

@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use std::time::Duration;
 
 /// A server that has not taken the prompt by then never will.
-const START: Duration = Duration::from_secs(60);
+const START: Duration = Duration::from_secs(120);
 /// It has come to rest when nothing follows for so long; what was still to be told is told by then.
 const REST: Duration = Duration::from_millis(250);
 /// The same after an error, which not always is followed by rest.
