@@ -221,9 +221,7 @@ impl Documents {
         (slot.newest, slot.job, slot.chunks) = (reading.tick, None, Some(chunks));
         let older = slot.reading.replace(Arc::new(reading));
         drop(open);
-        if let Some(older) = older {
-            forget(older);
-        }
+        drop(older);
     }
 
     /// Keeps what was read where it still is the newest, and makes the event.
@@ -274,14 +272,6 @@ impl Job {
             checked.declaration = None;
         }
         (Reading { root, path, tick, checked }, self.chunks)
-    }
-}
-
-/// Lets go of a reading. A long one takes a while, and nobody has to wait for it.
-fn forget(reading: Arc<Reading>) {
-    if reading.checked.source.text().len() > LONG {
-        // Where no thread starts it is dropped here.
-        let _ = std::thread::Builder::new().name("superpower-forget".to_owned()).spawn(move || drop(reading));
     }
 }
 
