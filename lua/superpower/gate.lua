@@ -107,11 +107,24 @@ local function show(run, review)
   end)
 end
 
+--- The newest of a run, which need not be the one that its project is at now.
+---@param root string
+---@param run_id string
+---@return superpower.Snapshot?
+local function newest(root, run_id)
+  local now = runs.get(root)
+  if now and now.run_id == run_id then
+    return now
+  end
+  local run = require("superpower.session").call("status", { root = root, run_id = run_id })
+  return run ~= vim.NIL and run or nil
+end
+
 --- The run again, if it waits at that gate still.
 ---@param run superpower.Snapshot
 ---@return superpower.Snapshot?
 local function still(run)
-  local now = runs.get(run.root)
+  local now = newest(run.root, run.run_id)
   if now and now.gate and key_of(now.run_id, now.gate.id) == key_of(run.run_id, run.gate.id) then
     return now
   end
@@ -123,6 +136,11 @@ end
 function M.open(root, quiet)
   local notify, session = require("superpower.notify"), require("superpower.session")
   local run, err = session.status(root)
+  if shown and shown.root == root and (not run or run.run_id ~= shown.run_id) then
+    -- Somebody has begun another run: the gate that this editor shows is asked for still.
+    local other = newest(root, shown.run_id)
+    run = other and other.gate and other or run
+  end
   if err then
     return notify.fault(err)
   elseif not run or not run.gate then
@@ -238,17 +256,18 @@ end
 
 --- What became of a window's gate, read from the run's own record.
 ---@param window superpower.GateWindow
----@param run superpower.Snapshot
+---@param run superpower.Snapshot? the window's run, if it is there still
 ---@return string
 function M.became(window, run)
+  if not run then
+    return "This gate no longer waits: its run is gone"
+  end
   local gate = window.run.gate
-  if run.run_id == window.run.run_id then
-    local why = require("superpower.session").call("why", { root = run.root, stage = gate.stage })
-    for _, line in ipairs(why and why.lines or {}) do
-      local decision = line:match(("^%%s*visit %d: (.+)$"):format(gate.visit))
-      if decision then
-        return "Decided elsewhere: " .. decision
-      end
+  local why = require("superpower.session").call("why", { root = run.root, run_id = run.run_id, stage = gate.stage })
+  for _, line in ipairs(why and why.lines or {}) do
+    local decision = line:match(("^%%s*visit %d: (.+)$"):format(gate.visit))
+    if decision then
+      return "Decided elsewhere: " .. decision
     end
   end
   local state = run.state == "running" and "the run goes on" or (run.summary or run.detail or run.state)
@@ -266,8 +285,8 @@ function M.follow(run)
   if not open or open.run.root ~= run.root or open.deciding or decided[open:key()] then
     return
   end
-  if open:alive() and (not run.gate or key_of(run.run_id, run.gate.id) ~= open:key()) then
-    dies(require("superpower.ui.text").line(M.became(open, run)))
+  if open:alive() and not still(open.run) then
+    dies(require("superpower.ui.text").line(M.became(open, newest(run.root, open.run.run_id))))
   end
 end
 

@@ -1,9 +1,12 @@
 --- Sees what other editors do with the runs of a project: the state directory is watched, and what changed is read anew.
---- No timer runs; where nothing changes nothing happens.
+--- Only while a run of theirs goes on is it looked at besides, since an editor that is killed changes no file. Otherwise no
+--- timer runs; where nothing changes nothing happens.
 local M = {}
 
 local handles = {} ---@type table<string, uv.uv_fs_event_t>
 local due = {} ---@type table<string, true>
+local often = 2000 -- ms
+local looked = 0
 
 ---@param root string
 local function look(root)
@@ -15,6 +18,32 @@ local function look(root)
   local run = require("superpower.session").status(root)
   if run then
     require("superpower.gate").follow(run)
+    local died = known and known.run_id == run.run_id and known.state == "running" and run.reason == "interrupted"
+    if died then
+      require("superpower.news").paused({
+        root = root,
+        run_id = run.run_id,
+        superpower = run.superpower,
+        reason = run.reason,
+        detail = run.detail,
+        stage = run.current_stage,
+        total = run.total,
+      })
+    end
+  end
+end
+
+--- Whether those who drive are alive still.
+local function tick()
+  local runs = require("superpower.runs")
+  if runs.now() - looked < often then
+    return
+  end
+  looked = runs.now()
+  for root, run in pairs(runs.all()) do
+    if run.state == "running" and not run.ours then
+      look(root)
+    end
   end
 end
 
@@ -30,6 +59,11 @@ function M.start(root)
     return
   end
   handles[root] = handle
+  require("superpower.runs").listen("watch", function(what)
+    if what == "tick" then
+      tick()
+    end
+  end)
   handle:start(path, {}, function(err)
     if err then
       handle:close()

@@ -9,7 +9,10 @@ use crate::run::machine::Refusal;
 use serde_json::Value;
 use std::sync::mpsc::{SendError, Sender};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+/// How long the end of a stage that was handed in is waited for, by an editor that is left.
+const HANDED_IN: Duration = Duration::from_millis(500);
 
 /// What reaches a drive.
 #[derive(Debug)]
@@ -108,8 +111,9 @@ impl Drive {
             Message::Verb(event, reply) => self.verb(event, &reply),
             Message::Answer(id, answer) => self.answered(&id, answer),
             Message::Submit(launch, text) => {
-                if let Some(agent) = self.agent.as_ref().filter(|agent| agent.launch == launch) {
+                if let Some(agent) = self.agent.as_mut().filter(|agent| agent.launch == launch) {
                     agent.running.submit(text);
+                    agent.submitted = true;
                 }
             }
             Message::Checkpoints => self.dirty = true,
@@ -134,8 +138,21 @@ impl Drive {
         }
     }
 
+    /// What was handed in right before the editor was left is not lost.
+    fn await_submitted(&mut self) {
+        let until = Instant::now() + HANDED_IN;
+        while self.agent.as_ref().is_some_and(|agent| agent.submitted) {
+            match self.inbox.recv_timeout(until.saturating_duration_since(Instant::now())) {
+                Ok(Message::Agent(launch, signal)) => self.signal(launch, signal),
+                Ok(_) => {}
+                Err(_) => return,
+            }
+        }
+    }
+
     /// The editor leaves: the run is interrupted, agents are ended now, nothing is said.
     pub(super) fn leave(&mut self, grace: Duration) {
+        self.await_submitted();
         let _ = self.apply(Event::Interrupted { why: "the editor was left".into() });
         self.settle();
         for agent in self.agent.iter().chain(&self.stopping) {

@@ -107,6 +107,8 @@ pub struct Drive {
 struct Agent {
     launch: u32,
     running: Running,
+    /// Its result was handed in: its end is on the way.
+    submitted: bool,
 }
 
 impl Drop for Agent {

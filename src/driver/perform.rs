@@ -17,6 +17,8 @@ impl Drive {
     pub(super) fn perform(&mut self, effect: Effect) {
         match effect {
             Effect::Decide { .. } => {}
+            // What has come in the same step may have ended it before it began.
+            Effect::StartAgent { launch, .. } if self.working(launch).is_none() => {}
             Effect::StartAgent { stage, launch, resume, session } => {
                 self.start_agent(stage, launch, resume, session);
             }
@@ -148,7 +150,7 @@ impl Drive {
                         "type": "manual", "stage": stage + 1, "launch": number, "label": label, "prompt_path": prompt_path,
                     }));
                 }
-                self.agent = Some(Agent { launch: number, running });
+                self.agent = Some(Agent { launch: number, running, submitted: false });
             }
             Err(error) => self.not_started(number, Outcome::NeedsHuman { question: error.to_string() }),
         }

@@ -4,7 +4,7 @@ local Shop = require("support.shop")
 local describe, it, eq, ok = T.describe, T.it, T.eq, T.ok
 
 --- Starts a run in a Neovim with a terminal, waits for `until_screen`, types `keys`, and gives what was printed since.
-local function left(env, until_screen, keys)
+local function left(env, until_screen, keys, words)
   if not T.library() then
     T.skip("the library is not built")
   end
@@ -22,7 +22,7 @@ local function left(env, until_screen, keys)
     "-u",
     init,
     "-c",
-    "Superpower run new-ui-feature " .. Shop.inputs,
+    "Superpower run new-ui-feature " .. Shop.inputs .. (words or ""),
     "README.md",
   }, {
     cwd = dir,
@@ -88,6 +88,14 @@ describe("leaving the editor", function()
       local journal = T.read(("%s/.claude/state/runs/%s/journal.jsonl"):format(after.dir, after.squad.run_id))
       T.contains(journal, "shorter, please")
     end
+  end)
+
+  it("with a stage's result that was just handed in: it is in the journal, and nothing begins", function()
+    local after = left({}, "write the result below", "Gotasks are written\27:wqa\r", " harness=manual")
+    eq({ 0, "paused", "interrupted" }, { after.code, after.squad.status, after.squad.reason })
+    local journal = T.read(("%s/.claude/state/runs/%s/journal.jsonl"):format(after.dir, after.squad.run_id))
+    T.contains(journal, "tasks are written")
+    T.lacks(journal, '"launch":2,"harness"')
   end)
 
   it("while a comment is written", function()
