@@ -95,7 +95,9 @@ impl<T: Send + 'static> Web<T> {
             wire.tell(&answer);
         });
         if let Err(error) = started {
-            self.wire.tell(&json!({"answer": name, "error": error.to_string()}));
+            // As an order, which never waits: whoever asks is who reads.
+            let line = self.wire.keep(&json!({"answer": name, "error": error.to_string()}));
+            self.wire.inbox.order(Item::Chunk(self.wire.pid, Stream::Served, line));
         }
     }
 }
@@ -171,13 +173,18 @@ impl<T> Wire<T> {
         Ok((status, serde_json::from_str(&text).unwrap_or_else(|_| json!(text))))
     }
 
-    /// Tells a line of our own, which is kept with the output as the others are.
+    /// Tells a line of our own.
     fn tell(&self, line: &Value) {
+        self.inbox.data(Item::Chunk(self.pid, Stream::Served, self.keep(line)));
+    }
+
+    /// A line of our own, which is kept with the output as the others are.
+    fn keep(&self, line: &Value) -> Vec<u8> {
         let line = format!("{}\n", json!({"superpower": line}));
         let mut writer = self.output.writer(Stream::Served);
         writer.push(line.as_bytes());
         writer.finish();
-        self.inbox.data(Item::Chunk(self.pid, Stream::Served, line.into_bytes()));
+        line.into_bytes()
     }
 }
 

@@ -401,4 +401,9 @@ pub const CASES: &[Case] = &[
         live: Some("failed: stopped"),
         ..SERVED
     },
+    Case {
+        name: "opencode-no-server",
+        around: &["sh", "-c", "[ \"$1\" = serve ] && exit 9; exec \"$0\" \"$@\""],
+        ..SERVED
+    },
 ];
