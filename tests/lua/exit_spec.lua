@@ -84,7 +84,10 @@ describe("leaving the editor", function()
   it("with a comment that was just sent: it is in the journal", function()
     for _, keys in ipairs({ "\27:wqa\r", "\27:xa\r", "\27:w|qa!\r" }) do
       local after = left({}, "Changed since the last approval", "cshorter, please" .. keys)
-      eq({ 0, "paused", "interrupted", 1 }, { after.code, after.squad.status, after.squad.reason, after.squad.current_stage })
+      eq(
+        { 0, "paused", "interrupted", 1 },
+        { after.code, after.squad.status, after.squad.reason, after.squad.current_stage }
+      )
       local journal = T.read(("%s/.claude/state/runs/%s/journal.jsonl"):format(after.dir, after.squad.run_id))
       T.contains(journal, "shorter, please")
     end

@@ -620,6 +620,12 @@ describe("G24: random keys across the moment that a gate opens", function()
       if stream % 10 == 0 and not nvim.code then
         pcall(vim.rpcnotify, nvim.channel, "nvim_input", "<C-c><C-c><C-\\><C-n><CR><Esc>")
         vim.wait(30)
+        -- A macro that was recorded into itself has no end.
+        local pid, endless, watchdog = nvim.job_pid, false, assert(vim.uv.new_timer())
+        watchdog:start(20000, 0, function()
+          endless = true
+          vim.uv.kill(pid, "sigkill")
+        end)
         local alive = pcall(function()
           eq({}, decisions(nvim), ("seed %d, stream %d: %s"):format(seed, stream, table.concat(typed, " | ")))
           nvim:lua([[
@@ -627,7 +633,10 @@ describe("G24: random keys across the moment that a gate opens", function()
             for _, win in ipairs(vim.api.nvim_list_wins()) do pcall(vim.api.nvim_win_close, win, true) end
           ]])
         end)
-        if not alive and not nvim.code then
+        watchdog:close()
+        if endless then
+          nvim = nil
+        elseif not alive and not nvim.code then
           local answered, mode = pcall(nvim.mode, nvim)
           if answered and not mode.blocking then
             eq({}, decisions(nvim), ("seed %d, stream %d"):format(seed, stream))
