@@ -35,6 +35,7 @@ impl Default for Chunks {
 /// A piece and what stands in it; offsets and ids count from its start.
 #[derive(Clone, Debug)]
 struct Chunk {
+    kind: Piece,
     text: Box<str>,
     nodes: Arc<[Node]>,
 }
@@ -81,8 +82,16 @@ impl Chunks {
         let cuts = cuts(text)?;
         let piece = |at: usize| &text[cuts.pieces[at].start..cuts.pieces[at].end];
         let (new, old) = (cuts.pieces.len(), self.read.len());
+        let kind = |at: usize| match at {
+            0 => Piece::Head,
+            _ if at + 1 == new && cuts.has_tail => Piece::Tail,
+            _ => Piece::Item,
+        };
         // What is the same from the start and from the end is known.
-        let known = |at: usize, other: usize| *self.read[other].text == *piece(at);
+        let known = |at: usize, other: usize| {
+            let other = &self.read[other];
+            other.kind == kind(at) && *other.text == *piece(at)
+        };
         let most = new.min(old);
         let front = (0..most).take_while(|&at| known(at, at)).count();
         let back = (1..=most - front).take_while(|&from| known(new - from, old - from)).count();
@@ -91,14 +100,8 @@ impl Chunks {
         let mut bytes = 0;
         for at in front..new - back {
             bytes += piece(at).len();
-            let kind = if at == 0 {
-                Piece::Head
-            } else if at + 1 == new && cuts.has_tail {
-                Piece::Tail
-            } else {
-                Piece::Item
-            };
-            read.push(Chunk { text: piece(at).into(), nodes: chunk(piece(at), kind)? });
+            let nodes = chunk(piece(at), kind(at))?;
+            read.push(Chunk { kind: kind(at), text: piece(at).into(), nodes });
         }
         read.extend_from_slice(&self.read[old - back..]);
         self.read = read;
@@ -144,7 +147,7 @@ fn cuts(text: &str) -> Option<Cuts> {
     Some(Cuts { pieces, has_tail: tail.is_some() })
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Piece {
     Head,
     Item,
@@ -261,5 +264,30 @@ impl Join<'_> {
             flow: node.flow,
             raw: Span::new(node.raw.start + base, node.raw.end + base),
         }));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_piece_is_known_only_for_what_it_was() {
+        let mut chunks = Chunks::for_texts_of(0);
+        let mut stops = |text: &str| {
+            let (_, stop, bytes) = chunks.read(&Patched::new(text));
+            (stop.is_some(), bytes)
+        };
+        assert_eq!(stops("stages:\n- gate: auto\n- agent: b\n"), (false, 32));
+        assert_eq!(stops("stages:\n- gate: no\n- agent: b\n"), (false, 11), "what has changed");
+        assert!(
+            stops("stages:\n  - gate: no\n- agent: b\n").0,
+            "an item there, and here what nobody can read"
+        );
+        assert_eq!(
+            stops("stages:\n- gate: no\n- agent: b\n"),
+            (false, 0),
+            "nothing has changed since it was read"
+        );
     }
 }
