@@ -8,17 +8,29 @@ local due = {} ---@type table<string, true>
 local often = 2000 -- ms
 local looked = 0
 
+--- Whether what the disk says of a project is none of our business: this editor drives there.
+---@param root string
+---@return boolean
+local function driving(root)
+  local known = require("superpower.runs").get(root)
+  return vim.v.exiting ~= vim.NIL or (known ~= nil and known.ours and known.state == "running")
+end
+
 ---@param root string
 local function look(root)
   due[root] = nil
-  local known = require("superpower.runs").get(root)
-  if vim.v.exiting ~= vim.NIL or (known and known.ours and known.state == "running") then
+  if driving(root) then
     return
   end
-  local run = require("superpower.session").status(root)
-  if run then
-    require("superpower.gate").follow(run)
+  -- Asked, not called: somebody else's long run is read anew at each of its steps.
+  require("superpower.session").ask("status", { root = root }, function(run)
+    if not run or driving(root) then
+      return
+    end
+    local known = require("superpower.runs").get(root)
     local died = known and known.run_id == run.run_id and known.state == "running" and run.reason == "interrupted"
+    require("superpower.runs").put(run)
+    require("superpower.gate").follow(run)
     if died then
       require("superpower.news").paused({
         root = root,
@@ -30,7 +42,7 @@ local function look(root)
         total = run.total,
       })
     end
-  end
+  end)
 end
 
 --- Whether those who drive are alive still.
