@@ -26,7 +26,7 @@ end
 local KIND = { "E", "W", "I", "N" }
 
 ---@param path string
----@param fault superpower.Diagnostic
+---@param fault { lnum: integer, col: integer, end_lnum: integer, end_col: integer, severity: integer, message: string, code: string }
 local function item(path, fault)
   return {
     filename = path,
