@@ -26,7 +26,7 @@ end
 local KIND = { "E", "W", "I", "N" }
 
 ---@param path string
----@param fault { lnum: integer, col: integer, end_lnum: integer, end_col: integer, severity: integer, message: string, code: string }
+---@param fault superpower.Diagnostic
 local function item(path, fault)
   return {
     filename = path,
