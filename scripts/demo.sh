@@ -61,4 +61,7 @@ else
   edit -u "$root/examples/demo/init.lua" -c "Superpower run $name $*" README.md
 fi
 say "what was made is in $shop"
+if grep -q '"status": *"paused"' .claude/state/squad.json 2>/dev/null; then
+  say "the run waits; to go on: cd '$shop' && '$nvim' -u '$root/examples/demo/init.lua' -c 'Superpower resume'"
+fi
 exit $status

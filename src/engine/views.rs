@@ -158,7 +158,12 @@ pub fn output(engine: &Engine, request: &Output) -> Answer {
     let stage =
         stage.ok_or_else(|| Refusal::new("unknown-stage", format!("there is no stage {}", request.stage)))?;
     let launch = run.stages[stage].launch.ok_or_else(|| {
-        Refusal::new("no-output", format!("stage {} has not started an agent yet", request.stage))
+        let why = if run.plan.acts(stage) {
+            "has not started an agent yet"
+        } else {
+            "is a gate: no agent works on it"
+        };
+        Refusal::new("no-output", format!("stage {} {why}", request.stage))
     })?;
     let file = match request.what {
         Part::Output => "output.log",

@@ -28,7 +28,9 @@ local function right_side(stage, opts)
   if elapsed and stage.since and opts.received then
     elapsed = elapsed + math.max(0, opts.now - opts.received)
   end
-  local clock = (stage.mark == "waiting" or stage.mark == "skipped" or elapsed == 0) and "" or text.clock(elapsed)
+  -- A gate that waits has none: no timer runs meanwhile, and a clock that stands still would be wrong.
+  local still = stage.mark == "waiting" or stage.mark == "skipped" or stage.mark == "gate"
+  local clock = (still or elapsed == 0) and "" or text.clock(elapsed)
   if note == "" and clock == "" then
     return {}, 0
   end
