@@ -15,6 +15,8 @@ fn h20_what_is_only_told_or_written_elsewhere_does_not_meet_what_is_expected() {
         .unwrap()
         .set_modified(before)
         .unwrap();
+    // Its last change is now; a run that began within a tick of the file system's clock would take it for its own.
+    std::thread::sleep(std::time::Duration::from_millis(50));
     world.declare("one", "stages:\n  - {agent: a, max_attempts: 3, expects: {files: [docs/tasks.md]}}\n");
     // The first only tells, the second writes something else, the third does it.
     world.hook(
