@@ -1,6 +1,6 @@
 //! A declaration that was edited while its run is paused (SPEC section 5, last paragraph).
 
-use crate::declaration::model::{Gate, Stage};
+use crate::declaration::model::Stage;
 use crate::plan::Plan;
 
 /// What an edited declaration means for a paused run.
@@ -41,14 +41,24 @@ pub fn compare(old: &Plan, new: &Plan, cursor: usize) -> Drift {
     let mut gates: Vec<Ahead> = gates_from(new, cursor);
     for gate in gates_from(old, cursor) {
         let same = |other: &Ahead| other.called == gate.called;
-        let kept = gates.iter().position(|other| *other == gate).or_else(|| gates.iter().position(same));
-        match kept.map(|at| gates.remove(at)) {
-            None => differences.push(format!("the gate \"{}\" is gone", gate.called)),
-            // A gate that asks in fewer cases is, in the others, a gate that was removed.
-            Some(Ahead { when: Some(when), called }) if Some(&when) != gate.when.as_ref() => {
-                differences.push(format!("the gate \"{called}\" asks only when {when}"));
-            }
-            Some(_) => {}
+        let alike = |other: &Ahead| same(other) && other.when == gate.when;
+        let kept = gates.iter().position(alike).or_else(|| gates.iter().position(same));
+        let Some(kept) = kept.map(|at| gates.remove(at)) else {
+            differences.push(format!("the gate \"{}\" is gone", gate.called));
+            continue;
+        };
+        // A gate that asks in fewer cases is, in the others, a gate that was removed.
+        if let Some(when) = kept.when.as_ref().filter(|when| Some(*when) != gate.when.as_ref()) {
+            differences.push(format!("the gate \"{}\" asks only when {when}", gate.called));
+        }
+        // So is one that asks when the work is done already, for the stage that it kept waiting.
+        for stage in unguarded(old, new, cursor, gate.rank, kept.rank) {
+            differences.push(format!(
+                "stage {} ({}) no longer waits for the gate \"{}\"",
+                stage + 1,
+                new.label(stage, &|_| String::new()),
+                gate.called
+            ));
         }
     }
     if differences.is_empty() { Drift::Harmless } else { Drift::Differs(differences) }
@@ -78,9 +88,32 @@ pub(super) fn essence(stage: &Stage) -> String {
     )
 }
 
+/// Stages of the new plan whose work stood behind a gate in the old one, and stands before it now. A stage is known
+/// again by its name, or by who acts in it: an edit of the rest does not hide that it was moved.
+fn unguarded(old: &Plan, new: &Plan, cursor: usize, gate: usize, now: usize) -> Vec<usize> {
+    let acting = |plan: &Plan, ranks: std::ops::Range<usize>| -> Vec<usize> {
+        let ranks = ranks.start.min(plan.total())..ranks.end.min(plan.total());
+        plan.order[ranks].iter().copied().filter(|&index| plan.acts(index)).collect()
+    };
+    // A gate's own action comes before it.
+    let before = (acting(old, cursor..gate + 1), acting(new, cursor..now + 1));
+    let behind = (acting(old, gate + 1..old.total()), acting(new, now + 1..new.total()));
+    let moved = |known: &dyn Fn(&Stage) -> Option<String>, stage: usize| {
+        let Some(key) = known(new.stage(stage)) else { return false };
+        let count = |plan: &Plan, stages: &[usize]| {
+            stages.iter().filter(|&&index| known(plan.stage(index)).as_ref() == Some(&key)).count()
+        };
+        count(new, &before.1) > count(old, &before.0) && count(new, &behind.1) < count(old, &behind.0)
+    };
+    let name = |stage: &Stage| stage.name.as_ref().map(|name| name.value.clone());
+    let action = |stage: &Stage| stage.action.as_ref().map(|action| format!("{:?}", action.value));
+    before.1.iter().copied().filter(|&stage| moved(&name, stage) || moved(&action, stage)).collect()
+}
+
 /// A gate that is still to come.
-#[derive(PartialEq)]
 struct Ahead {
+    /// Its place in the order of execution.
+    rank: usize,
     /// Its name, else its label.
     called: String,
     /// Its condition.
@@ -91,10 +124,12 @@ struct Ahead {
 fn gates_from(plan: &Plan, rank: usize) -> Vec<Ahead> {
     plan.order
         .iter()
+        .enumerate()
         .skip(rank)
-        .map(|&index| (index, plan.stage(index)))
-        .filter(|(_, stage)| matches!(stage.gate.as_ref().map(|gate| gate.value), Some(Gate::HumanApproval)))
-        .map(|(index, stage)| Ahead {
+        .map(|(rank, &index)| (rank, index, plan.stage(index)))
+        .filter(|(_, index, _)| plan.asks(*index))
+        .map(|(rank, index, stage)| Ahead {
+            rank,
             called: match &stage.name {
                 Some(name) => name.value.clone(),
                 None => plan.label(index, &|_| String::new()),

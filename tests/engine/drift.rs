@@ -111,6 +111,65 @@ fn s8_an_edit_goes_on_where_nothing_that_ran_and_no_gate_ahead_is_lost() {
     );
 }
 
+/// A gate that asks when the work is done already was removed for whoever it kept waiting.
+#[test]
+fn what_waited_for_a_gate_ahead_waits_for_it_still_or_the_edit_is_asked_about() {
+    let edited = |stages: &str| compare(&plan(GUARDED), &plan(stages), 1);
+    const GUARDED: &str = "
+  - {name: one, agent: a}
+  - {name: g1, gate: human-approval}
+  - {name: two, agent: b}
+  - {name: g2, gate: human-approval}
+  - {name: three, agent: c}
+  - {agent: c}
+";
+    let moved = "
+  - {name: one, agent: a}
+  - {name: g1, gate: human-approval}
+  - {name: two, agent: b}
+  - {name: three, agent: c}
+  - {name: g2, gate: human-approval}
+  - {agent: c}
+";
+    let unguarded =
+        |stage: &str| Drift::Differs(vec![format!("stage {stage} no longer waits for the gate \"g2\"")]);
+    assert_eq!(edited(moved), unguarded("4 (agent c)"));
+    // Edited, too: known by the name, or by who acts.
+    assert_eq!(
+        edited(&moved.replace("name: three, agent: c", "name: three, agent: d")),
+        unguarded("4 (agent d)")
+    );
+    assert_eq!(edited(&moved.replace("name: three,", "name: four, when: always,")), unguarded("4 (agent c)"));
+    assert_eq!(edited(&moved.replace("name: three, ", "")), unguarded("4 (agent c)"));
+    // The gate as one of the stage that it kept waiting.
+    let joined = GUARDED
+        .replace("  - {name: g2, gate: human-approval}\n", "")
+        .replace("{name: three, agent: c}", "{name: g2, agent: c, gate: human-approval}");
+    assert_eq!(edited(&joined), unguarded("4 (agent c)"));
+    // Without names.
+    let nameless = |text: &str| text.replace("name: g1, ", "").replace("name: g2, ", "");
+    assert_eq!(
+        compare(&plan(&nameless(GUARDED)), &plan(&nameless(moved)), 1),
+        Drift::Differs(vec!["stage 4 (agent c) no longer waits for the gate \"human approval\"".into()])
+    );
+    // Nobody's gate was taken away.
+    let harmless = [
+        GUARDED.replace("  - {name: g2,", "  - {agent: new}\n  - {name: g2,"),
+        GUARDED.replace("  - {name: g2,", "  - {agent: c}\n  - {name: g2,"),
+        GUARDED.replace("  - {name: two, agent: b}\n", "") + "  - {name: two, agent: b}\n",
+        GUARDED.replace("  - {name: three, agent: c}\n", ""),
+        moved.replace("  - {name: two,", "  - {name: g3, gate: human-approval}\n  - {name: two,").replace(
+            "  - {name: three, agent: c}\n  - {name: g2, gate: human-approval}\n",
+            "  - {name: g2, gate: human-approval}\n  - {name: three, agent: c}\n",
+        ),
+    ];
+    for stages in &harmless {
+        assert_eq!(edited(stages), Drift::Harmless, "{stages}");
+    }
+    // A gate that the run has passed keeps nobody waiting any more.
+    assert_eq!(compare(&plan(GUARDED), &plan(GUARDED), 4), Drift::None);
+}
+
 fn step(run: &mut Run, event: Event) {
     let at = Utc.timestamp_opt(1_700_000_000, 0).unwrap();
     machine::step(run, &Record { at, event }).unwrap();
