@@ -81,6 +81,12 @@ impl Keeper {
         Self { book, keys, changed, rows: Vec::new() }
     }
 
+    /// Another declaration was put under the run: its stages have keys of their own.
+    pub fn replanned(&mut self, plan: &Plan) {
+        self.keys = keys(plan);
+        self.touched();
+    }
+
     /// Why the newest checkpoint could not be written yet, if it could not.
     pub fn waiting(&self) -> Option<String> {
         match self.book.state() {

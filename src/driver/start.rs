@@ -304,6 +304,7 @@ impl Drive {
             let record = Record { at: (self.host.clock)(), event: event.clone() };
             self.journal.append(&record);
             replace::replace(&mut self.run, Arc::new(plan), record.at);
+            self.keeper.replanned(&self.run.plan);
             let name = self.run.plan.name();
             let text = format!("{name} goes on with its edited declaration, v{version}");
             self.pending.push(Effect::Say(text));

@@ -100,3 +100,35 @@ sed 's/\"status\": \"IN_PROGRESS\"/\"last_task\": \"Task 3\", &/' $f > $f.new &&
     let first = world.read("seen").lines().next().unwrap_or_default().to_owned();
     assert_eq!(first, "--resume-from='Task 3'", "{}", world.read("conductor/tracks/t/metadata.json"));
 }
+
+/// A declaration that was edited while its run was paused has keys of its own: each stage writes its own step.
+#[test]
+fn after_an_edit_each_stage_keeps_its_own_step() {
+    let world = World::new();
+    let (moved, gate) = ("  - {name: three, agent: c}\n", "  - {name: g2, gate: human-approval}\n");
+    let stages = |end: String| {
+        format!(
+            "stages:\n  - {{name: one, agent: a}}\n  - {{name: g1, gate: human-approval}}\n  - {{name: two, agent: b}}\n{end}"
+        )
+    };
+    world.declare("edited", &stages(format!("{gate}{moved}")));
+    let run_id = world.run("edited", json!({}));
+    assert_eq!(world.settled()["gate"]["id"], "2.1");
+    world.declare("edited", &stages(format!("{moved}{gate}")));
+    world.refused("decide", json!({ "decision": "approve" }), "declaration-changed");
+    world.ok("decide", json!({ "decision": "approve", "answer": "new" }));
+    assert_eq!(world.settled()["gate"]["id"], "5.1");
+    let path = format!(".claude/state/runs/{run_id}/metadata.json");
+    let steps = metadata(&world, &path)["loop_state"]["checkpoints"].clone();
+    for (key, agent) in [("ONE", "a"), ("TWO", "b"), ("THREE", "c")] {
+        assert_eq!(
+            (&steps[key]["status"], &steps[key]["agent"]),
+            (&json!("PASSED"), &json!(agent)),
+            "{steps:#}"
+        );
+    }
+    assert_eq!(world.status()["checkpoints"].as_array().map_or(3, Vec::len), 3);
+    let complaints: Vec<_> =
+        world.events().into_iter().filter(|it| it["type"] == "notice" && it["level"] != "info").collect();
+    assert!(complaints.is_empty(), "{complaints:?}");
+}
