@@ -59,6 +59,10 @@ impl Plan {
     /// Applies defaults, refuses what does not fit, and sorts the stages.
     pub fn new(declaration: Declaration, given: &Inputs) -> Result<Self, InputError> {
         let inputs = resolve(&declaration.inputs, given)?;
+        Ok(Self::with(declaration, inputs))
+    }
+
+    fn with(declaration: Declaration, inputs: Inputs) -> Self {
         let order = order(&declaration.stages);
         let mut ranks = vec![0; order.len()];
         for (rank, &stage) in order.iter().enumerate() {
@@ -66,7 +70,22 @@ impl Plan {
         }
         let mut plan = Self { declaration, inputs, order, ranks, labels: Vec::new() };
         plan.labels = (0..plan.total()).map(|index| plan.fixed_label(index)).collect();
-        Ok(plan)
+        plan
+    }
+
+    /// The plan of a run that stands in a journal: its inputs were looked at when they were given, and those that held
+    /// a secret are masked there, which no type allows.
+    pub fn kept(declaration: Declaration, given: &Inputs) -> Self {
+        let mut inputs = Inputs::new();
+        for input in &declaration.inputs {
+            let name = &input.name.value;
+            let default = || input.default.as_ref().map(|default| default.value.clone());
+            let given = given.get(name).filter(|value| !(input.required && value.is_empty()));
+            if let Some(value) = given.cloned().or_else(default) {
+                inputs.insert(name.clone(), value);
+            }
+        }
+        Self::with(declaration, inputs)
     }
 
     /// The same for a run that is under way: inputs that the edited declaration has no more are dropped.

@@ -125,5 +125,5 @@ pub fn kept_plan(dir: &RunDir, name: &str, inputs: &Inputs) -> Result<Plan, Open
     let checked = check::check_bytes(&bytes, &check::Context::default());
     let declaration = checked.draft.finish(&checked.tree);
     let declaration = declaration.ok_or_else(|| failed("it is no declaration any more".into()))?;
-    Plan::again(declaration, inputs).map_err(|error| failed(error.to_string()))
+    Ok(Plan::kept(declaration, inputs))
 }

@@ -13,6 +13,9 @@ use crate::store::{atomic, rundir};
 use serde_json::json;
 use std::fs;
 
+/// What a notice says in words of the program's own.
+const NOTICE: [&str; 6] = ["type", "outcome", "gate", "decision", "reason", "state"];
+
 impl Drive {
     pub(super) fn perform(&mut self, effect: Effect) {
         match effect {
@@ -41,7 +44,9 @@ impl Drive {
                 gate_review::make(&self.shared.hurry, &self.root, &self.dir, &self.run, stage, looked);
             }
             Effect::Log(line) => self.log(&line),
-            Effect::Say(text) => self.notice("info", &text),
+            Effect::Say(text) => {
+                self.tell(json!({ "type": "notice", "level": "info", "answer": true, "message": text }));
+            }
             Effect::Tell(notice) => {
                 let stops = matches!(
                     notice,
@@ -67,7 +72,7 @@ impl Drive {
         if matches!(notice, Notice::RunStarted) {
             event["inputs"] = json!(self.run.plan.inputs);
         }
-        self.host.secrets.mask_value(&mut event);
+        self.host.secrets.mask_message(&mut event, &NOTICE);
         self.tell(event);
     }
 

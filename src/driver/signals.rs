@@ -110,7 +110,7 @@ impl Drive {
             "type": "permission", "id": id, "stage": self.run.current_position(),
             "tool": question.tool, "title": question.title, "input": question.input,
         });
-        self.host.secrets.mask_value(&mut event);
+        self.host.secrets.mask_message(&mut event, &["type", "id"]);
         self.tell(event);
         let until = Instant::now() + self.host.config.permission_timeout;
         self.questions.push(Pending { id, launch, question, until });

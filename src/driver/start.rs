@@ -2,6 +2,7 @@
 
 use super::open::{OpenError, Opened, kept_plan, open};
 use super::{Drive, Host, Message, Shared, projection};
+use crate::declaration::model::InputKind;
 use crate::plan::{Inputs, Plan};
 use crate::run::effect::Effect;
 use crate::run::event::{Adopted, Event, Record};
@@ -131,11 +132,19 @@ fn make(
     run_id: String,
     new: NewRun,
 ) -> Result<(Run, Vec<Effect>, Journal), StartError> {
+    // A value of a set stands in the declaration for all to read. It is no secret, whatever the environment holds, and
+    // masked it would be another value, or none.
+    let declared = &new.plan.declaration.inputs;
+    let listed =
+        |name: &str| declared.iter().any(|it| it.name.value == name && !matches!(it.kind, InputKind::String));
+    let listed: Inputs =
+        new.inputs.iter().filter(|(name, _)| listed(name)).map(|(n, v)| (n.clone(), v.clone())).collect();
     let secrets = |(name, value): (&String, &String)| {
         let names = host.secrets.within(value);
         (!names.is_empty()).then(|| (name.clone(), names))
     };
-    let hidden = new.inputs.iter().filter_map(secrets).collect();
+    let hidden =
+        new.inputs.iter().filter(|(name, _)| !listed.contains_key(*name)).filter_map(secrets).collect();
     let event = Event::RunStarted {
         run_id,
         superpower: new.plan.name().to_owned(),
@@ -150,6 +159,9 @@ fn make(
     let record = Record { at: (host.clock)(), event };
     let mut kept = record.clone();
     kept.event.texts(&mut |text| *text = host.secrets.mask(text).into_owned());
+    if let Event::RunStarted { inputs, .. } = &mut kept.event {
+        inputs.extend(listed);
+    }
     let mut journal = Journal::create(&dir.journal())?;
     journal.append(&kept);
     journal.flush()?;

@@ -75,14 +75,14 @@ impl Drive {
             head["live"]["checkpoint"] = json!(self.checkpoint_line());
         }
         head["checkpoint_waiting"] = json!(self.keeper.waiting());
-        let masked = |mut value: Value| {
-            self.host.secrets.mask_value(&mut value);
+        let masked = |mut value: Value, words: &[&str]| {
+            self.host.secrets.mask_message(&mut value, words);
             value
         };
-        let head = masked(head);
-        let mut stages =
-            (0..self.run.plan.total()).map(|stage| masked(snapshot::stage(&self.run, stage, now)));
-        let mut rows = self.keeper.rows().iter().map(|row| masked(json!(row)));
+        let head = masked(head, &["root", "run_id", "superpower", "state", "reason"]);
+        let stage = |stage| masked(snapshot::stage(&self.run, stage, now), &["kind", "mark"]);
+        let mut stages = (0..self.run.plan.total()).map(stage);
+        let mut rows = self.keeper.rows().iter().map(|row| masked(json!(row), &["key", "status"]));
         let lists: [List; 2] = [("checkpoints", &mut rows), ("stages", &mut stages)];
         let picture = Picture::draw(&self.root, head, lists);
         let event = picture.event.clone();

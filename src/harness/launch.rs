@@ -320,16 +320,13 @@ impl Sink {
 
     fn masked(&self, signal: Signal) -> Signal {
         match signal {
-            Signal::Progress(progress) => {
-                let Ok(mut value) = serde_json::to_value(&progress) else {
-                    return Signal::Progress(progress);
-                };
-                self.secrets.mask_value(&mut value);
-                Signal::Progress(serde_json::from_value(value).unwrap_or(progress))
+            Signal::Progress(mut progress) => {
+                progress.texts(&mut |text| *text = self.secrets.mask(text).into_owned());
+                Signal::Progress(progress)
             }
             Signal::Asked(mut question) => {
                 question.title = self.secrets.mask(&question.title).into_owned();
-                self.secrets.mask_value(&mut question.input);
+                self.secrets.mask_all(&mut question.input);
                 Signal::Asked(question)
             }
             Signal::Ended(ending) => Signal::Ended(ending.masked(&self.secrets)),

@@ -130,6 +130,21 @@ pub enum Progress {
     },
 }
 
+impl Progress {
+    /// Every text of it that somebody else wrote, for whoever masks.
+    fn texts(&mut self, each: &mut dyn FnMut(&mut String)) {
+        match self {
+            Progress::Text { text } | Progress::Waiting { text } | Progress::Note { text } => each(text),
+            Progress::Tool { title, files, .. } => {
+                each(title);
+                files.iter_mut().for_each(each);
+            }
+            Progress::Todo { items } => items.iter_mut().for_each(|item| each(&mut item.text)),
+            Progress::Usage { .. } => {}
+        }
+    }
+}
+
 /// An entry of an agent's to-do list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TodoItem {

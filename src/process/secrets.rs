@@ -2,6 +2,7 @@
 
 use super::Environment;
 use regex::bytes::Regex;
+use serde_json::Value;
 use std::borrow::Cow;
 
 /// What stands in a secret's place.
@@ -82,27 +83,46 @@ impl Secrets {
         }
     }
 
-    /// Masks every text inside of `value`, names included.
-    pub fn mask_value(&self, value: &mut serde_json::Value) {
-        use serde_json::Value;
+    /// Masks every text inside of a value that somebody else made, names included.
+    pub fn mask_all(&self, value: &mut Value) {
         if self.is_empty() {
             return;
         }
         match value {
-            Value::String(text) => {
-                if let Cow::Owned(masked) = self.mask(text) {
-                    *text = masked;
-                }
-            }
-            Value::Array(items) => items.iter_mut().for_each(|v| self.mask_value(v)),
+            Value::String(text) => self.mask_text(text),
+            Value::Array(items) => items.iter_mut().for_each(|v| self.mask_all(v)),
             Value::Object(map) => {
                 let old = std::mem::take(map);
                 map.extend(old.into_iter().map(|(name, mut value)| {
-                    self.mask_value(&mut value);
+                    self.mask_all(&mut value);
                     (self.mask(&name).into_owned(), value)
                 }));
             }
             _ => {}
+        }
+    }
+
+    /// Masks the texts of a message of ours: its names stay, and so do the fields that are `words` for a program to
+    /// read. What a secret happens to be must not change what is done with the message.
+    pub fn mask_message(&self, message: &mut Value, words: &[&str]) {
+        if self.is_empty() {
+            return;
+        }
+        match message {
+            Value::String(text) => self.mask_text(text),
+            Value::Array(items) => items.iter_mut().for_each(|v| self.mask_message(v, &[])),
+            Value::Object(map) => {
+                for (_, value) in map.iter_mut().filter(|(name, _)| !words.contains(&name.as_str())) {
+                    self.mask_message(value, &[]);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn mask_text(&self, text: &mut String) {
+        if let Cow::Owned(masked) = self.mask(text) {
+            *text = masked;
         }
     }
 

@@ -146,3 +146,82 @@ fn an_input_that_held_a_secret_is_whole_again_or_asked_for() {
     let journal = world.read(&format!(".claude/state/runs/{run}/journal.jsonl"));
     assert!(journal.contains("***, then ***") && !journal.contains("sk-live"), "{journal}");
 }
+
+const WORDS: &str = "inputs:
+  - {name: scope, type: enum, enum: [full, tokens-only]}
+  - {name: kind}
+stages:
+  - {agent: a}
+  - {gate: human-approval}
+  - {agent: b, when: '{{scope}} == tokens-only'}
+  - {agent: c, when: '{{kind}} == interrupted'}
+  - {gate: human-approval, name: last, when: '{{scope}} == tokens-only'}
+";
+
+/// Not a test: an editor whose secrets are words of the program and of the declaration.
+#[test]
+fn worded() {
+    let (Some(root), Ok(what)) = (std::env::var_os(PROJECT), std::env::var("SUPERPOWER_SECRETS_WORDS"))
+    else {
+        return;
+    };
+    let world = World::at(Path::new(&root));
+    let picture = if what == "run" {
+        world.declare("worded", WORDS);
+        world.run("worded", json!({ "scope": "tokens-only", "kind": "interrupted" }));
+        world.settled()
+    } else {
+        let answer = world.decide("approve", "");
+        assert!(answer["ok"].is_object(), "{answer}");
+        world.settled()
+    };
+    assert_eq!(picture["superpower"], "worded", "{picture}");
+    assert_eq!(picture["stages"][0]["mark"], "passed");
+    assert_eq!(picture["root"], json!(world.root()));
+    let events = world.events();
+    let opened = events.iter().find(|event| event["type"] == "gate-opened");
+    assert!(opened.is_some() || picture["state"] == "complete", "{events:?}");
+    assert!(events.iter().any(|event| event["type"] == "run-paused" || event["type"] == "run-finished"));
+    fs::write(Path::new(&root).join("picture"), picture.to_string()).unwrap();
+}
+
+/// What is masked is what is shown and kept. A run does with it what it would do without.
+#[test]
+fn what_the_secrets_are_changes_nothing_in_a_run() {
+    let world = World::new();
+    let root = world.root().display().to_string();
+    let names: Vec<String> = [
+        "current_stage",
+        "tokens-only",
+        "interrupted",
+        "gate-opened",
+        "run-paused",
+        "run-finished",
+        "started_at",
+        "superpower",
+        "human-approval",
+        "in_progress",
+        &root,
+    ]
+    .iter()
+    .map(|value| (*value).to_owned())
+    .collect();
+    let editor = |what: &str, with_secrets: bool| {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.args(["--exact", "secrets_kept::worded", "--nocapture", "--test-threads=1"]);
+        command.env(PROJECT, world.root()).env("SUPERPOWER_SECRETS_WORDS", what);
+        command.env_remove("SUPERPOWER_RUN_ID").stdout(Stdio::null());
+        for (at, value) in names.iter().enumerate().filter(|_| with_secrets) {
+            command.env(format!("WORD_{at}_KEY"), value);
+        }
+        assert!(command.status().unwrap().success(), "{what}");
+        serde_json::from_str::<Value>(&world.read("picture")).unwrap()
+    };
+    assert_eq!(editor("run", true)["gate"]["id"], "2.1");
+    let picture = editor("approve", true);
+    assert_eq!(picture["gate"]["id"], "5.1", "{picture}");
+    assert_eq!((&picture["current_stage"], &picture["reason"]), (&json!(5), &json!("gate")));
+    assert_eq!(world.calls(), ["a", "b", "c"]);
+    assert!(world.read(".prompt").contains("- scope: tokens-only"), "{}", world.read(".prompt"));
+    assert_eq!(editor("approve", true)["state"], "complete");
+}
