@@ -87,7 +87,12 @@ local handlers = {
     end
   end,
   notice = function(event)
-    require("superpower.notify").news(event.message, event.level or "info")
+    if event.answer then
+      -- What becomes of a verb: also where nobody wants to hear the news, and headless.
+      require("superpower.notify").info(event.message)
+    else
+      require("superpower.notify").news(event.message, event.level or "info")
+    end
   end,
   ["gate-opened"] = function(event)
     require("superpower.buffers").look(event.root)

@@ -139,11 +139,7 @@ pub fn seal(root: &Path, dir: &RunDir, gate: &str) -> Option<String> {
 
 /// Files under review at the newest approval that have changed since it, where no agent has started since.
 pub fn changed_since_approval(root: &Path, dir: &RunDir, run: &Run) -> Vec<String> {
-    let newest = run.decisions.last();
-    let Some(decision) = newest.filter(|it| it.decision == Decision::Approve && it.launches == run.launches)
-    else {
-        return Vec::new();
-    };
+    let Some(decision) = run.unused_approval() else { return Vec::new() };
     let sealed = load(dir, &gate_id(decision.stage, decision.visit))
         .filter(|review| decision.digest.as_ref() == Some(&digest(review)));
     let Some(review) = sealed else { return Vec::new() };

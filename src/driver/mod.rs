@@ -6,6 +6,7 @@
 pub mod checkpoints;
 mod facts;
 pub mod gate_review;
+pub mod give_up;
 mod hear;
 pub mod judge;
 pub mod live;

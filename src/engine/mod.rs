@@ -128,6 +128,13 @@ impl Engine {
         self.queue.push(json!({ "type": "notice", "root": root, "level": level, "message": message }));
     }
 
+    /// Says something that belongs to the answer of a verb: it is said whatever the user wants to hear of.
+    fn answered(&self, root: &Path, message: &str) {
+        let notice =
+            json!({ "type": "notice", "root": root, "level": "info", "answer": true, "message": message });
+        self.queue.push(notice);
+    }
+
     fn config(&self) -> Config {
         locked(&self.config).clone()
     }

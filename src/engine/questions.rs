@@ -88,7 +88,18 @@ pub fn before_driving(
         ));
     }
     // Without its file the run goes on with the copy that it kept, which was agreed to when it began.
-    let Ok(loaded) = Loaded::find(engine, root, run.plan.name()) else { return Ok(Vec::new()) };
+    let loaded = match Loaded::find(engine, root, run.plan.name()) {
+        Ok(loaded) => loaded,
+        Err(gone) => {
+            let name = run.plan.name();
+            let why = if gone.code == "unknown-superpower" { "is no longer there" } else { &gone.message };
+            engine.answered(
+                root,
+                &format!("{name} goes on with the declaration that it kept: the file of it {why}"),
+            );
+            return Ok(Vec::new());
+        }
+    };
     let edited = drift(opened, &loaded, answers)?;
     if loaded.checked.declaration.is_some() {
         loaded.require_trust(engine, root)?;
@@ -140,9 +151,7 @@ fn drift(opened: &Opened, loaded: &Loaded, answers: &Answers) -> Result<Option<P
 
 /// Files under review that changed since the approval: a question, or the events of its answer.
 pub fn look_again(root: &Path, opened: &Opened, answers: &Answers) -> Result<Option<Vec<Event>>, Refusal> {
-    if answers.has(Choice::GoOn)
-        || !matches!(opened.run.phase.reason(), Some(Reason::Interrupted | Reason::User))
-    {
+    if answers.has(Choice::GoOn) || opened.run.phase.reason().is_none_or(|reason| reason == Reason::Gate) {
         return Ok(None);
     }
     let files = gate_review::changed_since_approval(root, &opened.dir, &opened.run);

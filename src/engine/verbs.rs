@@ -3,6 +3,7 @@
 use super::loaded::Loaded;
 use super::questions::{Answers, before_driving, look_again, nested};
 use super::{Engine, Refusal, which};
+use crate::driver::give_up::give_up;
 use crate::driver::open::Opened;
 use crate::driver::start::{Handle, NewRun, begin, take_up};
 use crate::driver::{Message, gate_review};
@@ -136,7 +137,7 @@ pub fn resume(engine: &Engine, request: Resume) -> Answer {
         events.push(Event::Resumed { by });
         Ok(events)
     });
-    started(engine, root, handle?, others)
+    started(engine, root, handle.map_err(|refusal| which::lost(root, &run_id, refusal))?, others)
 }
 
 pub fn decide(engine: &Engine, request: Decide) -> Answer {
@@ -168,7 +169,7 @@ pub fn decide(engine: &Engine, request: Decide) -> Answer {
         events.push(Event::GateDecided { stage, visit, decision, comment, by, digest });
         Ok(events)
     });
-    started(engine, root, handle?, 0)
+    started(engine, root, handle.map_err(|refusal| which::lost(root, &run_id, refusal))?, 0)
 }
 
 pub fn retry(engine: &Engine, request: Retry) -> Answer {
@@ -188,8 +189,18 @@ pub fn pause(engine: &Engine, request: Verb) -> Answer {
 
 pub fn cancel(engine: &Engine, request: Verb) -> Answer {
     nested("cancel runs")?;
-    let event = Event::Cancelled { by: by(request.by) };
-    told_or_done(engine, &request.root, "cancel", event)
+    let by = by(request.by);
+    let event = Event::Cancelled { by: by.clone() };
+    let answer = told_or_done(engine, &request.root, "cancel", event);
+    match answer {
+        Err(refusal) if which::is_lost(&refusal) => {
+            // What cannot be read cannot be gone on with, but it can be ended.
+            let run_id = which::current(engine, &request.root)?;
+            give_up(&engine.host(), &request.root, &run_id, &by)?;
+            Ok(json!({ "run_id": run_id, "others": 0, "state": "cancelled" }))
+        }
+        answer => answer,
+    }
 }
 
 pub fn answer(engine: &Engine, request: AnswerRequest) -> Answer {
@@ -228,12 +239,15 @@ fn verb(engine: &Engine, root: &Path, name: &str, event: Event, answers: Option<
         // The machine says of a run that is over, or that waits for another verb, what it is.
         let fits = matches!(opened.run.phase.reason(), Some(reason) if !reason.waits_for_another_verb());
         if let Some(answers) = answers.filter(|_| fits) {
+            if let Some(at) = look_again(root, opened, answers)? {
+                return Ok(at);
+            }
             events = before_driving(engine, root, opened, answers)?;
         }
         events.push(event);
         Ok(events)
     });
-    started(engine, root, handle?, 0)
+    started(engine, root, handle.map_err(|refusal| which::lost(root, &run_id, refusal))?, 0)
 }
 
 /// Hands a verb to the drive that is under way, or does it without one.

@@ -112,6 +112,27 @@ pub fn summaries(root: &Path) -> Vec<Summary> {
     rundir::ids(root).into_iter().filter_map(summary).collect()
 }
 
+/// Whether a verb was refused because the run itself cannot be read any more.
+pub fn is_lost(refusal: &Refusal) -> bool {
+    refusal.code == "unreadable-run" || (refusal.code == "nothing-to-resume" && refusal.data["lost"] == true)
+}
+
+/// What can be done with a run that cannot be read any more: no verb goes on with it.
+pub fn lost(root: &Path, run_id: &str, refusal: Refusal) -> Refusal {
+    let current = squad::read(root).ok().flatten().filter(|squad| squad.run_id.as_deref() == Some(run_id));
+    let missing = refusal.code == "nothing-to-resume" && current.is_some();
+    if refusal.code != "unreadable-run" && !missing {
+        return refusal;
+    }
+    let name = RunDir::of(root, run_id).summary().map(|summary| summary.superpower);
+    let name = name.or(current.map(|squad| squad.active_superpower)).unwrap_or_else(|| "NAME".into());
+    let message = format!(
+        "{}; nothing can go on with this run: :Superpower cancel ends it, :Superpower run {name} starts anew",
+        refusal.message
+    );
+    Refusal::with(refusal.code, message, json!({ "lost": true }))
+}
+
 /// Sees to it that nothing of another tool's is lost when `squad.json` is about to name a run of ours: its run becomes
 /// one of ours, and what cannot be taken over is moved aside, and said.
 pub fn make_way(engine: &Engine, root: &Path) -> Result<(), Refusal> {

@@ -42,11 +42,8 @@ pub(super) fn reopen(
     at: DateTime<Utc>,
     out: &mut Vec<Effect>,
 ) -> Result<(), Refusal> {
-    let newest = run.decisions.last();
-    let fits = newest.is_some_and(|it| {
-        it.stage == stage && it.decision == Decision::Approve && it.launches == run.launches
-    });
-    if !fits || !matches!(run.phase.reason(), Some(Reason::Interrupted | Reason::User)) {
+    let fits = run.unused_approval().is_some_and(|it| it.stage == stage);
+    if !fits || run.phase.reason().is_none_or(|reason| reason == Reason::Gate) {
         return Err(Refusal::NoGate);
     }
     for rank in run.plan.rank(stage)..=run.cursor.min(run.plan.total() - 1) {

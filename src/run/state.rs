@@ -318,6 +318,12 @@ impl Run {
         open.then(|| (stage, self.stages[stage].visit))
     }
 
+    /// The newest decision, where it is an approval that no agent has been started after. A launch that was decided
+    /// upon, but never heard of, did nothing.
+    pub fn unused_approval(&self) -> Option<&GateRecord> {
+        self.decisions.last().filter(|it| it.decision == Decision::Approve && self.heard <= it.launches)
+    }
+
     /// Whether the stage's action was dispatched and passed, in the visit that stands.
     pub fn action_ran(&self, stage: usize) -> bool {
         self.plan.acts(stage)

@@ -73,7 +73,7 @@ fn s3_a_damaged_journal_is_kept_whole_and_the_run_goes_on_from_what_stands_befor
 #[test]
 fn a_journal_without_a_beginning_holds_up_no_other_run() {
     let (world, journal, bytes) = damaged("\"run-started\"", |_| b"nothing".to_vec());
-    for op in ["resume", "retry", "cancel"] {
+    for op in ["resume", "retry", "pause"] {
         let message = world.refused(op, json!({}), "unreadable-run");
         assert!(message.contains("damaged at line 2") && message.contains("start it anew"), "{message}");
     }
@@ -94,4 +94,49 @@ fn what_cannot_be_kept_is_not_mended() {
     drop(failing);
     world.ok("resume", json!({}));
     assert_eq!(world.settled()["gate"]["id"], "2.1");
+}
+
+/// Nothing can go on with it; every verb says what can be done instead, and that works.
+#[test]
+fn a_run_that_cannot_be_read_any_more_can_be_ended() {
+    type Loss = fn(&std::path::Path);
+    let lose: [(&str, Loss); 4] = [
+        ("the declaration", |dir| fs::remove_file(dir.join("declaration-1.yaml")).unwrap()),
+        ("the journal", |dir| fs::remove_file(dir.join("journal.jsonl")).unwrap()),
+        ("its text", |dir| fs::write(dir.join("journal.jsonl"), "no journal\n\n\n").unwrap()),
+        ("all of it", |dir| fs::remove_dir_all(dir).unwrap()),
+    ];
+    for (what, lose) in lose {
+        let world = World::new();
+        world.declare("lost", "stages:\n  - {agent: a}\n  - {gate: human-approval}\n  - {agent: b}\n");
+        let run_id = world.run("lost", json!({}));
+        assert_eq!(world.settled()["reason"], "gate");
+        lose(&world.path(&format!(".claude/state/runs/{run_id}")));
+        for (op, fields) in [
+            ("resume", json!({})),
+            ("resume", json!({ "answer": "new" })),
+            ("decide", json!({ "decision": "approve" })),
+            ("retry", json!({})),
+            ("skip", json!({})),
+            ("pause", json!({})),
+        ] {
+            let message = world.call(op, fields)["err"]["message"].as_str().unwrap().to_owned();
+            assert!(
+                message.contains(":Superpower cancel ends it, :Superpower run lost starts anew"),
+                "{what}, {op}: {message}"
+            );
+        }
+        world.events();
+        let answer = world.ok("cancel", json!({ "by": "ann" }));
+        assert_eq!((&answer["run_id"], &answer["state"]), (&json!(run_id), &json!("cancelled")), "{what}");
+        assert_eq!(world.squad()["status"], "cancelled", "{what}");
+        assert_eq!(world.log().last().unwrap(), "CANCELLED  lost");
+        let told = world.events().into_iter().find(|event| event["type"] == "run-finished");
+        assert_eq!(told.unwrap()["state"], "cancelled", "{what}");
+        let runs = world.ok("runs", json!({}));
+        assert!(runs.as_array().unwrap().iter().all(|run| run["state"] == "cancelled"), "{what}: {runs}");
+        assert_eq!(world.calls(), ["a"]);
+        world.run("lost", json!({}));
+        assert_eq!(world.settled()["reason"], "gate");
+    }
 }

@@ -21,6 +21,11 @@ fn at_gate() -> (World, String) {
 
 /// The same, approved by an editor that died before the next stage began.
 fn approved() -> World {
+    approved_until("gate-decided")
+}
+
+/// The same, with the journal as it stood when this was last written.
+fn approved_until(last: &str) -> World {
     let (mut world, run_id) = at_gate();
     world.ok("decide", json!({ "decision": "approve" }));
     world.settled();
@@ -28,9 +33,51 @@ fn approved() -> World {
     let journal = format!(".claude/state/runs/{run_id}/journal.jsonl");
     let text = world.read(&journal);
     let decided = text.find("\"gate-decided\"").unwrap();
-    let end = decided + text[decided..].find('\n').unwrap();
+    let last = decided + text[decided..].find(&format!("\"{last}\"")).unwrap();
+    let end = last + text[last..].find('\n').unwrap();
     world.write(&journal, &text[..=end]);
     world
+}
+
+/// The next stage was decided upon, and its agent never heard of: it has not started.
+#[test]
+fn a_stage_that_was_only_decided_upon_has_not_started() {
+    let world = approved_until("stage-decided");
+    world.write("plan.md", "evil\n");
+    let message = world.refused("resume", json!({}), "files-changed");
+    assert!(message.contains("plan.md"), "{message}");
+    world.ok("resume", json!({ "answer": "look-again" }));
+    assert_eq!(world.settled()["gate"]["id"], "2.2");
+    assert_eq!(world.calls(), ["a", "b"], "the second is from before");
+    world.ok("decide", json!({ "decision": "approve" }));
+    assert_eq!(world.settled()["state"], "complete");
+
+    // So it is with one that may not be started, whatever the verb is that goes on.
+    let world = World::new();
+    world.declare(
+        "fix",
+        "inputs:\n  - {name: track_id, default: t}\nstages:\n  - {agent: a}\n  - {gate: human-approval}\n  - {agent: loop-fixer}\n",
+    );
+    let document = |max: u32| {
+        let state = json!({ "fix_cycle_count": 4, "max_fix_cycles": max, "checkpoints": {} });
+        world.write("conductor/tracks/t/metadata.json", &json!({ "loop_state": state }).to_string());
+    };
+    document(3);
+    world.hook("[ $1 = a ] && echo plan > plan.md; echo done");
+    world.run("fix", json!({}));
+    assert_eq!(world.settled()["gate"]["id"], "2.1");
+    world.ok("decide", json!({ "decision": "approve" }));
+    assert_eq!(world.settled()["reason"], "blocked");
+    document(9);
+    world.write("plan.md", "evil\n");
+    for verb in ["retry", "skip", "resume"] {
+        world.refused(verb, json!({}), "files-changed");
+    }
+    world.ok("retry", json!({ "answer": "look-again" }));
+    assert_eq!(world.settled()["gate"]["id"], "2.2");
+    world.ok("decide", json!({ "decision": "approve" }));
+    assert_eq!(world.settled()["state"], "complete");
+    assert_eq!(world.calls(), ["a", "loop-fixer"]);
 }
 
 #[test]

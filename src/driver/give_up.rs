@@ -1,0 +1,53 @@
+//! The end of a run that cannot be read any more: its declaration or its journal is lost or damaged. Nobody can go on
+//! with it, but what others read of it must not call it a run that waits for ever.
+
+use super::Host;
+use super::start::{StartError, lock};
+use crate::run::event::{Event, Record};
+use crate::store::journal::{self, Journal};
+use crate::store::log::Log;
+use crate::store::rundir::RunDir;
+use crate::store::squad;
+use serde_json::json;
+use std::path::Path;
+
+/// Cancels such a run. Where its journal can be read, it is told there too, for whoever mends the rest.
+pub fn give_up(host: &Host, root: &Path, run_id: &str, by: &str) -> Result<(), StartError> {
+    let _lease = lock(root)?;
+    let at = (host.clock)();
+    let dir = RunDir::of(root, run_id);
+    let whole = journal::read(&dir.journal()).ok().filter(|contents| contents.damaged.is_none());
+    if let Some(contents) = whole {
+        let mut journal = Journal::open(&dir.journal(), &contents)?;
+        let mut event = Event::Cancelled { by: by.to_owned() };
+        event.texts(&mut |text| *text = host.secrets.mask(text).into_owned());
+        journal.append(&Record { at, event });
+        journal.flush()?;
+    }
+    let mut name = None;
+    if let Some(mut summary) = dir.summary() {
+        name = Some(summary.superpower.clone());
+        summary.state = "cancelled".into();
+        summary.summary = "cancelled".into();
+        summary.reason = None;
+        summary.updated_at = at.timestamp_millis();
+        dir.write_summary(&summary)?;
+    }
+    if let Ok(Some(mut squad)) = squad::read(root)
+        && squad.run_id.as_deref() == Some(run_id)
+    {
+        squad.status = "cancelled".into();
+        squad::write(root, &squad, None, at)?;
+        name = Some(squad.active_superpower);
+    }
+    let name = name.unwrap_or_else(|| run_id.to_owned());
+    let line = format!("[superpower] CANCELLED  {name}");
+    // The run is over whether its log says so or not.
+    let _ = Log::new(root, host.config.max_log).append(&line);
+    host.say(&json!({ "type": "log", "root": root, "run_id": run_id, "line": line }));
+    host.say(&json!({
+        "type": "run-finished", "root": root, "run_id": run_id, "superpower": name, "state": "cancelled",
+        "summary": "cancelled",
+    }));
+    Ok(())
+}
