@@ -185,7 +185,7 @@ def new_ui_feature(harness):
 
 
 def bugfix(harness):
-    wait = "<<say: I begin.>>\n" + bash(harness, "sleep 300")
+    wait = "<<say: I begin.>>\n" + bash(harness, "tail -f package.json")
     project = Project(harness, "bugfix", {"orchestrator": wait})
     status, said = project.verb(f"run bugfix {BUG}")
     check(f"{project.name} stops at its gate", status == 3, said)
@@ -195,7 +195,7 @@ def bugfix(harness):
     nvim = project.start("Superpower! approve")
     check(f"{project.name}: the fix begins", project.wait_for("STAGE 3/5"))
     until = time.monotonic() + 60
-    while not any("sleep 300" in line for line in project.survivors()) and time.monotonic() < until:
+    while not any("tail -f" in line for line in project.survivors()) and time.monotonic() < until:
         time.sleep(0.1)
     check(f"{project.name}: a shell of it runs", time.monotonic() < until)
     nvim.send_signal(signal.SIGKILL)
