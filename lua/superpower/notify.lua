@@ -27,15 +27,30 @@ end
 
 local plain = vim.notify
 
---- One line that Neovim itself shows must not be longer than the screen, or it asks for a key. A user's own `vim.notify`
---- gets the whole of it.
+--- Whether Neovim itself shows this, on one line and with a command line to show it on: a longer one than the screen
+--- would ask for a key. A user's own `vim.notify` gets the whole of it.
 ---@param message string
----@return string
-function M.fitting(message)
+---@return string? what of it fits, where not all of it does
+local function fitting(message)
   if vim.notify ~= plain or message:find("\n", 1, true) then
-    return message
+    return nil
   end
-  return require("superpower.ui.text").cut(message, math.max(20, vim.v.echospace))
+  local cut = require("superpower.ui.text").cut(message, math.max(20, vim.v.echospace))
+  return cut ~= message and cut or nil
+end
+
+local highlights = { [vim.log.levels.ERROR] = "ErrorMsg", [vim.log.levels.WARN] = "WarningMsg" }
+
+--- What is too long for the screen: Neovim shows its beginning and its end, and `:messages` has the whole of it.
+---@param message string
+---@param level integer
+local function long(message, level)
+  local shortmess = vim.o.shortmess
+  vim.opt.shortmess:append("T")
+  vim.cmd.echohl(highlights[level] or "None")
+  pcall(vim.cmd.echomsg, vim.fn.string(message))
+  vim.cmd.echohl("None")
+  vim.o.shortmess = shortmess
 end
 
 ---@param message string
@@ -52,11 +67,15 @@ local function say(message, level)
   vim.schedule(function()
     if vim.v.exiting ~= vim.NIL then
       return
+    end
+    local cut = fitting(message)
+    if cut and vim.o.cmdheight > 0 then
+      long(message, level)
     elseif vim.notify == plain and vim.o.cmdheight == 0 and level == vim.log.levels.ERROR then
       -- As an error proper it would ask for a key there, and be gone by then.
-      vim.api.nvim_echo({ { M.fitting(message), "ErrorMsg" } }, true, {})
+      vim.api.nvim_echo({ { cut or message, "ErrorMsg" } }, true, {})
     else
-      vim.notify(M.fitting(message), level, { title = "superpower" })
+      vim.notify(cut or message, level, { title = "superpower" })
     end
   end)
 end

@@ -110,7 +110,10 @@ describe("the bang", function()
     os.remove(path)
     done = headless("Superpower! approve", { dir = dir })
     eq(0, done.code, done.err)
-    contains(done.err, "superpower: small goes on with the declaration that it kept: the file of it is no longer there\n")
+    contains(
+      done.err,
+      "superpower: small goes on with the declaration that it kept: the file of it is no longer there\n"
+    )
     contains(done.out, "Other work")
   end)
 
