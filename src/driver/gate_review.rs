@@ -3,6 +3,7 @@
 //! Comparing trees takes `git` and its time, which the drive's thread has. What a decision needs, and what is asked
 //! before a run goes on, is asked for by the editor's main loop: it reads no more than the files that are listed.
 
+use crate::process::Secrets;
 use crate::project::digest::Digest;
 use crate::project::review::{Change, Hurry, Review, TreeId};
 use crate::run::event::Decision;
@@ -105,10 +106,14 @@ pub fn make(
     run: &Run,
     stage: usize,
     looked: Option<Looked>,
+    secrets: &Secrets,
 ) -> GateReview {
     let gate = gate_id(stage, run.stages[stage].visit);
     let review = match looked.map_or_else(|| compare(hurry, root, dir), Ok) {
-        Ok((after, files)) => GateReview { after: Some(after), files, ..GateReview::default() },
+        Ok((after, mut files)) => {
+            files.iter_mut().for_each(|file| file.path = secrets.mask(&file.path).into_owned());
+            GateReview { after: Some(after), files, ..GateReview::default() }
+        }
         Err(note) => GateReview { note: Some(note), ..GateReview::default() },
     };
     if review.note.is_none() || !hurry.is_set() {
@@ -130,26 +135,43 @@ pub fn load(dir: &RunDir, gate: &str) -> Option<GateReview> {
 
 /// A digest of the files under review as they are now, for the decision; none where there is no list of them. What
 /// each of them is, is kept beside it.
-pub fn seal(root: &Path, dir: &RunDir, gate: &str) -> Option<String> {
+pub fn seal(root: &Path, dir: &RunDir, gate: &str, secrets: &Secrets) -> Option<String> {
     let mut review = load(dir, gate).filter(|review| review.note.is_none())?;
-    review.seals = seals(root, &review.files);
+    review.seals = seals(root, &review.files, secrets);
     keep(dir, gate, &review);
     Some(digest(&review))
 }
 
 /// Files under review at the newest approval that have changed since it, where no agent has started since.
-pub fn changed_since_approval(root: &Path, dir: &RunDir, run: &Run) -> Vec<String> {
+pub fn changed_since_approval(root: &Path, dir: &RunDir, run: &Run, secrets: &Secrets) -> Vec<String> {
     let Some(decision) = run.unused_approval() else { return Vec::new() };
     let sealed = load(dir, &gate_id(decision.stage, decision.visit))
         .filter(|review| decision.digest.as_ref() == Some(&digest(review)));
     let Some(review) = sealed else { return Vec::new() };
-    let now = seals(root, &review.files);
+    let now = seals(root, &review.files, secrets);
     let pairs = review.files.into_iter().zip(review.seals.into_iter().zip(now));
     pairs.filter(|(_, (then, now))| then != now).map(|(file, _)| file.path).collect()
 }
 
-fn seals(root: &Path, files: &[Change]) -> Vec<String> {
-    files.iter().enumerate().map(|(at, file)| seal_of(&root.join(&file.path), at < MANY)).collect()
+fn seals(root: &Path, files: &[Change], secrets: &Secrets) -> Vec<String> {
+    let seal = |(at, file): (usize, &Change)| seal_of(&root.join(real(root, &file.path, secrets)), at < MANY);
+    files.iter().enumerate().map(seal).collect()
+}
+
+/// The file of the project that is listed under this path: a secret in its name is masked there.
+pub fn real(root: &Path, listed: &str, secrets: &Secrets) -> String {
+    if root.join(listed).symlink_metadata().is_ok() || secrets.is_empty() {
+        return listed.to_owned();
+    }
+    let mut path = String::new();
+    for part in listed.split('/') {
+        let entries = fs::read_dir(root.join(&path)).into_iter().flatten();
+        let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        let is = |name: &String| name == part || secrets.mask(name) == part;
+        let name = names.into_iter().find(is).unwrap_or_else(|| part.to_owned());
+        path = if path.is_empty() { name } else { format!("{path}/{name}") };
+    }
+    path
 }
 
 /// What a file is: its contents' digest, where that is soon made.

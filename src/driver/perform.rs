@@ -41,7 +41,8 @@ impl Drive {
             }
             Effect::OpenGate { stage, .. } => {
                 let looked = self.looked.take();
-                gate_review::make(&self.shared.hurry, &self.root, &self.dir, &self.run, stage, looked);
+                let (hurry, secrets) = (&self.shared.hurry, &self.host.secrets);
+                gate_review::make(hurry, &self.root, &self.dir, &self.run, stage, looked, secrets);
             }
             Effect::Log(line) => self.log(&line),
             Effect::Say(text) => {

@@ -6,6 +6,7 @@ use super::{Engine, Refusal};
 use crate::driver::gate_review;
 use crate::driver::open::Opened;
 use crate::plan::Plan;
+use crate::process::{Environment, Secrets};
 use crate::run::drift::{Drift, compare};
 use crate::run::event::Event;
 use crate::run::state::Reason;
@@ -154,7 +155,12 @@ pub fn look_again(root: &Path, opened: &Opened, answers: &Answers) -> Result<Opt
     if answers.has(Choice::GoOn) || opened.run.phase.reason().is_none_or(|reason| reason == Reason::Gate) {
         return Ok(None);
     }
-    let files = gate_review::changed_since_approval(root, &opened.dir, &opened.run);
+    let files = gate_review::changed_since_approval(
+        root,
+        &opened.dir,
+        &opened.run,
+        &Secrets::of(&Environment::current()),
+    );
     if files.is_empty() {
         return Ok(None);
     }

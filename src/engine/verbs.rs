@@ -164,7 +164,7 @@ pub fn decide(engine: &Engine, request: Decide) -> Answer {
         if request.decision != Decision::Reject {
             events = before_driving(engine, root, opened, &request.answer)?;
         }
-        let digest = gate_review::seal(root, &opened.dir, &open);
+        let digest = gate_review::seal(root, &opened.dir, &open, &engine.host().secrets);
         let (decision, comment) = (request.decision, request.comment.clone());
         events.push(Event::GateDecided { stage, visit, decision, comment, by, digest });
         Ok(events)

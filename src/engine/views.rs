@@ -110,9 +110,11 @@ pub fn review(engine: &Engine, request: &OfRun) -> Answer {
     };
     let gate = gate_id(stage, visit);
     // What could not be listed when the gate opened may be by now.
-    let review = gate_review::load(&opened.dir, &gate)
-        .filter(|review| review.note.is_none())
-        .unwrap_or_else(|| gate_review::make(&engine.hurry, &request.root, &opened.dir, run, stage, None));
+    let review =
+        gate_review::load(&opened.dir, &gate).filter(|review| review.note.is_none()).unwrap_or_else(|| {
+            let secrets = &engine.host().secrets;
+            gate_review::make(&engine.hurry, &request.root, &opened.dir, run, stage, None, secrets)
+        });
     let reporter = reporter(&opened, stage);
     let message = match reporter {
         None if run.stages[stage].by_hand => "The action of this stage was skipped by hand.".into(),
@@ -145,9 +147,10 @@ fn reporter(opened: &Opened, gate: usize) -> Option<usize> {
 /// A file as of the last approval.
 pub fn diff(engine: &Engine, request: &OfFile) -> Answer {
     let opened = opened(engine, &request.root, None)?;
-    let before = gate_review::before(&engine.hurry, &request.root, &opened.dir, &request.path)
+    let path = gate_review::real(&request.root, &request.path, &engine.host().secrets);
+    let before = gate_review::before(&engine.hurry, &request.root, &opened.dir, &path)
         .map_err(|error| Refusal::new("no-diff", error))?;
-    Ok(json!({ "before": before, "after_path": request.root.join(&request.path) }))
+    Ok(json!({ "before": before, "after_path": request.root.join(path) }))
 }
 
 /// The file with a stage's newest output or prompt.

@@ -153,10 +153,12 @@ fn an_approval_without_its_baseline_gets_one_when_the_run_goes_on() {
 fn what_an_attempts_end_has_found_is_not_looked_for_again() {
     let (world, run_id) = at_gate();
     let opened = superpower::driver::open::open(&world.root(), &run_id).unwrap();
+    let none = superpower::process::Secrets::default();
     let looked = gate_review::compare(&Hurry::default(), &world.root(), &opened.dir).unwrap();
     let nowhere = std::path::Path::new("/nowhere");
-    let review = gate_review::make(&Hurry::default(), nowhere, &opened.dir, &opened.run, 1, Some(looked));
+    let review =
+        gate_review::make(&Hurry::default(), nowhere, &opened.dir, &opened.run, 1, Some(looked), &none);
     assert_eq!((review.note, review.files.len()), (None, 1), "plan.md");
-    let review = gate_review::make(&Hurry::default(), nowhere, &opened.dir, &opened.run, 1, None);
+    let review = gate_review::make(&Hurry::default(), nowhere, &opened.dir, &opened.run, 1, None, &none);
     assert!(review.note.is_some());
 }

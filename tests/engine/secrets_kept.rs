@@ -27,6 +27,7 @@ fn child() {
     world.declare("leak", STAGES);
     world.hook(
         "printf '%s\\n' \"$MY_SERVICE_KEY\" \"$MY_SERVICE_TOKEN\"; echo \"oops $MY_SERVICE_KEY\" >&2
+mkdir -p \"in-$MY_SERVICE_KEY\"; echo 1 > \"in-$MY_SERVICE_KEY/a-$MY_SERVICE_KEY.txt\"
 printf '%s' sk-live-; sleep 0.05; printf '%s\\n' 0123456789
 [ -e asked ] || { : > asked; echo \"is $MY_SERVICE_TOKEN right?\"; exit 2; }",
     );
@@ -36,7 +37,13 @@ printf '%s' sk-live-; sleep 0.05; printf '%s\\n' 0123456789
     shown.push(world.status());
     world.ok("retry", json!({ "comment": format!("use {KEY} and {TOKEN}") }));
     assert_eq!(world.settled()["reason"], "gate");
-    shown.push(world.ok("review", json!({})));
+    let review = world.ok("review", json!({}));
+    // A name is masked like any other text; the file can be looked at all the same.
+    let listed = "in-***/a-***.txt";
+    assert!(review["files"].as_array().unwrap().iter().any(|file| file["path"] == listed), "{review}");
+    let diff = world.ok("diff", json!({ "path": listed }));
+    assert_eq!(diff["after_path"], json!(world.path(&format!("in-{KEY}/a-{KEY}.txt"))));
+    shown.push(review);
     shown.push(world.ok("why", json!({ "stage": 1 })));
     world.ok("decide", json!({ "decision": "approve", "comment": TOKEN, "by": KEY }));
     assert_eq!(world.settled()["state"], "complete");
@@ -73,6 +80,8 @@ fn no_secret_reaches_a_file_or_a_window() {
     let mut all = vec![("windows".to_owned(), world.read("shown").into_bytes())];
     files(&world.path(".claude/state"), &mut all);
     files(&world.path(".claude/logs"), &mut all);
+    // What git keeps of the project's files is what the project holds, names and all.
+    all.retain(|(path, _)| !path.contains("/review.git/"));
     assert!(all.len() > 10);
     let json = serde_json::to_string(TOKEN).unwrap();
     let mut masked = 0;
