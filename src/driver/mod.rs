@@ -26,7 +26,7 @@ use crate::process::Secrets;
 use crate::run::effect::{Effect, Notice};
 use crate::run::event::{Event, Record};
 use crate::run::machine::{self, Refusal};
-use crate::run::state::{Phase, Reason, Run};
+use crate::run::state::{Phase, Reason, Run, StageState, Step};
 use crate::store::journal::Journal;
 use crate::store::lease::{Holder, Lease};
 use crate::store::log::Log;
@@ -290,10 +290,19 @@ impl Drive {
             self.stopping.push(agent);
             self.checkpoint_interrupted();
         }
-        let detail = format!("{error}; mend that, then :Superpower resume {}", self.run.plan.name());
+        let name = self.run.plan.name();
+        let mut detail = format!("{error}; mend that, then :Superpower resume {name}");
         // Only for the picture: what the journal knows, which will call this an interruption.
-        if let Ok(opened) = open::open(&self.root, &self.run.run_id) {
-            self.run = opened.run;
+        match open::open(&self.root, &self.run.run_id) {
+            Ok(opened) => self.run = opened.run,
+            Err(open::OpenError::Missing(_)) => {
+                // It may come back, as a disk that is mounted again does.
+                detail += &format!("; where it is lost for good, :Superpower run {name} starts anew");
+                // A gate that nobody can decide waits for nobody.
+                let open = |state: &&mut StageState| state.step == Step::AtGate;
+                self.run.stages.iter_mut().filter(open).for_each(|state| state.step = Step::Waiting);
+            }
+            Err(_) => {}
         }
         let record = Record { at: (self.host.clock)(), event: Event::Interrupted { why: detail.clone() } };
         if machine::step(&mut self.run, &record).is_err() {

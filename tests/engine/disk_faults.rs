@@ -148,7 +148,11 @@ fn a_state_directory_that_vanishes_is_noticed_and_not_made_anew() {
     world.write("go", "");
     wait("the message", || {
         let errors = notices(&world, "error");
-        errors.iter().any(|error| error.contains("cannot use the journal") && error.contains("No such file"))
+        errors.iter().any(|error| {
+            error.contains("cannot use the journal")
+                && error.contains("No such file")
+                && error.contains(":Superpower resume two; where it is lost for good, :Superpower run two")
+        })
     });
     wait("the lock", || lease::holder(&world.root()).is_none());
     std::thread::sleep(std::time::Duration::from_millis(300));
