@@ -37,6 +37,19 @@ function M.is_armed()
   return open ~= nil and open.window.armed == true
 end
 
+--- The newest of a run, which need not be the one that its project is at now.
+---@param root string
+---@param run_id string
+---@return superpower.Snapshot?
+local function newest(root, run_id)
+  local now = runs.get(root)
+  if now and now.run_id == run_id then
+    return now
+  end
+  local run = require("superpower.session").call("status", { root = root, run_id = run_id })
+  return run ~= vim.NIL and run or nil
+end
+
 --- Decides the gate that is named; its window, if it is open, closes.
 ---@param fields superpower.Decide
 ---@param callback superpower.Callback
@@ -73,6 +86,9 @@ local function from_window(window, decision, comment, done)
     gate = window.run.gate.id,
   }, function(err)
     window.deciding = false
+    if err then -- it may have been decided elsewhere meanwhile
+      M.follow(newest(window.run.root, window.run.run_id) or window.run)
+    end
     if done then
       done(err and require("superpower.faults").text(err))
     elseif err then
@@ -105,19 +121,6 @@ local function show(run, review)
       open = nil
     end
   end)
-end
-
---- The newest of a run, which need not be the one that its project is at now.
----@param root string
----@param run_id string
----@return superpower.Snapshot?
-local function newest(root, run_id)
-  local now = runs.get(root)
-  if now and now.run_id == run_id then
-    return now
-  end
-  local run = require("superpower.session").call("status", { root = root, run_id = run_id })
-  return run ~= vim.NIL and run or nil
 end
 
 --- The run again, if it waits at that gate still.

@@ -137,9 +137,9 @@ function M.stopped(event)
   end
 end
 
----@param event { launch: any }
+---@param event { run_id: string, launch: any }
 function M.gone(event)
-  if waiting and waiting.launch == event.launch then
+  if waiting and waiting.run_id == event.run_id and waiting.launch == event.launch then
     waiting = nil
   end
 end

@@ -1,4 +1,5 @@
---- This editor's session with the engine: configured, listened to, and called through one function.
+--- This editor's session with the engine: configured, listened to, and called, or asked for what may take its
+--- time.
 local M = {}
 
 local configured ---@type superpower.Config?

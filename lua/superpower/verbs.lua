@@ -138,8 +138,9 @@ function M.pause(callback)
 end
 
 ---@param callback? superpower.Callback
-function M.cancel(callback)
-  plain("cancel", {}, callback)
+---@param root? string
+function M.cancel(callback, root)
+  plain("cancel", { root = root }, callback)
 end
 
 ---@param opts? { comment?: string }

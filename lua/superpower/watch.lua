@@ -7,6 +7,8 @@ local handles = {} ---@type table<string, uv.uv_fs_event_t>
 local due = {} ---@type table<string, true>
 local often = 2000 -- ms
 local looked = 0
+-- What is asked in turn must not stand before the user's verbs many times over: once, and "again" if need be.
+local asking = {} ---@type table<string, "once"|"again">
 
 --- Whether what the disk says of a project is none of our business: this editor drives there.
 ---@param root string
@@ -21,9 +23,20 @@ local function look(root)
   due[root] = nil
   if driving(root) then
     return
+  elseif asking[root] then
+    asking[root] = "again"
+    return
   end
+  asking[root] = "once"
   -- Asked, not called: somebody else's long run is read anew at each of its steps.
   require("superpower.session").ask("status", { root = root }, function(run)
+    local again = asking[root] == "again"
+    asking[root] = nil
+    if again then
+      vim.schedule(function()
+        look(root)
+      end)
+    end
     if not run or driving(root) then
       return
     end
@@ -90,12 +103,6 @@ function M.start(root)
     end
   end)
   handle:unref()
-end
-
---- The projects that are watched.
----@return string[]
-function M.roots()
-  return vim.tbl_keys(handles)
 end
 
 return M

@@ -1,7 +1,7 @@
 //! What is under review at a gate: the files that were created or changed since the last approval.
 //!
 //! Comparing trees takes `git` and its time, which the drive's thread has. What a decision needs, and what is asked
-//! before a run goes on, is asked for by the editor's main loop: it reads no more than the files that are listed.
+//! before a run goes on, is soon found: it reads no more than the files that are listed.
 
 use crate::process::Secrets;
 use crate::project::digest::Digest;

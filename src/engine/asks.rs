@@ -46,7 +46,7 @@ pub fn ask(engine: &Engine, Ask { id, request }: Ask) -> Result<Value, Refusal> 
         *worker = Some(Worker { outbox, thread });
     }
     if let Some(worker) = &*worker {
-        if request.get("op").and_then(Value::as_str) == Some("cancel") {
+        if is_cancel(&request) {
             // A look at the files that is under way keeps nobody from that.
             engine.hurry.set(true);
         }
@@ -58,7 +58,9 @@ pub fn ask(engine: &Engine, Ask { id, request }: Ask) -> Result<Value, Refusal> 
 fn work(engine: &Weak<Engine>, inbox: &Receiver<Asked>) {
     while let Ok((id, request)) = inbox.recv() {
         let Some(engine) = engine.upgrade() else { return };
-        engine.hurry.set(false);
+        if is_cancel(&request) && !engine.is_leaving() {
+            engine.hurry.set(false);
+        }
         if engine.is_leaving() && !is_decided(&request) {
             continue;
         }
@@ -68,6 +70,10 @@ fn work(engine: &Weak<Engine>, inbox: &Receiver<Asked>) {
         // Whoever asked hears that a run began before the run itself is heard.
         engine.set_going();
     }
+}
+
+fn is_cancel(request: &Map<String, Value>) -> bool {
+    request.get("op").and_then(Value::as_str) == Some("cancel")
 }
 
 /// What a person has decided about a run is written down, also where the editor is left before it could be.

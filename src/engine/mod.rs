@@ -39,6 +39,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
 /// What the editor's half and this one agree on; another number means that one of them is older.
@@ -56,11 +57,11 @@ pub struct Engine {
     /// The newest drive of each project root.
     drives: Mutex<HashMap<PathBuf, Arc<Handle>>>,
     /// Drives that whoever set them going is still to hear of.
-    starting: Mutex<Vec<Arc<Handle>>>,
+    starting: Mutex<Vec<(ThreadId, Arc<Handle>)>>,
     asks: asks::Asks,
     readings: readings::Readings,
     leaving: AtomicBool,
-    /// What the thread of questions asks of git is not waited for.
+    /// What the asks' thread wants of git is not waited for.
     hurry: Hurry,
     /// Declarations that are open in the editor.
     documents: Arc<documents::Documents>,
@@ -155,13 +156,20 @@ impl Engine {
     fn keep(&self, root: &Path, handle: Handle) -> Arc<Handle> {
         let handle = Arc::new(handle);
         locked(&self.drives).insert(root.to_owned(), handle.clone());
-        locked(&self.starting).push(handle.clone());
+        locked(&self.starting).push((thread::current().id(), handle.clone()));
         handle
     }
 
-    /// Lets drives that have begun go on.
+    /// Lets the drives that this thread has begun go on: who asked for them has been answered.
     fn set_going(&self) {
-        std::mem::take(&mut *locked(&self.starting)).iter().for_each(|handle| handle.go());
+        let here = thread::current().id();
+        locked(&self.starting)
+            .extract_if(.., |(thread, _)| *thread == here)
+            .for_each(|(_, handle)| handle.go());
+    }
+
+    fn set_all_going(&self) {
+        locked(&self.starting).drain(..).for_each(|(_, handle)| handle.go());
     }
 
     fn is_leaving(&self) -> bool {
@@ -173,7 +181,7 @@ impl Engine {
         let until = Instant::now() + grace + LEAVING;
         self.leaving.store(true, Ordering::SeqCst);
         self.hurry.set(true);
-        self.set_going();
+        self.set_all_going();
         let leave = || {
             for drive in self.drives() {
                 drive.tell(Message::Leave(grace));
@@ -182,12 +190,13 @@ impl Engine {
         leave();
         let closed = self.asks.close(until);
         // What was begun meanwhile.
-        self.set_going();
+        self.set_all_going();
         leave();
         for drive in self.drives() {
             drive.wait(until.saturating_duration_since(Instant::now()));
         }
         self.leaving.store(!closed, Ordering::SeqCst);
+        self.hurry.set(!closed);
     }
 
     /// The harnesses that a declaration may name.

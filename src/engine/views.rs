@@ -30,6 +30,7 @@ pub struct OfRun {
 #[serde(deny_unknown_fields)]
 pub struct OfFile {
     root: PathBuf,
+    run_id: Option<String>,
     path: String,
 }
 
@@ -146,7 +147,7 @@ fn reporter(opened: &Opened, gate: usize) -> Option<usize> {
 
 /// A file as of the last approval.
 pub fn diff(engine: &Engine, request: &OfFile) -> Answer {
-    let opened = opened(engine, &request.root, None)?;
+    let opened = opened(engine, &request.root, request.run_id.as_deref())?;
     let path = gate_review::real(&request.root, &request.path, &engine.host().secrets);
     let before = gate_review::before(&engine.hurry, &request.root, &opened.dir, &path)
         .map_err(|error| Refusal::new("no-diff", error))?;
@@ -223,6 +224,14 @@ fn reasons(root: &Path, opened: &Opened, stage: usize) -> Vec<String> {
         }
     }
     lines.push(match &state.step {
+        // Nothing moves any more: what it was doing is told as what it was.
+        Step::Waiting | Step::Deciding | Step::Ready { .. } if run.phase.ended() => {
+            "the run ended before its turn came".into()
+        }
+        Step::Working { .. } | Step::Resting { .. } | Step::Held { .. } if run.phase.ended() => {
+            "the run ended before it was through".into()
+        }
+        Step::AtGate if run.phase.ended() => "the run ended at its gate".into(),
         Step::Waiting => "it waits for its turn".into(),
         Step::Deciding => "its condition is being decided".into(),
         Step::Ready { .. } => "it was interrupted, and goes on with the run".into(),

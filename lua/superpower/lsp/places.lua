@@ -102,13 +102,4 @@ function M.watch(root)
   watched[root] = now
 end
 
---- Watches a project no more.
----@param root string
-function M.unwatch(root)
-  for _, handle in pairs(watched[root] or {}) do
-    handle:close()
-  end
-  watched[root] = nil
-end
-
 return M

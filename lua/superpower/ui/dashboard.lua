@@ -68,7 +68,7 @@ local function cancel(root, run)
     kind = "superpower",
   }, function(_, index)
     if index == 1 then
-      require("superpower.verbs").cancel()
+      require("superpower.verbs").cancel(nil, root)
     end
   end)
 end
@@ -167,6 +167,7 @@ function M.open(root)
         desc = "open what waits",
         fn = function()
           page:close()
+          require("superpower.runs").show(root)
           require("superpower.command").verb("gate")
         end,
       },
@@ -189,6 +190,7 @@ function M.open(root)
         desc = "every run, newest first",
         fn = function()
           page:close()
+          require("superpower.runs").show(root)
           sub.runs.impl("", false)
         end,
       },

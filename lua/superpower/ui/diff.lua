@@ -108,15 +108,16 @@ local function show(gate, root, file, value)
 end
 
 ---@param root string?
+---@param run_id string whose last approval it is compared with
 ---@param file superpower.ReviewFile?
-function M.open(root, file)
+function M.open(root, run_id, file)
   if not given(root, file) then
     return
   end
   ---@cast root string
   ---@cast file superpower.ReviewFile
   local gate = vim.api.nvim_get_current_win()
-  require("superpower.session").ask("diff", { root = root, path = file.path }, function(value, err)
+  require("superpower.session").ask("diff", { root = root, run_id = run_id, path = file.path }, function(value, err)
     if err then
       require("superpower.notify").fault(err)
     elseif vim.api.nvim_get_current_win() == gate then -- else the user has gone on to something else

@@ -97,7 +97,7 @@ function M:keys()
       self.window:ask("reject: the run ends here", self:reject_keys())
     end),
     key("d", "diff", "diff of the file under the cursor, or the next one", function()
-      require("superpower.ui.diff").open(self.run.root, self:file_here())
+      require("superpower.ui.diff").open(self.run.root, self.run.run_id, self:file_here())
     end),
     key("o", "open", "open the file under the cursor, or the next one", function()
       require("superpower.ui.diff").edit(self.run.root, self:file_here())

@@ -35,9 +35,14 @@ function M.set(buf, title, keys)
   local function help()
     M.help(title, keys)
   end
+  local taken = false
   for _, key in ipairs(keys) do
     local fn = key.lhs == "g" and patient(key, help) or key.fn
+    taken = taken or key.lhs == "g"
     vim.keymap.set("n", key.lhs, fn, { buffer = buf, nowait = true, silent = true, desc = key.desc })
+  end
+  if taken then -- the longer key would be waited for
+    return
   end
   vim.keymap.set("n", "g?", help, { buffer = buf, nowait = true, silent = true, desc = "Show these keys" })
 end

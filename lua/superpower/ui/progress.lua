@@ -252,13 +252,4 @@ function M.close()
   float.close(was)
 end
 
----@param at string root
-function M.toggle(at)
-  if M.is_open() then
-    M.close()
-  else
-    M.open(at)
-  end
-end
-
 return M

@@ -60,8 +60,12 @@ impl Flags {
                 _ => false,
             };
             if !known {
-                let why =
-                    format!("\"{arg}\" is for `opencode run` only: one run, without asking for permissions");
+                let what = match name {
+                    "--model" | "-m" => "needs PROVIDER/MODEL",
+                    "--variant" => "needs a value",
+                    _ => "is for `opencode run` only",
+                };
+                let why = format!("\"{arg}\" {what}: one run, without asking for permissions");
                 return (Err(Some(why)), args);
             }
         }

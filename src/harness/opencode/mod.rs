@@ -37,7 +37,7 @@ const HINT: &str =
 pub struct Opencode {
     mode: Mode,
     /// To be said of the mode, once.
-    said: Option<String>,
+    said: Vec<String>,
 }
 
 enum Mode {
@@ -75,8 +75,14 @@ impl Opencode {
         let (flags, extra) = Flags::read(extra);
         let setup = Setup { first, extra, how, resume, launch: launch.clone() };
         match flags {
-            Ok(flags) => Self { mode: Mode::Served(Box::new(Served::new(setup, flags))), said },
-            Err(why) => Self { mode: Mode::Run(Box::new(Run::new(setup))), said: said.or(why) },
+            Ok(flags) => Self {
+                mode: Mode::Served(Box::new(Served::new(setup, flags))),
+                said: said.into_iter().collect(),
+            },
+            Err(why) => Self {
+                mode: Mode::Run(Box::new(Run::new(setup))),
+                said: said.into_iter().chain(why).collect(),
+            },
         }
     }
 
@@ -94,7 +100,7 @@ impl Harness for Opencode {
     }
 
     fn line(&mut self, line: &str, lost: u64, to: &mut Actions) {
-        to.signals.extend(self.said.take().map(note));
+        to.signals.extend(self.said.drain(..).map(note));
         self.inner().line(line, lost, to);
     }
 
