@@ -178,8 +178,8 @@ end
 ---@param run superpower.Snapshot
 ---@return string
 function M.words(run)
-  local label = require("superpower.ui.text").line(run.gate.label)
-  return ("%s waits at gate %d/%d: %s. :Superpower gate opens it"):format(
+  local label = require("superpower.ui.text").line(run.gate.label):gsub("[.?!]$", "%0 "):gsub("[^ ]$", "%0. ")
+  return ("%s waits at gate %d/%d: %s:Superpower gate opens it"):format(
     run.superpower,
     run.gate.stage,
     run.total,

@@ -67,7 +67,7 @@ local function write(root, name, template)
     return notify.error(("%s is there already"):format(path))
   end
   vim.fn.mkdir(folder, "p")
-  vim.cmd.edit(vim.fn.fnameescape(path))
+  require("superpower.ui.visit").file(path)
   vim.api.nvim_buf_set_lines(0, 0, -1, false, vim.split(vim.trim(content), "\n"))
   notify.info("a new declaration, not saved yet: :w keeps it")
 end

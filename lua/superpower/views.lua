@@ -105,7 +105,7 @@ local function edit(rest)
   local function open(name)
     local entry = find(entries, name)
     if entry then
-      vim.cmd.edit(vim.fn.fnameescape(entry.path))
+      require("superpower.ui.visit").file(entry.path)
     end
   end
   if rest ~= "" then

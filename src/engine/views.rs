@@ -225,10 +225,10 @@ fn reasons(root: &Path, opened: &Opened, stage: usize) -> Vec<String> {
     }
     lines.push(match &state.step {
         // Nothing moves any more: what it was doing is told as what it was.
-        Step::Waiting | Step::Deciding | Step::Ready { .. } if run.phase.ended() => {
-            "the run ended before its turn came".into()
-        }
-        Step::Working { .. } | Step::Resting { .. } | Step::Held { .. } if run.phase.ended() => {
+        Step::Waiting | Step::Deciding if run.phase.ended() => "the run ended before its turn came".into(),
+        Step::Ready { .. } | Step::Working { .. } | Step::Resting { .. } | Step::Held { .. }
+            if run.phase.ended() =>
+        {
             "the run ended before it was through".into()
         }
         Step::AtGate if run.phase.ended() => "the run ended at its gate".into(),

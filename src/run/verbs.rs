@@ -51,7 +51,12 @@ pub(super) fn resume(
                 state.spent = 0;
             }
             if !comment.trim().is_empty() {
-                state.comments.push(comment.to_owned());
+                // A fresh agent would not know what the answer is about.
+                let asked = match &state.step {
+                    Step::Held { why } if reason == Reason::NeedsHuman => format!("You asked: {why}\n\n"),
+                    _ => String::new(),
+                };
+                state.comments.push(format!("{asked}{comment}"));
             }
             let in_session = reason != Reason::Failed || !comment.trim().is_empty();
             launch(run, stage, in_session, at, out);

@@ -65,7 +65,7 @@ fn a_stage_that_asks_or_is_blocked_pauses_at_once() {
     paused(&world, "needs-human");
     assert_eq!(world.calls(), ["writer"], "no attempt is spent on asking again");
     assert!(world.status()["summary"].as_str().unwrap().contains("which database?"));
-    world.hook("grep -q 'the big one' .prompt && echo fine || exit 4");
+    world.hook("grep -q 'the big one' .prompt && grep -q 'You asked: which database?' .prompt && echo fine || exit 4");
     world.ok("retry", json!({ "comment": "the big one" }));
     let picture = world.settled();
     assert_eq!(picture["reason"], "blocked", "the comment is the first stage's alone: {picture:#}");

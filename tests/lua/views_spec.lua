@@ -84,3 +84,20 @@ describe("a place that is no project", function()
     end
   end)
 end)
+
+describe("a file of the user's", function()
+  it("opens in a window of theirs, wherever the cursor is", function()
+    local nvim = Shop.child()
+    Shop.start(nvim, "bugfix issue_number=7 description=total")
+    Shop.gate(nvim, "Does this test show what was reported?")
+    nvim:feed("q")
+    for name, line in pairs({ bugfix = "Superpower edit bugfix", another = "Superpower new another blank" }) do
+      nvim:cmd("Superpower why")
+      nvim:wait("vim.api.nvim_win_get_config(0).relative ~= ''")
+      nvim:cmd(line)
+      nvim:wait(("vim.fn.expand('%%:t:r') == %q"):format(name), 3000, line)
+      eq("", nvim:lua("return vim.api.nvim_win_get_config(0).relative"))
+    end
+    T.lacks(nvim:messages(), "stack traceback")
+  end)
+end)

@@ -123,7 +123,7 @@ function M.open(root)
   local verbs = require("superpower.verbs")
   local sub = require("superpower.subcommands")
   local function edit(_, path)
-    vim.cmd.edit(vim.fn.fnameescape(path))
+    require("superpower.ui.visit").file(path)
   end
   local function go(row)
     if row.ask then
