@@ -147,6 +147,10 @@ impl Drive {
         let outbox = self.outbox.clone();
         let told = move |signal| drop(outbox.send(Message::Agent(number, signal)));
         self.harness_started(number, &resolved.name);
+        // Should the editor be killed right after, what the agent did is not taken for anybody else's doing.
+        if let Err(error) = self.journal.write() {
+            return self.disk_failed(&error.to_string());
+        }
         match launch(&resolved, request, told) {
             Ok(running) => {
                 if resolved.name == "manual" {
