@@ -404,6 +404,10 @@ fn shorten(value: &mut Value) {
     const LIST: usize = 4;
     match value {
         Value::String(text) => {
+            // The trace behind an error names the tool's own files, and means nothing to us.
+            if let Some(at) = text.find("\n    at ") {
+                text.replace_range(at.., "…");
+            }
             if let Some((at, _)) = text.char_indices().nth(TEXT) {
                 text.replace_range(at.., "…");
             }
