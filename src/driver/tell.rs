@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 /// How long between two pictures of a run's progress: with those that a change makes at once, no second has more than 30.
 const FRAME: Duration = Duration::from_millis(36);
 /// Of a long run, drawing may take this share of the time at most.
-const SHARE: u32 = 20;
+const SHARE: u32 = 50;
 
 /// A picture of a run. It is written as it is drawn, one stage after the other, and once for everybody: as a tree of values, one of
 /// a long run would take ten times the memory.

@@ -9,9 +9,11 @@ use super::{Answer, Ending, Harness, Kind, Launch, Progress, Resolved, Signal, T
 use crate::process::{
     self, Environment, Exit, Inbox, Item, Leader, Mark, Masker, Process, Secrets, Spec, Stdin, locked,
 };
-use std::io;
+use serde_json::json;
+use std::fs::File;
+use std::io::{self, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -164,7 +166,7 @@ pub fn launch(
             let starter = Starter { resolved: resolved.clone(), launch, environment, secrets, inbox };
             // Started here, so that a program which does not start is the caller's to tell.
             let first = starter.start(&mut *harness)?;
-            locked(&over.state).leader = Some(first.0.leader());
+            locked(&over.state).leader = Some(first.process.leader());
             Box::new(move |sink| starter.follow(first, &mut *harness, sink, &over))
         }
     };
@@ -193,6 +195,14 @@ pub fn of(resolved: &Resolved, launch: &Launch) -> Box<dyn Harness> {
     }
 }
 
+/// A process that has just been started.
+struct Started {
+    process: Process<Order>,
+    argv: Vec<String>,
+    /// When the harness wants to be woken.
+    wake: Option<Duration>,
+}
+
 /// Starts a launch's process, more than once where the harness wants it.
 struct Starter {
     resolved: Resolved,
@@ -203,8 +213,7 @@ struct Starter {
 }
 
 impl Starter {
-    /// Starts it, and says when the harness wants to be woken.
-    fn start(&self, harness: &mut dyn Harness) -> Result<(Process<Order>, Option<Duration>), LaunchError> {
+    fn start(&self, harness: &mut dyn Harness) -> Result<Started, LaunchError> {
         let (launch, resolved) = (&self.launch, &self.resolved);
         let invocation = harness.invocation();
         let program = resolved.program.clone().unwrap_or_default();
@@ -221,45 +230,53 @@ impl Starter {
             idle: launch.idle.filter(|_| invocation.streams),
             mark: Mark { run_id: launch.run_id.clone(), stage: launch.stage, launch: launch.launch },
         };
-        // For whoever wants to know what exactly was started; its absence spoils nothing.
         let argv: Vec<String> =
             [program.to_string_lossy().into_owned()].into_iter().chain(invocation.args).collect();
-        let argv = serde_json::to_string_pretty(&argv).unwrap_or_default();
-        let _ = std::fs::write(launch.dir.join("argv.json"), &*self.secrets.mask(&argv));
         let started = process::spawn(spec, &self.environment, &self.secrets, self.inbox.clone());
         let process = started.map_err(|source| LaunchError::Spawn { program, source })?;
         if invocation.duplex {
             process.write(invocation.stdin);
         }
-        Ok((process, invocation.wake))
+        Ok(Started { process, argv, wake: invocation.wake })
     }
 
-    fn follow(
-        self,
-        first: (Process<Order>, Option<Duration>),
-        harness: &mut dyn Harness,
-        sink: &mut Sink,
-        over: &Over,
-    ) -> Ending {
-        let (mut process, mut wake) = first;
+    fn follow(self, mut started: Started, harness: &mut dyn Harness, sink: &mut Sink, over: &Over) -> Ending {
+        let mut record = Record::open(&self.launch.dir);
         loop {
+            let Started { mut process, argv, wake } = started;
             sink.tell(Signal::Started(Some(process.record())));
+            record.line(&self.secrets.mask(&json!({ "argv": argv }).to_string()));
             let (exit, ending) = follow(&mut process, harness, sink, LINE, wake);
             let exit = match exit {
-                Exit::Code(code) => serde_json::json!({"code": code}),
-                Exit::Signal(signal) => serde_json::json!({"signal": signal}),
-                Exit::Stuck => serde_json::Value::Null,
+                Exit::Code(code) => json!({ "code": code }),
+                Exit::Signal(signal) => json!({ "signal": signal }),
+                Exit::Stuck => json!({ "stuck": true }),
             };
-            let _ = std::fs::write(self.launch.dir.join("exit.json"), exit.to_string());
+            record.line(&exit.to_string());
             if let Some(ending) = ending {
                 return ending;
             }
             drop(process);
-            (process, wake) = match self.start(harness) {
+            started = match self.start(harness) {
                 Ok(started) => started,
                 Err(error) => return failed(error.to_string()),
             };
-            locked(&over.state).leader = Some(process.leader());
+            locked(&over.state).leader = Some(started.process.leader());
+        }
+    }
+}
+
+/// `processes.jsonl`, for whoever wants to know what exactly was started, and how that ended. Its absence spoils nothing.
+struct Record(Option<File>);
+
+impl Record {
+    fn open(dir: &Path) -> Self {
+        Self(File::options().create(true).append(true).open(dir.join("processes.jsonl")).ok())
+    }
+
+    fn line(&mut self, line: &str) {
+        if let Some(file) = &mut self.0 {
+            let _ = file.write_all(format!("{line}\n").as_bytes());
         }
     }
 }

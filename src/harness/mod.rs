@@ -49,7 +49,7 @@ pub struct Launch {
     /// The project root, where the agent works.
     pub root: PathBuf,
     /// Where this launch's files go (it exists): `prompt.md` (already there), `output.log`, and for the record
-    /// `argv.json` and `exit.json`.
+    /// `processes.jsonl`.
     pub dir: PathBuf,
     /// Wall clock limit, counting time awake; none for `manual`.
     pub timeout: Option<Duration>,

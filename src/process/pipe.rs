@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, OwnedFd};
 
 /// One end of a child's pipe, with a second descriptor that ends the waiting once its writer is dropped.
 #[derive(Debug)]
@@ -22,19 +22,20 @@ impl Pipe {
         if failed { Err(io::Error::last_os_error()) } else { Ok(Self { file: end.into(), quit }) }
     }
 
-    /// Waits for bytes; 0 at the end, or when given up.
-    pub fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        loop {
-            match self.file.read(buffer) {
-                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-                Err(e) if e.kind() == io::ErrorKind::WouldBlock => {
-                    if !self.wait(libc::POLLIN)? {
-                        return Ok(0);
-                    }
-                }
-                done => return done,
-            }
+    /// Reads what is there without waiting: 0 at the end, or when given up; `None` where nothing has come yet.
+    pub fn read(&mut self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
+        match self.file.read(buffer) {
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => Ok(None),
+            // What is ready is read before giving up.
+            Err(e) if e.kind() == io::ErrorKind::WouldBlock => Ok(self.given_up()?.then_some(0)),
+            done => done.map(Some),
         }
+    }
+
+    /// Waits until there is something to read in one of them, its end included, or they are given up.
+    pub fn wait_to_read<'a>(pipes: impl Iterator<Item = &'a Self>) -> io::Result<()> {
+        let entries = |pipe: &Self| [entry(&pipe.file, libc::POLLIN), entry(&pipe.quit, libc::POLLIN)];
+        poll(&mut pipes.flat_map(entries).collect::<Vec<_>>(), FOREVER)
     }
 
     /// Writes all of it; an error where nobody reads, or when given up.
@@ -44,7 +45,8 @@ impl Pipe {
                 Ok(n) => bytes = &bytes[n..],
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
                 Err(e) if e.kind() == io::ErrorKind::WouldBlock => {
-                    if !self.wait(libc::POLLOUT)? {
+                    poll(&mut [entry(&self.file, libc::POLLOUT), entry(&self.quit, libc::POLLIN)], FOREVER)?;
+                    if self.given_up()? {
                         return Err(io::ErrorKind::BrokenPipe.into());
                     }
                 }
@@ -68,16 +70,26 @@ impl Pipe {
         Some(written)
     }
 
-    /// Waits until the pipe is ready. `false` when given up.
-    fn wait(&self, events: i16) -> io::Result<bool> {
-        let entry = |fd: RawFd, events| libc::pollfd { fd, events, revents: 0 };
-        let mut fds = [entry(self.file.as_raw_fd(), events), entry(self.quit.as_raw_fd(), libc::POLLIN)];
-        // SAFETY: two entries, as said.
-        if unsafe { libc::poll(fds.as_mut_ptr(), 2, -1) } < 0 {
-            let error = io::Error::last_os_error();
-            return if error.kind() == io::ErrorKind::Interrupted { Ok(true) } else { Err(error) };
-        }
-        // What is ready is read before giving up.
-        Ok(fds[0].revents != 0 || fds[1].revents == 0)
+    fn given_up(&self) -> io::Result<bool> {
+        let mut quit = [entry(&self.quit, libc::POLLIN)];
+        poll(&mut quit, 0)?;
+        Ok(quit[0].revents != 0)
     }
+}
+
+/// A time limit of `poll` that is none.
+const FOREVER: libc::c_int = -1;
+
+fn entry(file: &impl AsRawFd, events: i16) -> libc::pollfd {
+    libc::pollfd { fd: file.as_raw_fd(), events, revents: 0 }
+}
+
+/// Waits until one of them is ready; a signal may end that early.
+fn poll(entries: &mut [libc::pollfd], timeout: libc::c_int) -> io::Result<()> {
+    // SAFETY: as many entries as said.
+    if unsafe { libc::poll(entries.as_mut_ptr(), entries.len() as libc::nfds_t, timeout) } < 0 {
+        let error = io::Error::last_os_error();
+        return if error.kind() == io::ErrorKind::Interrupted { Ok(()) } else { Err(error) };
+    }
+    Ok(())
 }

@@ -5,6 +5,7 @@ use super::pipe::Pipe;
 use super::supervise::Started;
 use super::{Environment, Inbox, Leader, Process, Secrets, Spec, guard};
 use std::io;
+use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::{Child, Command, Stdio};
@@ -70,9 +71,8 @@ pub fn spawn<T: Send + 'static>(
     let (sender, receiver) = mpsc::channel::<Vec<u8>>();
     let duplexed = spec.stdin == Stdin::Duplex;
     let duplex = duplexed.then(|| sender.clone());
-    let streams = [(Stream::Stdout, stdout.map(Into::into)), (Stream::Stderr, stderr.map(Into::into))];
-    let open = streams.iter().filter(|(_, end)| end.is_some()).count() as u8;
-    let writers = [Stream::Stdout, Stream::Stderr].map(|stream| output.writer(stream));
+    let streams = [(Stream::Stdout, stdout.map(OwnedFd::from)), (Stream::Stderr, stderr.map(OwnedFd::from))];
+    let streams = streams.map(|(stream, end)| (stream, end, output.writer(stream)));
     let parts = Started {
         child,
         guarded,
@@ -81,14 +81,16 @@ pub fn spawn<T: Send + 'static>(
         quit,
         output,
         stdin: duplex,
-        open,
+        open: streams.iter().filter(|(_, end, _)| end.is_some()).count() as u8,
     };
     let process = Process::new(parts, &spec);
-    for ((stream, end), writer) in streams.into_iter().zip(writers) {
+    let mut sources = Vec::new();
+    for (stream, end, writer) in streams {
         if let Some(end) = end {
-            pump(pid, stream, Pipe::new(end, quitting.try_clone()?)?, writer, inbox.clone())?;
+            sources.push(Source { stream, pipe: Pipe::new(end, quitting.try_clone()?)?, writer });
         }
     }
+    read(pid, sources, inbox.clone())?;
     if let Some(end) = stdin {
         let mut pipe = Pipe::new(end.into(), quitting)?;
         let rest = match spec.stdin {
@@ -114,28 +116,46 @@ pub fn spawn<T: Send + 'static>(
     Ok(process)
 }
 
-/// Reads a stream to its end: into the output's file, and into the inbox.
-fn pump<T: Send + 'static>(
-    pid: u32,
+/// A stream that is read, and who keeps what it says.
+struct Source {
     stream: Stream,
-    mut pipe: Pipe,
-    mut writer: Writer,
-    inbox: Arc<Inbox<Item<T>>>,
-) -> io::Result<()> {
-    let what = if stream == Stream::Stdout { "stdout" } else { "stderr" };
-    named(what, move || {
-        let body = AssertUnwindSafe(|| {
-            let mut buffer = vec![0; 64 * 1024];
-            while let Ok(n @ 1..) = pipe.read(&mut buffer) {
-                writer.push(&buffer[..n]);
-                if !inbox.data(Item::Chunk(pid, stream, buffer[..n].to_vec())) {
-                    break;
-                }
+    pipe: Pipe,
+    writer: Writer,
+}
+
+impl Source {
+    /// Takes what has come, into the output's file and into the inbox. `false` at the end.
+    fn pump<T>(&mut self, buffer: &mut [u8], pid: u32, inbox: &Inbox<Item<T>>) -> bool {
+        let goes_on = match self.pipe.read(buffer) {
+            Ok(None) => true,
+            Ok(Some(n @ 1..)) => {
+                self.writer.push(&buffer[..n]);
+                inbox.data(Item::Chunk(pid, self.stream, buffer[..n].to_vec()))
             }
-            writer.finish();
-        });
-        let _ = catch_unwind(body);
-        inbox.data(Item::End(pid));
+            Ok(Some(0)) | Err(_) => false,
+        };
+        if !goes_on {
+            self.writer.finish();
+        }
+        goes_on
+    }
+}
+
+/// Reads a process's streams to their ends.
+fn read<T: Send + 'static>(pid: u32, mut sources: Vec<Source>, inbox: Arc<Inbox<Item<T>>>) -> io::Result<()> {
+    named("read", move || {
+        let mut buffer = vec![0; 64 * 1024];
+        while !sources.is_empty() {
+            let waited = Pipe::wait_to_read(sources.iter().map(|source| &source.pipe)).is_ok();
+            sources.retain_mut(|source| {
+                let pump = AssertUnwindSafe(|| source.pump(&mut buffer, pid, &inbox));
+                let goes_on = catch_unwind(pump).unwrap_or(false) && waited;
+                if !goes_on {
+                    inbox.data(Item::End(pid));
+                }
+                goes_on
+            });
+        }
     })
 }
 

@@ -339,6 +339,7 @@ fn play(case: &Case, tools: &Path, home: &Path) -> String {
         std::fs::remove_file(dir.path().join("output.log")).unwrap();
     }
     let kept = |name: &str| std::fs::read_to_string(dir.path().join(name)).unwrap_or_default();
+    let exit = || kept("processes.jsonl").lines().last().unwrap_or_default().to_owned();
     let (running, signals) = start(case.tool, &harnesses, launch);
     let running = std::sync::Arc::new(running);
     let (mut told, mut stop) = (Vec::new(), case.stop);
@@ -355,16 +356,14 @@ fn play(case: &Case, tools: &Path, home: &Path) -> String {
                 }
             }
             // A second start: what came before is a run of its own, with an end of its own.
-            Signal::Started(_) if !told.is_empty() => {
-                ends.push((kept("output.log").len(), kept("exit.json")))
-            }
+            Signal::Started(_) if !told.is_empty() => ends.push((kept("output.log").len(), exit())),
             Signal::Ended(ending) => break ending.clone(),
             _ => {}
         }
         told.push(signal);
     };
     if std::env::var_os("SUPERPOWER_RECORD").is_some() {
-        ends.push((usize::MAX, kept("exit.json")));
+        ends.push((usize::MAX, exit()));
         record(
             case,
             &kept("output.log"),

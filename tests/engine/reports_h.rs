@@ -192,9 +192,12 @@ fn h15_the_exact_arguments_are_on_record_and_no_shell_sees_them() {
     harnesses.named.get_mut("command").unwrap().cmd = cmd.to_vec();
     let (_running, signals) = start("command", &harnesses, launch_in(dir.path()));
     assert_eq!(ended(&signals).1.message, "$HOME `id` coder");
-    let argv = std::fs::read_to_string(dir.path().join("argv.json")).unwrap();
-    let argv: Vec<String> = serde_json::from_str(&argv).unwrap();
-    assert_eq!(&argv[1..], ["$HOME", "`id`", "coder"]);
+    let record = std::fs::read_to_string(dir.path().join("processes.jsonl")).unwrap();
+    let record: Vec<serde_json::Value> =
+        record.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert!(record[0]["argv"][0].as_str().unwrap().ends_with("/echo"), "{record:?}");
+    assert_eq!(record[0]["argv"].as_array().unwrap()[1..], ["$HOME", "`id`", "coder"]);
+    assert_eq!(record[1..], [serde_json::json!({ "code": 0 })]);
 }
 
 #[test]
