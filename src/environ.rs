@@ -4,7 +4,7 @@
 //! main thread takes a copy with every call, and everybody reads the copy.
 
 use std::collections::BTreeMap;
-use std::ffi::{OsStr, OsString};
+use std::ffi::{CStr, OsStr, OsString};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Variables by name.
@@ -26,4 +26,38 @@ pub fn variables() -> Arc<Variables> {
 /// A variable that is not empty.
 pub fn get(name: &str) -> Option<OsString> {
     variables().get(OsStr::new(name)).filter(|value| !value.is_empty()).cloned()
+}
+
+/// Who sits here: the name that they log in with.
+pub fn user() -> String {
+    let named = get("USER").or_else(|| get("LOGNAME"));
+    named
+        .map(|name| name.to_string_lossy().into_owned())
+        .or_else(account)
+        .unwrap_or_else(|| "somebody".into())
+}
+
+/// The name of the process's own account. Editors in containers have it, and none of the variables.
+fn account() -> Option<String> {
+    let mut buffer = vec![0; 16 * 1024];
+    let mut found = std::ptr::null_mut();
+    let mut record = std::mem::MaybeUninit::<libc::passwd>::uninit();
+    // SAFETY: the record and the buffer outlive the call, which is told the buffer's length; what it found lies in them.
+    unsafe {
+        let user = libc::getuid();
+        libc::getpwuid_r(user, record.as_mut_ptr(), buffer.as_mut_ptr(), buffer.len(), &mut found);
+        if found.is_null() {
+            return None;
+        }
+        Some(CStr::from_ptr((*found).pw_name).to_str().ok()?.to_owned()).filter(|name| !name.is_empty())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_account_has_a_name() {
+        assert!(!super::user().is_empty());
+        assert!(super::account().is_none_or(|name| !name.is_empty()));
+    }
 }

@@ -16,12 +16,6 @@ local function or_say(callback)
   end
 end
 
---- Who decides, for the journal.
----@return string
-local function by()
-  return vim.env.USER or vim.env.LOGNAME or "someone"
-end
-
 --- What a verb that drives does afterwards: the run is this editor's, and its window opens.
 ---@param root string
 ---@param callback superpower.Callback
@@ -80,7 +74,6 @@ function M.run(name, opts, callback)
       name = name,
       inputs = inputs,
       harness = opts.harness,
-      by = by(),
     }, then_show(root, done))
   end)
 end
@@ -101,7 +94,7 @@ function M.resume(which, opts, callback)
     end
     flow.call(
       "resume",
-      { root = root, which = which, answer = opts.answer, by = by() },
+      { root = root, which = which, answer = opts.answer },
       then_show(root, function(err, value)
         done(err, value)
         if not err and not require("superpower.notify").headless() then
@@ -143,11 +136,12 @@ function M.cancel(callback, root)
   plain("cancel", { root = root }, callback)
 end
 
----@param opts? { comment?: string }
+---@param opts? { comment?: string, root?: string, run_id?: string }
 ---@param callback? superpower.Callback
 function M.retry(opts, callback)
-  local comment = opts and opts.comment
-  plain("retry", { comment = comment ~= "" and comment or nil }, callback, true)
+  opts = opts or {}
+  local comment = opts.comment ~= "" and opts.comment or nil
+  plain("retry", { comment = comment, root = opts.root, run_id = opts.run_id }, callback, true)
 end
 
 ---@param callback? superpower.Callback
@@ -173,7 +167,6 @@ function M.decide(opts, callback)
     run_id = opts.run_id,
     gate = opts.gate,
     answer = opts.answer,
-    by = by(),
   }, callback, true)
 end
 

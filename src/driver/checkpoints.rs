@@ -201,6 +201,16 @@ impl Drive {
         self.keeper.touched();
     }
 
+    /// A human leaves out what they were to carry out.
+    pub(super) fn checkpoint_skipped(&mut self) {
+        let Some(stage) = self.run.current().filter(|&stage| self.run.stages[stage].in_hand()) else {
+            return;
+        };
+        if let Step::Working { since, .. } = self.run.stages[stage].step {
+            self.checkpoint_ended(stage, &Outcome::Blocked { why: "skipped by hand".into() }, "", since);
+        }
+    }
+
     /// The running stage's checkpoint in one line, where it says how far the stage is.
     pub(super) fn checkpoint_line(&mut self) -> Option<String> {
         let key = self.keeper.key(self.run.current()?)?.to_owned();

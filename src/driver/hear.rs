@@ -6,6 +6,7 @@ use crate::harness::Signal;
 use crate::project::review::Hurry;
 use crate::run::event::Event;
 use crate::run::machine::Refusal;
+use crate::run::state::Phase;
 use serde_json::Value;
 use std::sync::mpsc::{SendError, Sender};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -19,7 +20,7 @@ const HANDED_IN: Duration = Duration::from_millis(500);
 pub enum Message {
     /// From an agent.
     Agent(u32, Signal),
-    /// A verb while it drives: pause or cancel. The answer is none where it cannot be written down.
+    /// A verb while it drives: pause, cancel or skip. The answer is none where it cannot be written down.
     Verb(Event, Sender<Option<Result<(), Refusal>>>),
     /// The answer to an `ask-fact` or a `permission`, by its id.
     Answer(String, Result<Value, String>),
@@ -121,9 +122,15 @@ impl Drive {
         }
     }
 
-    /// Pause or cancel. Whoever is told that it took effect can rely on that: it is on disk by then.
+    /// Pause, cancel, or skip what a human carries out. Whoever is told that it took effect can rely on that: it is on disk by then.
     pub(super) fn verb(&mut self, event: Event, reply: &Sender<Option<Result<(), Refusal>>>) {
-        let answer = if self.failed { None } else { Some(self.apply(event)) };
+        let mut lost = self.failed;
+        if matches!(event, Event::Skipped { .. }) {
+            // It goes on with the run, which one that is about to end leaves to the next drive.
+            lost |= self.run.phase != Phase::Running;
+            self.checkpoint_skipped();
+        }
+        let answer = if lost { None } else { Some(self.apply(event)) };
         self.settle();
         let answer = answer.filter(|_| !self.failed);
         if let Err(SendError(late)) = reply.send(answer) {

@@ -3,6 +3,7 @@
 use super::loaded::{Loaded, input_refusal};
 use super::{Engine, Refusal};
 use crate::declaration::model::{Declaration, InputKind};
+use crate::harness::resolve;
 use crate::plan::{InputError, Inputs, Plan};
 use crate::project::{Fact, facts};
 use crate::run::decide::{Verdict, decide};
@@ -113,15 +114,19 @@ pub fn plan(engine: &Engine, request: &Preview) -> Result<Value, Refusal> {
     let steps = steps(&mut run, &mut |name, inputs| facts::decide(name, inputs, &request.root));
     let plan = run.plan.clone();
     let (default, timeout) = (engine.config().harness, engine.config().timeout);
+    let known = engine.host().harnesses.clone();
+    // What "auto" is here. One that is not there is told at the start of a run.
+    let found = |name: &str| resolve(name, &known).map_or_else(|_| name.to_owned(), |resolved| resolved.name);
     let stages = steps.into_iter().map(|Step { stage, what, why, .. }| {
         let (kind, actor) = plan.actor(stage);
         let own = plan.stage(stage).harness.as_ref().map(|harness| harness.value.as_str());
         let harness = (kind != "gate").then(|| own.unwrap_or(&default));
         let limit = plan.stage(stage).timeout.as_ref().map_or(timeout, |timeout| timeout.value);
-        let limit = (harness != Some("manual")).then_some(limit);
+        let by = harness.map(found);
+        let limit = (by.as_deref() != Some("manual")).then_some(limit);
         json!({
             "position": stage + 1, "label": run.label(stage), "what": what, "kind": kind, "actor": actor,
-            "gate": plan.asks(stage), "harness": harness, "why": why,
+            "gate": plan.asks(stage), "harness": harness, "by": by, "why": why,
             "prompt": (kind != "gate").then(|| crate::prompt::prompt(&run, stage, false, limit)),
         })
     });

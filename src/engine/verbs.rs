@@ -69,6 +69,7 @@ pub struct Retry {
     root: PathBuf,
     #[serde(default)]
     comment: String,
+    run_id: Option<String>,
     #[serde(default)]
     answer: Answers,
     by: Option<String>,
@@ -144,13 +145,7 @@ pub fn decide(engine: &Engine, request: Decide) -> Answer {
     let root = &request.root;
     nested("decide over gates")?;
     idle(engine, root)?;
-    let run_id = match &request.run_id {
-        Some(run_id) => {
-            which::make_way(engine, root)?;
-            run_id.clone()
-        }
-        None => which::current(engine, root)?,
-    };
+    let run_id = named(engine, root, request.run_id.clone())?;
     let by = by(request.by);
     let handle = take_up(engine.host(), root, &run_id, |opened| -> Result<Vec<Event>, Refusal> {
         let Some((stage, visit)) = opened.run.open_gate() else {
@@ -174,12 +169,19 @@ pub fn decide(engine: &Engine, request: Decide) -> Answer {
 
 pub fn retry(engine: &Engine, request: Retry) -> Answer {
     let event = Event::Retried { by: by(request.by), comment: request.comment };
-    verb(engine, &request.root, "retry", event, Some(&request.answer))
+    verb(engine, &request.root, "retry", event, Some(&request.answer), request.run_id)
 }
 
 pub fn skip(engine: &Engine, request: Skip) -> Answer {
     let event = Event::Skipped { by: by(request.by) };
-    verb(engine, &request.root, "skip", event, Some(&request.answer))
+    if let Some(drive) = running(engine, &request.root) {
+        nested("skip")?;
+        // What a human carries out is skipped where it stands; an agent is paused or cancelled first.
+        if let Some(Ok(())) = told(&drive, &event) {
+            return Ok(json!({ "run_id": drive.run_id }));
+        }
+    }
+    verb(engine, &request.root, "skip", event, Some(&request.answer), None)
 }
 
 pub fn pause(engine: &Engine, request: Verb) -> Answer {
@@ -227,13 +229,21 @@ pub fn submit(engine: &Engine, request: Submit) -> Answer {
     Ok(json!({}))
 }
 
-/// A verb for a run that nobody drives; one that goes on with it comes with its answers.
-fn verb(engine: &Engine, root: &Path, name: &str, event: Event, answers: Option<&Answers>) -> Answer {
+/// A verb for a run that nobody drives, the current one unless another is named; one that goes on with it comes with its
+/// answers.
+fn verb(
+    engine: &Engine,
+    root: &Path,
+    name: &str,
+    event: Event,
+    answers: Option<&Answers>,
+    run_id: Option<String>,
+) -> Answer {
     if answers.is_some() {
         nested(name)?;
     }
     idle(engine, root)?;
-    let run_id = which::current(engine, root)?;
+    let run_id = named(engine, root, run_id)?;
     let handle = take_up(engine.host(), root, &run_id, |opened| -> Result<Vec<Event>, Refusal> {
         let mut events = Vec::new();
         // The machine says of a run that is over, or that waits for another verb, what it is.
@@ -257,7 +267,7 @@ fn told_or_done(engine: &Engine, root: &Path, name: &str, event: Event) -> Answe
     {
         return answer.map(|()| json!({ "run_id": drive.run_id })).map_err(Refusal::from);
     }
-    verb(engine, root, name, event, None)
+    verb(engine, root, name, event, None, None)
 }
 
 /// What a drive answers to a verb; nothing where it has ended, or cannot write it down.
@@ -275,6 +285,13 @@ fn told(drive: &Handle, event: &Event) -> Option<Result<(), machine::Refusal>> {
 fn started(engine: &Engine, root: &Path, handle: Handle, others: usize) -> Answer {
     let handle = engine.keep(root, handle);
     Ok(json!({ "run_id": handle.run_id, "others": others, "state": handle.shared.head()["state"] }))
+}
+
+/// The run of this id, which becomes the current one, or that one.
+fn named(engine: &Engine, root: &Path, run_id: Option<String>) -> Result<String, Refusal> {
+    let Some(run_id) = run_id else { return which::current(engine, root) };
+    which::make_way(engine, root)?;
+    Ok(run_id)
 }
 
 fn running(engine: &Engine, root: &Path) -> Option<Arc<Handle>> {
@@ -328,7 +345,5 @@ fn decision<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Decision, D::E
 }
 
 fn by(by: Option<String>) -> String {
-    by.filter(|by| !by.is_empty())
-        .or_else(|| Some(environ::get("USER")?.to_string_lossy().into_owned()))
-        .unwrap_or_else(|| "somebody".into())
+    by.filter(|by| !by.is_empty()).unwrap_or_else(environ::user)
 }

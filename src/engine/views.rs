@@ -9,7 +9,7 @@ use crate::harness::resolve;
 use crate::plan::Plan;
 use crate::run::event::Decision;
 use crate::run::snapshot::snapshot;
-use crate::run::state::{Done, Step, gate_id};
+use crate::run::state::{Done, Reason, Step, gate_id};
 use crate::store::lease;
 use chrono::Utc;
 use serde::Deserialize;
@@ -235,11 +235,17 @@ fn reasons(root: &Path, opened: &Opened, stage: usize) -> Vec<String> {
         Step::Waiting => "it waits for its turn".into(),
         Step::Deciding => "its condition is being decided".into(),
         Step::Ready { .. } => "it was interrupted, and goes on with the run".into(),
-        Step::Working { launch, .. } => {
-            format!("it works: launch {launch}, attempt {}/{}", state.spent + 1, plan.max_attempts(stage))
+        Step::Working { .. } if state.in_hand() => {
+            "it is done by hand, and waits for your result: :Superpower gate".into()
+        }
+        Step::Working { .. } => {
+            format!("it works: attempt {}/{}", state.spent + 1, plan.max_attempts(stage))
         }
         Step::Resting { until, why, .. } => {
             format!("it waits until {}: {why}", until.with_timezone(&chrono::Local).format("%H:%M:%S"))
+        }
+        Step::Held { .. } if run.phase.reason() == Some(Reason::Failed) => {
+            "the run is paused because it failed".into()
         }
         Step::Held { why } => format!("the run is paused because of it: {why}"),
         Step::AtGate => "its gate is open: :Superpower gate".into(),
@@ -254,8 +260,9 @@ fn reasons(root: &Path, opened: &Opened, stage: usize) -> Vec<String> {
     let rows = record.map(|record| crate::checkpoint::lines(&record)).unwrap_or_default();
     let ours = |line: &&String| key.as_ref().is_some_and(|key| line.split(' ').next() == Some(key));
     lines.extend(rows.iter().filter(ours).map(|line| format!("  checkpoint {line}")));
-    for failure in &state.failures {
-        lines.push(format!("  failed: {}", crate::plan::one_line(&failure.why)));
+    for same in state.failures.chunk_by(|one, next| one.shown() == next.shown()) {
+        let times = if same.len() > 1 { format!(" {} times", same.len()) } else { String::new() };
+        lines.push(format!("  failed{times}: {}", same[0].shown()));
     }
     for decision in run.decisions.iter().filter(|decision| decision.stage == stage) {
         let word = match decision.decision {

@@ -106,7 +106,8 @@ pub fn resolve(name: &str, harnesses: &Harnesses) -> Result<Resolved, Missing> {
         _ => Kind::Command,
     };
     let Some(settings) = harnesses.named.get(name) else {
-        return Err(missing("", format!("there is no harness \"{name}\"")));
+        let hint = crate::suggest::did_you_mean(name, harnesses.named.keys().map(String::as_str));
+        return Err(missing("", format!("there is no harness \"{name}\"{hint}")));
     };
     let resolved = |program, first: &[String]| Resolved {
         name: name.to_owned(),

@@ -29,21 +29,6 @@ pub fn first_line(text: &str) -> String {
     line.chars().take(LONGEST).collect()
 }
 
-/// A text without terminal escapes.
-pub fn plain(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut chars = text.chars();
-    while let Some(c) = chars.next() {
-        if c != '\u{1b}' {
-            out.push(c);
-        } else if chars.as_str().starts_with('[') {
-            // Control sequence: parameters up to a final letter.
-            let _ = chars.by_ref().skip(1).find(|c| matches!(c, '@'..='~'));
-        }
-    }
-    out
-}
-
 /// The question tool's questions, with what can be chosen.
 pub fn questions(asked: &Value) -> String {
     let text =

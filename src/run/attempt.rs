@@ -1,10 +1,11 @@
 //! What follows from the end of an attempt (SPEC section 5's table of outcomes).
 
 use super::effect::{Effect, Notice};
+use super::failure::Failure;
 use super::gate;
 use super::log::place;
 use super::machine::{Refusal, advance, done, launch, pause};
-use super::state::{Done, Failure, Phase, Reason, Run, Step};
+use super::state::{Done, Phase, Reason, Run, Step};
 use crate::outcome::{Outcome, Usage};
 use chrono::{DateTime, Duration, Utc};
 

@@ -195,8 +195,12 @@ pub fn step(run: &mut Run, record: &Record) -> Result<Vec<Effect>, Refusal> {
         Event::Resumed { .. } => verbs::resume(run, "resume", "", at, &mut out)?,
         Event::Retried { comment, .. } => verbs::resume(run, "retry", comment, at, &mut out)?,
         Event::Skipped { .. } => {
-            let stage = verbs::held(run, "skip")?;
-            go_on(run, at);
+            let stage = verbs::skippable(run)?;
+            if run.phase == Phase::Running {
+                stop(run, at, &mut out);
+            } else {
+                go_on(run, at);
+            }
             out.push(Effect::Log(format!(
                 "SKIP  stage {}: {}  (by hand)",
                 place(run, stage),

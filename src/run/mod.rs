@@ -8,6 +8,7 @@ pub mod decide;
 pub mod drift;
 pub mod effect;
 pub mod event;
+pub mod failure;
 mod gate;
 pub mod log;
 pub mod machine;

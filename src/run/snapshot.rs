@@ -16,9 +16,9 @@ pub fn snapshot(run: &Run, now: DateTime<Utc>) -> Value {
 /// The same without its stages.
 pub fn head(run: &Run, now: DateTime<Utc>) -> Value {
     let (reason, detail) = match &run.phase {
-        Phase::Paused { reason, detail } => (Some(reason.word()), Some(detail.as_str())),
-        Phase::Rejected { comment, .. } => (None, Some(comment.as_str())),
-        _ => (None, None),
+        Phase::Paused { reason, .. } => (Some(reason.word()), detail(run)),
+        Phase::Rejected { comment, .. } => (None, comment.clone()),
+        _ => (None, String::new()),
     };
     let gate = run.open_gate().map(|(stage, visit)| {
         json!({ "id": gate_id(stage, visit), "stage": stage + 1, "visit": visit, "label": run.label(stage) })
@@ -41,7 +41,7 @@ pub fn head(run: &Run, now: DateTime<Utc>) -> Value {
         "version": run.plan.declaration.version.value,
         "state": run.phase.word(),
         "reason": reason,
-        "detail": detail.filter(|detail| !detail.is_empty()),
+        "detail": Some(detail).filter(|detail| !detail.is_empty()),
         "current_stage": run.current_position(),
         "total": run.plan.total(),
         "started_at": run.started_at.timestamp_millis(),
@@ -55,6 +55,19 @@ pub fn head(run: &Run, now: DateTime<Utc>) -> Value {
         "usage": run.usage(),
         "facts": facts,
     })
+}
+
+/// What there is to say about why it is paused.
+fn detail(run: &Run) -> String {
+    let Phase::Paused { reason, detail } = &run.phase else { return String::new() };
+    let failure = run.current().filter(|_| *reason == Reason::Failed).and_then(|stage| run.failure(stage));
+    failure.unwrap_or_else(|| detail.clone())
+}
+
+/// A text as a sentence, which another may follow.
+fn sentence(text: &str) -> String {
+    let text = crate::plan::one_line(text);
+    if text.ends_with(['.', '?', '!', '…']) { text } else { format!("{text}.") }
 }
 
 /// The last line: how it ended, or what it waits for and what answers it. Empty while it runs.
@@ -84,8 +97,8 @@ pub fn summary(run: &Run) -> String {
         Phase::Rejected { by, comment, .. } => {
             super::log::with_comment(format!("rejected by {by} at stage {place}"), comment)
         }
-        Phase::Paused { reason, detail } => {
-            let detail = crate::plan::one_line(detail);
+        Phase::Paused { reason, .. } => {
+            let detail = sentence(&detail(run));
             match reason {
                 Reason::Gate => format!("waits at gate {place}: :Superpower gate"),
                 Reason::Interrupted => format!("interrupted at stage {place}: :Superpower resume"),
@@ -93,13 +106,13 @@ pub fn summary(run: &Run) -> String {
                 Reason::Failed => {
                     let spent = run.current().map_or(0, |stage| run.stages[stage].spent);
                     let times = if spent > 1 { format!(" {spent} times") } else { String::new() };
-                    format!("stage {place} failed{times}: {detail}. :Superpower retry, skip or cancel")
+                    format!("stage {place} failed{times}: {detail} :Superpower retry, skip or cancel")
                 }
                 Reason::Blocked => {
-                    format!("stage {place} is blocked: {detail}. :Superpower retry, skip or cancel")
+                    format!("stage {place} is blocked: {detail} :Superpower retry, skip or cancel")
                 }
-                Reason::Auth => format!("stage {place}: {detail}. Log in, then :Superpower resume"),
-                Reason::NeedsHuman => format!("stage {place} asks: {detail}. :Superpower retry ANSWER"),
+                Reason::Auth => format!("stage {place}: {detail} Log in, then :Superpower resume"),
+                Reason::NeedsHuman => format!("stage {place} asks: {detail} :Superpower retry ANSWER"),
             }
         }
     }
@@ -149,6 +162,7 @@ fn mark(run: &Run, stage: usize, state: &StageState) -> (&'static str, String) {
         Step::Waiting => ("waiting", if run.plan.acts(stage) { String::new() } else { "gate".into() }),
         Step::Deciding => ("waiting", "deciding".into()),
         Step::Ready { .. } => ("waiting", "interrupted".into()),
+        Step::Working { .. } if state.in_hand() => ("by-hand", "by hand, waits for you".into()),
         Step::Working { .. } if state.spent > 0 => ("running", format!("attempt {}/{max}", state.spent + 1)),
         Step::Working { .. } => ("running", String::new()),
         Step::Resting { until, limited, why } => {
@@ -159,7 +173,9 @@ fn mark(run: &Run, stage: usize, state: &StageState) -> (&'static str, String) {
                 ("limited", format!("{why}, again at {}", clock.format("%H:%M:%S")))
             }
         }
-        Step::Held { why } if run.phase.reason() == Some(Reason::Failed) => ("failed", why.clone()),
+        Step::Held { why } if run.phase.reason() == Some(Reason::Failed) => {
+            ("failed", run.failure(stage).unwrap_or_else(|| why.clone()))
+        }
         Step::Held { .. } => ("held", run.phase.reason().map_or("held", Reason::word).into()),
         Step::AtGate if state.by_hand => ("gate", "waits for you; skipped by hand".into()),
         Step::AtGate => ("gate", "waits for you".into()),

@@ -1,6 +1,7 @@
 //! The state of a run. Only [`super::machine`] changes it.
 
 use super::event::{Adopted, Decision};
+use super::failure::Failure;
 use crate::outcome::{ProcessRecord, Session, Usage};
 use crate::plan::Plan;
 use chrono::{DateTime, Utc};
@@ -220,15 +221,6 @@ pub struct StageState {
     pub usage: Usage,
 }
 
-/// A failed attempt.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Failure {
-    /// In a few words.
-    pub why: String,
-    /// The end of the output.
-    pub tail: String,
-}
-
 /// Where a stage is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Step {
@@ -287,6 +279,13 @@ pub enum Done {
     Adopted,
 }
 
+impl StageState {
+    /// Whether a human carries it out at this moment.
+    pub fn in_hand(&self) -> bool {
+        matches!(self.step, Step::Working { .. }) && self.harness.as_deref() == Some("manual")
+    }
+}
+
 impl Run {
     /// The stage at the cursor, if the run is not at its end.
     pub fn current(&self) -> Option<usize> {
@@ -340,6 +339,11 @@ impl Run {
     pub fn action_before(&self, stage: usize) -> Option<usize> {
         let earlier = &self.plan.order[..self.plan.rank(stage)];
         earlier.iter().rev().copied().find(|&earlier| self.action_ran(earlier))
+    }
+
+    /// Why a failed stage failed, as a human is shown it.
+    pub fn failure(&self, stage: usize) -> Option<String> {
+        self.stages[stage].failures.last().map(Failure::shown)
     }
 
     /// What all stages used.

@@ -74,6 +74,12 @@ pub(super) fn held(run: &Run, verb: &'static str) -> Result<usize, Refusal> {
         .ok_or_else(|| not_now(run, verb))
 }
 
+/// The stage whose action can be skipped: one that the run is paused because of, or one that a human carries out.
+pub(super) fn skippable(run: &Run) -> Result<usize, Refusal> {
+    let in_hand = |stage: &usize| run.phase == Phase::Running && run.stages[*stage].in_hand();
+    run.current().filter(in_hand).map_or_else(|| held(run, "skip"), Ok)
+}
+
 /// The verb does not fit the run's state.
 pub(super) fn not_now(run: &Run, verb: &'static str) -> Refusal {
     Refusal::NotNow { verb, state: run.phase.words() }

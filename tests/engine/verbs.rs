@@ -30,6 +30,14 @@ fn a_stage_that_fails_three_times_pauses_the_run_and_each_prompt_differs() {
     assert!(log.contains(&"RETRY  stage 1/2: attempt 2/3: exit status 1".into()), "{log:?}");
     assert!(log.contains(&"FAILED  stage 1/2: Write: attempt 3/3: exit status 1".into()), "{log:?}");
     assert!(log.contains(&"PAUSED (failed) — resume with: :Superpower resume one".into()), "{log:?}");
+    // The log keeps its form; where a human reads it, what was printed last stands behind the bare exit.
+    let shown = "exit status 1: broken pipe 3";
+    let picture = world.status();
+    assert_eq!((&picture["detail"], &picture["stages"][0]["note"]), (&json!(shown), &json!(shown)));
+    let summary = format!("stage 1/2 failed 3 times: {shown}. :Superpower retry, skip or cancel");
+    assert_eq!(picture["summary"], json!(summary));
+    let why = world.ok("why", json!({ "stage": 1 }));
+    assert!(why["lines"].as_array().unwrap().contains(&json!(format!("  failed: {shown}"))), "{why:#}");
     let (first, second, third) = (world.read("prompt-1"), world.read("prompt-2"), world.read("prompt-3"));
     assert!(second.contains("exit status 1") && second.contains("broken pipe 1"), "{second}");
     assert!(first != second && second != third && third.contains("broken pipe 2"));
@@ -64,7 +72,7 @@ fn a_stage_that_asks_or_is_blocked_pauses_at_once() {
     world.run("one", json!({}));
     paused(&world, "needs-human");
     assert_eq!(world.calls(), ["writer"], "no attempt is spent on asking again");
-    assert!(world.status()["summary"].as_str().unwrap().contains("which database?"));
+    assert_eq!(world.status()["summary"], "stage 1/2 asks: which database? :Superpower retry ANSWER");
     world.hook("grep -q 'the big one' .prompt && grep -q 'You asked: which database?' .prompt && echo fine || exit 4");
     world.ok("retry", json!({ "comment": "the big one" }));
     let picture = world.settled();
@@ -74,6 +82,46 @@ fn a_stage_that_asks_or_is_blocked_pauses_at_once() {
     assert_eq!(world.settled()["state"], "cancelled");
     let why = world.refused("resume", json!({}), "finished");
     assert!(why.contains("cancelled"), "{why}");
+}
+
+#[test]
+fn a_stage_that_is_done_by_hand_says_who_is_waited_for_and_can_be_skipped() {
+    let world = World::new();
+    let body = "stages:\n  - {agent: writer, name: plan, harness: manual}\n  - {agent: asker, gate: human-approval, harness: manual}\n  - {agent: printer}\n";
+    world.declare("one", body);
+    let run_id = world.run("one", json!({}));
+    let in_hand = |stage: usize| {
+        world.until("a stage in somebody's hands", |picture| picture["stages"][stage]["mark"] == "by-hand")
+    };
+    let picture = in_hand(0);
+    assert_eq!(picture["stages"][0]["note"], "by hand, waits for you");
+    world.refused("retry", json!({}), "running");
+    world.ok("skip", json!({}));
+    let picture = in_hand(1);
+    assert_eq!(picture["stages"][0]["mark"], "skipped");
+    world.ok("skip", json!({}));
+    paused(&world, "gate");
+    world.ok("decide", json!({ "decision": "approve" }));
+    assert_eq!(world.settled()["state"], "complete");
+    let kept = world.read(&format!(".claude/state/runs/{run_id}/metadata.json"));
+    let kept: serde_json::Value = serde_json::from_str(&kept).unwrap();
+    assert_eq!(kept["loop_state"]["checkpoints"]["PLAN"]["status"], "BLOCKED", "{kept:#}");
+    assert_eq!(world.calls(), ["printer"], "an agent is not skipped while it works");
+}
+
+#[test]
+fn a_retry_names_its_run() {
+    let world = World::new();
+    world.declare("one", ONE);
+    world.hook("echo 'which database?'; exit 2");
+    let first = world.run("one", json!({}));
+    paused(&world, "needs-human");
+    world.run("one", json!({}));
+    paused(&world, "needs-human");
+    world.hook("echo fine");
+    world.ok("retry", json!({ "run_id": first, "comment": "the big one" }));
+    let picture = world.settled();
+    assert_eq!((&picture["run_id"], &picture["state"]), (&json!(first), &json!("complete")));
 }
 
 #[test]

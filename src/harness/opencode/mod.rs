@@ -13,10 +13,11 @@ mod serve;
 mod wire;
 
 use super::known::{self, File};
-use super::words::{exit_words, first_line, note, plain};
+use super::words::{exit_words, first_line, note};
 use super::{Actions, Answer, End, Ending, Harness, Invocation, Launch, Stopped, Task};
 use crate::outcome::Outcome;
 use crate::process::Environment;
+use crate::run::log::plain;
 use flags::Flags;
 use read::{Last, Reader};
 use run::Run;

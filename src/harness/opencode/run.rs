@@ -5,9 +5,10 @@
 
 use super::read::{Last, Reader};
 use super::{CUTS, HINT, How, Setup, judged};
-use crate::harness::words::{cut_line, note, plain};
+use crate::harness::words::{cut_line, note};
 use crate::harness::{Actions, End, Ending, Harness, Invocation, Progress, Signal, Stopped, Task};
 use crate::outcome::Outcome;
+use crate::run::log::plain;
 use std::time::Duration;
 
 /// After so much silence outside of a step, that is shown: it retries without a word.

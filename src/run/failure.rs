@@ -1,0 +1,68 @@
+//! A failed attempt, and what of it a human is shown.
+
+use super::log::{plain, visible};
+use crate::plan::one_line;
+
+/// A failed attempt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// In a few words.
+    pub why: String,
+    /// The end of the output.
+    pub tail: String,
+}
+
+/// Reasons that say only how the process ended: what it printed says why.
+const BARE: [&str; 3] = ["exit status ", "killed by signal ", "no final event"];
+/// Letters of the output that are shown.
+const LONGEST: usize = 120;
+
+impl Failure {
+    /// Why, in one line; where only the end of a process is known, with what was printed last behind it.
+    pub fn shown(&self) -> String {
+        let why = one_line(&self.why);
+        let printed = last_line(&self.tail).filter(|_| BARE.iter().any(|bare| why.starts_with(bare)));
+        printed.map_or_else(|| why.clone(), |line| format!("{why}: {line}"))
+    }
+}
+
+/// The last line that says something, of bearable length, with nothing in it that a terminal would obey.
+fn last_line(text: &str) -> Option<String> {
+    let text = plain(text);
+    let line = text.split(['\n', '\r']).rev().map(str::trim).find(|line| !line.is_empty())?;
+    let cut = line.char_indices().nth(LONGEST).map(|(at, _)| format!("{}…", &line[..at]));
+    Some(visible(&cut.unwrap_or_else(|| line.to_owned())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(why: &str, tail: &str) -> String {
+        Failure { why: why.into(), tail: tail.into() }.shown()
+    }
+
+    #[test]
+    fn a_bare_exit_is_shown_with_what_was_printed_last() {
+        assert_eq!(
+            shown("exit status 1", "compiling\noops: cannot compile\n\n"),
+            "exit status 1: oops: cannot compile"
+        );
+        assert_eq!(shown("killed by signal 9 (KILL)", "half of it"), "killed by signal 9 (KILL): half of it");
+        assert_eq!(shown("exit status 1", " \n"), "exit status 1");
+        assert_eq!(
+            shown("no file that matches \"a\" was written", "done"),
+            "no file that matches \"a\" was written"
+        );
+    }
+
+    #[test]
+    fn what_was_printed_last_is_short_and_harmless() {
+        assert_eq!(
+            shown("exit status 1", "10%\r100%\r\n\u{1b}[31mno\u{1b}[0m \u{7}bell"),
+            "exit status 1: no ^Gbell"
+        );
+        let long = shown("exit status 1", &"ä".repeat(5000));
+        assert_eq!(long.chars().count(), "exit status 1: ".len() + LONGEST + 1);
+    }
+}
