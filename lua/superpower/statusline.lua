@@ -14,7 +14,9 @@ function M.text(run, now, icons)
     return ""
   end
   local at = ("%s %d/%d"):format(run.superpower, run.current_stage, run.total)
-  if run.state == "running" then
+  if require("superpower.ui.words").in_hand(run) then
+    return ("%s %s by hand"):format(marks.mark(icons, "by-hand", now), at)
+  elseif run.state == "running" then
     local mark = marks.mark(icons, run.waiting_until and "limited" or "running", now)
     return run.waiting_until and ("%s %s limited"):format(mark, at) or ("%s %s"):format(mark, at)
   elseif run.state ~= "paused" then

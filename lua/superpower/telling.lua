@@ -1,9 +1,9 @@
---- A run as a progress message of Neovim 0.12: one id while it is driven, told at each stage, always ended. The editor shows
---- it in the message line, in `vim.ui.progress_status()` and to its terminal; plugins hear it as `Progress`.
+--- Runs as progress messages of Neovim 0.12: one id while a run is driven, told at each stage, always ended. The editor shows
+--- them in the message line, in `vim.ui.progress_status()` and to its terminal; plugins hear them as `Progress`.
 local M = {}
 
-local told ---@type { key: string, run_id: string, id: integer|string }?
-local waiting ---@type superpower.Snapshot? told as soon as nobody is in the command line
+local told = {} ---@type table<string, { key: string, id?: integer|string }> what was told last, by run
+local waiting = {} ---@type table<string, superpower.Snapshot> by run; told as soon as nobody is in the command line
 
 ---@return boolean
 local function possible()
@@ -17,7 +17,9 @@ end
 local function of(run)
   local text = require("superpower.ui.text")
   local stage = run.stages[run.current_stage]
-  if run.state == "running" then
+  if require("superpower.ui.words").in_hand(run) then
+    return "running", ("%d/%d waits for your result: :Superpower gate"):format(run.current_stage, run.total)
+  elseif run.state == "running" then
     return "running", ("%d/%d %s"):format(run.current_stage, run.total, stage and text.line(stage.label) or "")
   elseif run.state == "paused" and run.gate then
     return "success", (require("superpower.gate").words(run):sub(#run.superpower + 2))
@@ -30,13 +32,14 @@ end
 local function tell(run)
   local status, words = of(run)
   local done = run.state == "complete" and run.total or run.current_stage - 1
+  local this = told[run.run_id]
   local head = #run.superpower + 10 -- what Neovim puts before it: the title and the share
   local ok, id = pcall(
     vim.api.nvim_echo,
     { { require("superpower.ui.text").cut(words, math.max(10, vim.v.echospace - head)) } },
     false,
     {
-      id = told and told.id or nil,
+      id = this and this.id or nil,
       kind = "progress",
       source = "superpower",
       title = run.superpower,
@@ -45,9 +48,9 @@ local function tell(run)
     }
   )
   if status ~= "running" or not ok then
-    told = nil
-  elseif told then
-    told.id = id
+    told[run.run_id] = nil
+  elseif this then
+    this.id = id
   end
 end
 
@@ -60,30 +63,34 @@ end
 --- Tells what is new of a run that this editor drives.
 ---@param run superpower.Snapshot
 function M.follow(run)
-  if not told and (run.state ~= "running" or not run.ours) or not possible() then
+  local this = told[run.run_id]
+  if not this and (run.state ~= "running" or not run.ours) or not possible() then
     return
   end
-  local key = ("%s %s %d"):format(run.run_id, run.state, run.current_stage)
-  if told and (told.key == key or told.run_id ~= run.run_id) then
+  local in_hand = require("superpower.ui.words").in_hand(run)
+  local key = ("%s %d %s"):format(run.state, run.current_stage, tostring(in_hand))
+  if this and this.key == key then
     return
   end
-  told = { key = key, run_id = run.run_id, id = told and told.id or nil }
+  told[run.run_id] = { key = key, id = this and this.id or nil }
   if not typing() then
     return tell(run)
   end
-  if not waiting then
+  if not next(waiting) then
     vim.api.nvim_create_autocmd("CmdlineLeave", {
       once = true,
       callback = vim.schedule_wrap(function()
         local newest = waiting
-        waiting = nil
-        if newest and told and vim.v.exiting == vim.NIL then
-          tell(newest)
+        waiting = {}
+        for _, other in pairs(newest) do
+          if told[other.run_id] and vim.v.exiting == vim.NIL then
+            tell(other)
+          end
         end
       end),
     })
   end
-  waiting = run
+  waiting[run.run_id] = run
 end
 
 return M

@@ -75,7 +75,7 @@
 ---@field label string
 ---@field kind "agent"|"skill"|"pipeline"|"gate"
 ---@field actor? string
----@field mark "waiting"|"running"|"passed"|"skipped"|"failed"|"gate"|"approved"|"limited"|"held"
+---@field mark "waiting"|"running"|"passed"|"skipped"|"failed"|"gate"|"approved"|"limited"|"held"|"by-hand"
 ---@field note? string
 ---@field gate boolean
 ---@field visit integer

@@ -103,6 +103,21 @@ describe("a stage's output", function()
     end
   end)
 
+  it("goes back to the run of the history that it was opened from", function()
+    local nvim = S.child()
+    local run = S.run({ state = "complete", summary = "complete in 1h" })
+    run.root = nvim.project
+    S.answer(nvim, "status", run)
+    S.answer(nvim, "output", { path = T.write(nvim.dir .. "/output.log", "what it printed\n") })
+    nvim:lua("require('superpower.ui.past').open(..., '0190-abc')", nvim.project)
+    for _, key in ipairs({ "<CR>", "p" }) do
+      nvim:feed("3G" .. key)
+      nvim:wait_screen("what it printed")
+      nvim:feed("q")
+      nvim:wait("vim.bo.filetype == 'superpower-run' and vim.fn.line('.') == 3")
+    end
+  end)
+
   it("that is not there says so", function()
     local nvim = S.child()
     S.refuse(nvim, "output", { code = "no-output", message = "stage 1 has not started an agent yet" })

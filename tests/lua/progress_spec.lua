@@ -67,8 +67,9 @@ describe("the progress window", function()
       reason = "needs-human",
       mark = "held",
       note = "needs-human",
-      summary = "stage 4/8 asks: which colour should the banner be?. :Superpower retry ANSWER",
+      summary = "stage 4/8 asks: which colour should the banner be? :Superpower retry ANSWER",
     }),
+    ["progress-by-hand"] = S.run({ mark = "by-hand", note = "by hand, waits for you" }),
     ["progress-limited"] = S.run({ mark = "limited", note = "limited until 14:05" }),
     ["progress-rejected"] = S.run({
       at = 5,
@@ -152,6 +153,22 @@ describe("the progress window", function()
     nvim:wait_screen("4/8 · running")
   end)
 
+  it("can be left for another tab after a page was opened from it", function()
+    local nvim = show(S.run())
+    S.answer(nvim, "why", { lines = { "stage 1/8: it passed" } })
+    nvim:cmd("wincmd w")
+    nvim:wait("vim.bo.filetype == 'superpower-progress'")
+    nvim:feed("w")
+    nvim:wait("vim.bo.filetype == 'superpower-why'")
+    nvim:feed("q")
+    nvim:wait("vim.bo.filetype == 'superpower-progress'")
+    nvim:cmd("tabnew")
+    nvim:wait_screen("4/8 · running")
+    nvim:cmd("tabclose")
+    nvim:wait_screen("4/8 · running")
+    ok(nvim:alive())
+  end)
+
   it("does not come back in another tab once it was closed", function()
     local nvim = show(S.run())
     nvim:feed("<C-w>w")
@@ -174,8 +191,34 @@ describe("the progress window", function()
     contains(nvim:text(), "red ^[[31mtext")
     eq({ stage = 1, what = "output", root = nvim.project }, S.calls(nvim, "output")[1])
     nvim:feed("q")
-    nvim:wait("vim.bo.filetype ~= 'superpower-output'")
+    nvim:wait("vim.bo.filetype == 'superpower-progress'", 2000, "back where it came from")
   end)
+
+  for _, size in ipairs({ { 110, 34 }, { 80, 24 } }) do
+    it(("covers nothing that one has asked to read, at %d by %d"):format(size[1], size[2]), function()
+      local nvim = show(S.run(), { columns = size[1], lines = size[2] })
+      S.answer(nvim, "output", { path = T.write(nvim.dir .. "/output.log", ("line\n"):rep(200)) })
+      local covered = [[(function()
+        local float = vim.iter(vim.api.nvim_list_wins()):find(function(win)
+          return vim.bo[vim.api.nvim_win_get_buf(win)].filetype == "superpower-progress"
+        end)
+        local config = vim.api.nvim_win_get_config(float)
+        return not config.hide and config.row + config.height + 1 >= vim.fn.win_screenpos(0)[1] - 1
+      end)()]]
+      nvim:cmd("wincmd w")
+      nvim:feed("gg<CR>")
+      nvim:wait("vim.bo.filetype == 'superpower-output'")
+      nvim:wait("return not " .. covered)
+      nvim:wait_screen("4/8 · running", 1000)
+      nvim:cmd("wincmd _")
+      nvim:wait_no_screen("4/8 · running", 1000)
+      nvim:cmd("wincmd =")
+      nvim:wait_screen("4/8 · running", 1000)
+      nvim:feed("q")
+      nvim:wait("vim.bo.filetype == 'superpower-progress'")
+      nvim:wait_screen("Emit CSS vars", 1000)
+    end)
+  end
 
   it("shows its keys", function()
     local nvim = show(S.run())
@@ -245,6 +288,7 @@ describe("the status line", function()
     for expected, run in pairs({
       ["● new-ui-feature gate 5/8"] = S.at_gate(),
       ["✗ new-ui-feature 4/8 failed"] = S.run({ state = "paused", reason = "failed" }),
+      ["● new-ui-feature 4/8 by hand"] = S.run({ mark = "by-hand", note = "by hand, waits for you" }),
       ["● new-ui-feature 4/8 asks"] = S.run({ state = "paused", reason = "needs-human" }),
       ["● new-ui-feature 4/8 paused"] = S.run({ state = "paused", reason = "user" }),
       [""] = S.run({ state = "complete" }),

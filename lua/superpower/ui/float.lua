@@ -1,5 +1,5 @@
---- The only file that opens our windows: floats with a border, a title and a foot, and buffers painted from lines of
---- chunks. What a window shows is computed elsewhere.
+--- Floats with a border, a title and a foot, and buffers painted from lines of chunks. What a window shows is computed
+--- elsewhere.
 local M = {}
 
 local namespace = vim.api.nvim_create_namespace("superpower")
@@ -15,6 +15,7 @@ local namespace = vim.api.nvim_create_namespace("superpower")
 ---@field wrap? boolean
 ---@field modifiable? boolean
 ---@field name? string
+---@field hide? boolean there is no room for it now
 
 ---@class superpower.Float
 ---@field win integer
@@ -61,6 +62,7 @@ local function geometry(opts)
     style = "minimal",
     border = border,
     zindex = opts.zindex or 50,
+    hide = opts.hide or false,
   }
 end
 
@@ -186,9 +188,25 @@ function M.paint(buf, lines)
   end
 end
 
+--- Neovim 0.11 and 0.12 end where a float is closed that is the current window of another tab page, and the window that
+--- was current there before it is gone.
+---@param win integer
+local function leave(win)
+  local tab = vim.api.nvim_win_get_tabpage(win)
+  if tab == vim.api.nvim_get_current_tabpage() or vim.api.nvim_tabpage_get_win(tab) ~= win then
+    return
+  end
+  for _, other in ipairs(vim.api.nvim_tabpage_list_wins(tab)) do
+    if vim.api.nvim_win_get_config(other).relative == "" then
+      return vim.api.nvim_tabpage_set_win(tab, other)
+    end
+  end
+end
+
 ---@param float superpower.Float?
 function M.close(float)
   if float and vim.api.nvim_win_is_valid(float.win) then
+    leave(float.win)
     pcall(vim.api.nvim_win_close, float.win, true)
   end
 end

@@ -12,6 +12,7 @@ M.groups = {
   gate = "SuperpowerGate",
   limited = "SuperpowerGate",
   held = "SuperpowerGate",
+  ["by-hand"] = "SuperpowerGate",
 }
 
 local sets = {
@@ -24,6 +25,7 @@ local sets = {
     gate = "●",
     limited = "◷",
     held = "●",
+    ["by-hand"] = "●",
     open = "▸",
     spinner = { "⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏" },
   },
@@ -36,6 +38,7 @@ local sets = {
     gate = "\u{f256}",
     limited = "\u{f017}",
     held = "\u{f04c}",
+    ["by-hand"] = "\u{f256}",
     open = "\u{f0da}",
     spinner = { "⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏" },
   },
@@ -48,6 +51,7 @@ local sets = {
     gate = "*",
     limited = "~",
     held = "*",
+    ["by-hand"] = "*",
     open = ">",
     spinner = { "|", "/", "-", "\\" },
   },

@@ -46,6 +46,7 @@ local function scratch(name, filetype)
     pcall(vim.api.nvim_buf_delete, buf, { force = true })
   end
   vim.cmd("botright new")
+  require("superpower.ui.seat").reading(vim.api.nvim_get_current_win())
   buf = vim.api.nvim_get_current_buf()
   vim.bo[buf].buftype = "nofile"
   vim.bo[buf].bufhidden = "wipe"
@@ -74,13 +75,15 @@ function M.fill(buf, lines)
   vim.bo[buf].modified = false
 end
 
---- A read-only buffer in a split.
+--- A read-only buffer in a split. `q` goes back to where it was opened from.
 ---@param name string
 ---@param filetype string
 ---@param lines string[]
 ---@param keys? superpower.Key[]
+---@param back? fun() to what was closed for it
 ---@return integer buf
-function M.show(name, filetype, lines, keys)
+function M.show(name, filetype, lines, keys, back)
+  local from = vim.api.nvim_get_current_win()
   local buf = scratch(name, filetype)
   M.fill(buf, lines)
   local all = vim.list_extend({}, keys or {})
@@ -89,6 +92,11 @@ function M.show(name, filetype, lines, keys)
     desc = "close",
     fn = function()
       pcall(vim.api.nvim_win_close, 0, false)
+      if back then
+        back()
+      elseif vim.api.nvim_win_is_valid(from) then
+        vim.api.nvim_set_current_win(from)
+      end
     end,
   })
   require("superpower.ui.keys").set(buf, name, all)
@@ -157,7 +165,8 @@ end
 ---@param stage integer
 ---@param what "output"|"prompt"
 ---@param run_id? string another run than the current one
-function M.open(root, stage, what, run_id)
+---@param back? fun() to what was closed for it
+function M.open(root, stage, what, run_id, back)
   local value, err = require("superpower.session").call("output", {
     root = root,
     run_id = run_id,
@@ -189,7 +198,7 @@ function M.open(root, stage, what, run_id)
       }
     or nil
   local filetype = what == "prompt" and "markdown" or "superpower-output"
-  buf = M.show(("superpower://stage-%d/%s"):format(stage, what), filetype, {}, keys)
+  buf = M.show(("superpower://stage-%d/%s"):format(stage, what), filetype, {}, keys, back)
   shown[buf] = { path = value.path, raw = what == "prompt", size = -1, readable = false }
   refresh(buf)
   if what == "output" then

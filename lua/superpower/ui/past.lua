@@ -6,7 +6,8 @@ local M = {}
 
 ---@param root string
 ---@param run_id string
-function M.open(root, run_id)
+---@param row? integer where the cursor starts
+function M.open(root, run_id, row)
   local run, err = require("superpower.session").call("status", { root = root, run_id = run_id })
   if err or type(run) ~= "table" then
     return require("superpower.notify").fault(err or require("superpower.faults").new("no-run", "that run is gone"))
@@ -23,11 +24,22 @@ function M.open(root, run_id)
       end
     end
   end
+  ---@param what "output"|"prompt"
+  local function shows(what)
+    return with(function(stage)
+      local at = page:row()
+      page:close()
+      require("superpower.ui.output").open(root, stage, what, run_id, function()
+        M.open(root, run_id, at)
+      end)
+    end)
+  end
   local usage = words.usage(run)
   page = require("superpower.ui.page").open({
     title = ("%s · %s"):format(run.superpower, os.date("%Y-%m-%d %H:%M", math.floor(run.started_at / 1000))),
     right = words.state(run) .. (usage ~= "" and " · " .. usage or ""),
     filetype = "superpower-run",
+    row = row,
     width = 76,
     lines = function(width)
       local rendered = render.progress(run, {
@@ -44,19 +56,13 @@ function M.open(root, run_id)
         lhs = "<CR>",
         label = "output",
         desc = "what the stage printed",
-        fn = with(function(stage)
-          page:close()
-          require("superpower.ui.output").open(root, stage, "output", run_id)
-        end),
+        fn = shows("output"),
       },
       {
         lhs = "p",
         label = "prompt",
         desc = "what the stage was told",
-        fn = with(function(stage)
-          page:close()
-          require("superpower.ui.output").open(root, stage, "prompt", run_id)
-        end),
+        fn = shows("prompt"),
       },
       {
         lhs = "w",

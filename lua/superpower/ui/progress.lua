@@ -43,6 +43,11 @@ local function edges(run, at, width)
     { "g?", "SuperpowerKey" },
     { " ", "SuperpowerFooter" },
   }
+  local opens = words.opens(run)
+  if opens then
+    table.insert(keys, 1, { " g", "SuperpowerKey" })
+    table.insert(keys, 2, { (" %s "):format(opens), "SuperpowerFooter" })
+  end
   return title, frame.edge(usage ~= "" and { { " " .. usage .. " ", "SuperpowerFooter" } } or {}, keys, width)
 end
 
@@ -56,7 +61,7 @@ function M.refresh()
   local split = vim.api.nvim_win_get_config(window.win).relative == "" -- by option, or by the user's CTRL-W H
   local at = runs.now()
   if not split then
-    local key = ("%d %d %d %d"):format(opts.width, opts.height, opts.row, opts.col)
+    local key = ("%d %d %d %d %s"):format(opts.width, opts.height, opts.row, opts.col, tostring(opts.hide))
     if key ~= placed then
       placed = key
       float.move(window, opts)
@@ -127,6 +132,16 @@ local keys = {
     end,
   },
   {
+    lhs = "g",
+    desc = "open what waits: the gate, a question, a stage done by hand",
+    fn = function()
+      if root then
+        runs.show(root)
+        require("superpower.command").verb("gate")
+      end
+    end,
+  },
+  {
     lhs = "q",
     desc = "close",
     fn = function()
@@ -161,7 +176,7 @@ local function follow()
   local function on(events, callback)
     vim.api.nvim_create_autocmd(events, { group = group, callback = callback })
   end
-  on({ "VimResized", "ColorScheme" }, function()
+  on({ "VimResized", "ColorScheme", "WinResized" }, function()
     vim.schedule(M.refresh)
   end)
   on({ "CursorMoved", "CursorMovedI" }, function()

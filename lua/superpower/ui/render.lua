@@ -1,6 +1,7 @@
 --- A snapshot as lines of chunks. Pure: the same snapshot, size and time give the same lines, and nothing is touched.
 local marks = require("superpower.ui.marks")
 local text = require("superpower.ui.text")
+local words = require("superpower.ui.words")
 
 local M = {}
 
@@ -208,20 +209,24 @@ end
 local function last_lines(run, opts)
   if run.state == "running" then
     if run.checkpoint_waiting then
-      local words = "metadata.json is not written yet: " .. text.line(run.checkpoint_waiting)
-      return { { { " " .. text.cut(words, opts.width - 2), "SuperpowerGate" } } }
+      local why = "metadata.json is not written yet: " .. text.line(run.checkpoint_waiting)
+      return { { { " " .. text.cut(why, opts.width - 2), "SuperpowerGate" } } }
     end
     if run.pausing then
       return { { { " pauses when this stage has ended", "SuperpowerGate" } } }
     end
+    if words.in_hand(run) then
+      local who = run.ours and "waits for your result: :Superpower gate, or skip" or "done by hand in another editor"
+      return { { { " " .. text.cut(who, opts.width - 2), "SuperpowerGate" } } }
+    end
     return {}
   end
-  local words = run.summary
-  if not words or words == "" then
-    words = run.detail
+  local said = run.summary
+  if not said or said == "" then
+    said = run.detail
   end
-  if not words or words == "" then
-    words = M.waits(run)
+  if not said or said == "" then
+    said = M.waits(run)
   end
   local group = "SuperpowerNote"
   if run.state == "paused" then
@@ -231,7 +236,7 @@ local function last_lines(run, opts)
     group = "SuperpowerPassed"
   end
   local out = {}
-  for _, line in ipairs(text.wrap(text.line(words), opts.width - 2)) do
+  for _, line in ipairs(text.wrap(text.line(said), opts.width - 2)) do
     table.insert(out, { { " " .. line, group } })
     if #out == 4 then
       break

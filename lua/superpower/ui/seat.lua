@@ -20,11 +20,38 @@ local function row_for(height, screen)
   return above and screen.top or bottom
 end
 
+--- A window of ours that the user has opened to read or write in: nothing covers it.
+---@param win integer
+function M.reading(win)
+  vim.w[win].superpower_reading = true
+end
+
+--- The rows above or below what the user reads; all of them where nothing is read.
+---@return { width: integer, height: integer, top: integer } screen, boolean reads
+local function free()
+  local screen = float.screen()
+  local top, bottom = screen.top, screen.top + screen.height
+  local reads = false
+  for _, win in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
+    if vim.w[win].superpower_reading and vim.api.nvim_win_get_config(win).relative == "" then
+      reads = true
+      local first = vim.api.nvim_win_get_position(win)[1]
+      local last = first + vim.api.nvim_win_get_height(win) -- its status line
+      if first - 1 - top >= bottom - last then
+        bottom = math.min(bottom, first - 1)
+      else
+        top = math.max(top, last + 1)
+      end
+    end
+  end
+  return { width = screen.width, height = bottom - top, top = top }, reads
+end
+
 ---@param run superpower.Snapshot
 ---@return superpower.FloatOpts opts, boolean split
 function M.of(run)
   local config = require("superpower.config").get()
-  local screen = float.screen()
+  local screen, reads = free()
   local position = config.progress.position
   if position == "right" and screen.width < 100 then
     position = "bottom"
@@ -37,9 +64,11 @@ function M.of(run)
     opts.row, opts.col = screen.top, screen.width - opts.width - 2
   else
     opts.width = screen.width - 2
-    opts.height = math.max(1, math.min(wanted, config.progress.height, math.floor(screen.height / 2) - 2))
+    local most = reads and screen.height - 2 or math.floor(screen.height / 2) - 2
+    opts.height = math.max(1, math.min(wanted, config.progress.height, most))
     opts.row, opts.col = row_for(opts.height, screen), 0
   end
+  opts.hide = reads and screen.height < 4
   return opts, position == "split"
 end
 

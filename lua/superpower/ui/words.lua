@@ -18,11 +18,32 @@ function M.usage(run)
   return table.concat(parts, " · ")
 end
 
+--- Whether the stage that runs is in the user's own hands.
+---@param run superpower.Snapshot
+---@return boolean
+function M.in_hand(run)
+  local stage = run.state == "running" and run.stages[run.current_stage]
+  return stage and stage.mark == "by-hand" or false
+end
+
+--- What `:Superpower gate` opens of this run, in a word.
+---@param run superpower.Snapshot
+---@return "gate"|"answer"|"result"|nil
+function M.opens(run)
+  if M.in_hand(run) then
+    return run.ours and "result" or nil
+  elseif run.state == "paused" then
+    return run.gate and "gate" or (run.reason == "needs-human" and "answer" or nil)
+  end
+end
+
 --- The state in one or two words.
 ---@param run superpower.Snapshot
 ---@return string
 function M.state(run)
-  if run.state == "paused" then
+  if M.in_hand(run) then
+    return run.pausing and "pausing" or "by hand"
+  elseif run.state == "paused" then
     return run.reason == "gate" and "gate" or (run.reason and "paused: " .. run.reason or "paused")
   elseif run.state == "running" and run.waiting_until then
     return "limited until " .. os.date("%H:%M", math.floor(run.waiting_until / 1000))
