@@ -50,14 +50,14 @@ questions["declaration-changed"] = function(err, _, go)
   choose(err.data and err.data.differences, "The declaration has changed since this run was paused", {
     { text = "Go on with the old one", answer = "old" },
     { text = "Go on with the new one", answer = "new" },
-    { text = "Cancel" },
+    { text = "Not now" },
   }, go)
 end
 
 questions["declaration-unusable"] = function(err, _, go)
   choose(err.data and err.data.differences, "The declaration has changed, and this run cannot use it as it is", {
     { text = "Go on with the old one", answer = "old" },
-    { text = "Cancel" },
+    { text = "Not now" },
   }, go)
 end
 
@@ -65,7 +65,7 @@ questions["files-changed"] = function(err, _, go)
   choose(err.data and err.data.files, "Files under review have changed since the gate was decided", {
     { text = "Go on", answer = "go-on" },
     { text = "Look again", answer = "look-again" },
-    { text = "Cancel" },
+    { text = "Not now" },
   }, go)
 end
 

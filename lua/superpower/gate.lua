@@ -10,7 +10,7 @@ local M = {}
 
 local shown ---@type superpower.GateShown? the gate that this editor last showed
 local open ---@type superpower.GateWindow?
-local reached ---@type string? a gate whose window is still to be offered
+local reached = {} ---@type table<string, string> by root: a gate whose window is still to be offered
 local decided = {} ---@type table<string, true> by this editor
 
 ---@param run_id string
@@ -133,6 +133,18 @@ local function still(run)
   end
 end
 
+--- No gate waits: what does, if anything.
+---@param root string
+---@param run superpower.Snapshot?
+function M.none(root, run)
+  if run and require("superpower.ui.words").opens(run) == "answer" then
+    return require("superpower.answer").open(root, run.run_id)
+  end
+  local waits = run and run.state == "paused" and (run.summary or "") ~= ""
+  local words = waits and ("no gate waits here; %s: %s"):format(run.superpower, run.summary) or "no gate waits here"
+  require("superpower.notify").info(require("superpower.ui.text").line(words))
+end
+
 --- Opens the waiting gate of a project, because the user asked for it.
 ---@param root string
 ---@param quiet? boolean say nothing where none waits
@@ -147,10 +159,7 @@ function M.open(root, quiet)
   if err then
     return notify.fault(err)
   elseif not run or not run.gate then
-    if not quiet then
-      notify.info("no gate waits here")
-    end
-    return
+    return quiet or M.none(root, run)
   end
   runs.show(root)
   local function focus()
@@ -215,7 +224,7 @@ end
 --- A run has reached a gate. The window opens once the snapshot says so too: it is what the review is made from.
 ---@param event { root: string, run_id: string, gate: string }
 function M.opened(event)
-  reached = key_of(event.run_id, event.gate)
+  reached[event.root] = key_of(event.run_id, event.gate)
   local run = runs.get(event.root)
   if run then
     M.follow(run)
@@ -228,7 +237,7 @@ end
 function M.renew(run)
   if not run.gate or run.state ~= "paused" then
     return
-  elseif reached == key_of(run.run_id, run.gate.id) then
+  elseif reached[run.root] == key_of(run.run_id, run.gate.id) then
     M.follow(run)
   elseif not M.is_open() then
     require("superpower.notify").news(M.words(run), "info", true)
@@ -238,7 +247,7 @@ end
 ---@param words string
 local function dies(words)
   if open and open:alive() then
-    open.window:die({ { { words, "SuperpowerGate" } } })
+    open.window:die({ { { require("superpower.ui.text").line(words), "SuperpowerGate" } } })
   end
 end
 
@@ -249,47 +258,22 @@ function M.decided(event)
   if decided[key] or not open or open:key() ~= key then
     return
   end
-  local words = { approve = "approved", changes = "changes requested", reject = "rejected" }
-  local line = ("%s by %s"):format(words[event.decision] or event.decision, event.by or "someone else")
-  if event.comment and event.comment ~= "" then
-    line = line .. ": " .. event.comment
-  end
-  dies(require("superpower.ui.text").line("Decided elsewhere: " .. line))
-end
-
---- What became of a window's gate, read from the run's own record.
----@param window superpower.GateWindow
----@param run superpower.Snapshot? the window's run, if it is there still
----@return string
-function M.became(window, run)
-  if not run then
-    return "This gate no longer waits: its run is gone"
-  end
-  local gate = window.run.gate
-  local why = require("superpower.session").call("why", { root = run.root, run_id = run.run_id, stage = gate.stage })
-  for _, line in ipairs(why and why.lines or {}) do
-    local decision = line:match(("^%%s*visit %d: (.+)$"):format(gate.visit))
-    if decision then
-      return "Decided elsewhere: " .. decision
-    end
-  end
-  local state = run.state == "running" and "the run goes on" or (run.summary or run.detail or run.state)
-  return "This gate no longer waits: " .. state
+  dies(require("superpower.ui.fate").decided(event))
 end
 
 --- Keeps the window true to the run: one whose gate no longer waits is dead.
 ---@param run superpower.Snapshot
 function M.follow(run)
-  local here = reached and run.gate and run.state == "paused" and key_of(run.run_id, run.gate.id) == reached
+  local here = run.gate and run.state == "paused" and key_of(run.run_id, run.gate.id) == reached[run.root]
   if here and not require("superpower.notify").headless() then -- with nobody there it is kept for who comes
-    reached = nil
+    reached[run.root] = nil
     offer(run)
   end
   if not open or open.run.root ~= run.root or open.deciding or decided[open:key()] then
     return
   end
   if open:alive() and not still(open.run) then
-    dies(require("superpower.ui.text").line(M.became(open, newest(run.root, open.run.run_id))))
+    dies(require("superpower.ui.fate").became(open.run.gate, newest(run.root, open.run.run_id)))
   end
 end
 

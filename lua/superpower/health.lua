@@ -47,11 +47,11 @@ local function library()
   end
   local info = assert(engine.info())
   health.ok(("%s, version %s, protocol %d"):format(info.path, info.version, info.protocol))
-  health.info("events arrive by " .. info.waking)
+  health.info(("the library wakes the editor by a %s"):format(info.waking))
   health.info("its log: " .. info.log)
   local guard = vim.fs.joinpath(vim.fs.dirname(info.path), "superpower-guard")
   if vim.fn.executable(guard) == 1 then
-    health.ok("the guard: " .. guard)
+    health.ok("the guard, which ends agents when the editor is killed: " .. guard)
   else
     health.warn("no guard beside the library: agents may outlive an editor that is killed")
   end
@@ -61,23 +61,32 @@ end
 ---@param state table
 local function agents(state)
   health.start("superpower: agents")
+  local wanted = require("superpower.config").get().harness
+  local names = { "auto" }
   for _, harness in ipairs(state.harnesses or {}) do
+    table.insert(names, harness.name)
     if harness.program then
       local version = harness.name ~= "command" and version_of(harness.program) or nil
       health.ok(("%s: %s%s"):format(harness.name, harness.program, version and " · " .. version or ""))
+    elseif harness.name == "manual" then
+      health.info("manual: you, by hand; it needs no program")
+    elseif harness.name == wanted then
+      health.error(harness.message or ("%s: not set up"):format(wanted))
     else
       local program = (harness.message or ""):match('needs the program "([^"]+)"')
-      local words = harness.name == "manual" and "you; it needs no program"
-        or (program and ("not found: %s"):format(program))
-        or (harness.message or "not set up")
-      health.info(("%s: %s"):format(harness.name, words))
+      health.info(("%s: %s"):format(harness.name, program and "not installed" or "not set up"))
     end
   end
-  local wanted = require("superpower.config").get().harness
   if wanted == "auto" then
     health.info(('"auto" means "%s" here'):format(state.auto or "manual"))
-  else
+  elseif vim.tbl_contains(names, wanted) then
     health.info(('the harness is "%s"'):format(wanted))
+  else
+    local hint = require("superpower.nearest").hint(wanted, names)
+    health.error(
+      ('there is no harness "%s"%s'):format(wanted, hint),
+      ("there are: %s; see :help superpower-option-harness"):format(table.concat(names, ", "))
+    )
   end
 end
 
@@ -98,13 +107,11 @@ local function here(root, err, project)
   end
   health.ok("root: " .. root)
   project = project or {}
-  health.info(
-    ("%d superpowers, %d agents, %d skills"):format(
-      count(project.superpowers),
-      count(project.agents),
-      count(project.skills)
-    )
-  )
+  local found = vim.tbl_map(function(what)
+    local number = count(project[what])
+    return ("%d %s"):format(number, number == 1 and what:sub(1, -2) or what)
+  end, { "superpowers", "agents", "skills" })
+  health.info(table.concat(found, ", "))
   for _, run in ipairs(project.unfinished or {}) do
     local state = run.state .. (run.reason and ", " .. run.reason or "")
     health.info(

@@ -4,8 +4,16 @@ local M = {}
 
 local rule = "--- write the result below this line; :w hands it in ---"
 
----@type { launch: any, root: string, run_id: string, stage: integer, label: string, prompt_path: string, buf?: integer }?
-local waiting
+---@class superpower.InHand a stage that waits to be carried out by hand
+---@field launch any
+---@field root string
+---@field run_id string
+---@field stage integer
+---@field label string
+---@field prompt_path string
+---@field buf? integer
+
+local waiting = {} ---@type table<string, superpower.InHand> by root: each project may drive a run
 
 ---@param lines string[]
 ---@return string
@@ -20,7 +28,10 @@ end
 
 ---@param buf integer
 local function hand_in(buf)
-  if not waiting or waiting.buf ~= buf then
+  local this = vim.iter(vim.tbl_values(waiting)):find(function(other)
+    return other.buf == buf
+  end)
+  if not this then
     require("superpower.notify").warn("this stage no longer waits for a result; the text stays in its buffer")
     return
   end
@@ -30,27 +41,24 @@ local function hand_in(buf)
     return
   end
   local _, err =
-    require("superpower.session").call("submit", { root = waiting.root, launch = waiting.launch, message = message })
+    require("superpower.session").call("submit", { root = this.root, launch = this.launch, message = message })
   if err then
     require("superpower.notify").fault(err)
     return
   end
-  waiting = nil
+  waiting[this.root] = nil
   vim.bo[buf].modified = false
   vim.schedule(function()
     require("superpower.written").wipe(buf)
   end)
 end
 
----@param enter boolean
-local function show(enter)
-  local this = assert(waiting)
+---@param this superpower.InHand
+local function show(this)
   if this.buf and vim.api.nvim_buf_is_loaded(this.buf) then
     local win = vim.fn.bufwinid(this.buf)
     if win ~= -1 then
-      if enter then
-        vim.api.nvim_set_current_win(win)
-      end
+      vim.api.nvim_set_current_win(win)
       return
     end
   else
@@ -65,16 +73,19 @@ local function show(enter)
     })
   end
   local buf = this.buf ---@cast buf integer
-  local win = vim.api.nvim_open_win(buf, enter, { split = "below", win = -1, height = math.floor(vim.o.lines / 2) })
+  local win = vim.api.nvim_open_win(buf, true, { split = "below", win = -1, height = math.floor(vim.o.lines / 2) })
+  require("superpower.ui.seat").reading(win)
   vim.api.nvim_win_set_cursor(win, { vim.api.nvim_buf_line_count(buf), 0 })
   vim.api.nvim_create_autocmd("WinClosed", {
     pattern = tostring(win),
     once = true,
     callback = function()
       vim.schedule(function()
-        if waiting == this and vim.v.exiting == vim.NIL then
+        if waiting[this.root] == this and vim.v.exiting == vim.NIL then
           require("superpower.notify").info(
-            ("stage %d still waits for its result: :Superpower gate"):format(this.stage)
+            ("stage %d still waits for its result: :Superpower gate opens it, :Superpower skip leaves it out"):format(
+              this.stage
+            )
           )
         end
       end)
@@ -82,43 +93,33 @@ local function show(enter)
   })
 end
 
---- Opens the stage that waits to be carried out by hand. Says whether there is one.
+--- Opens the stage of this project that waits to be carried out by hand. Says whether there is one.
+---@param root string
 ---@return boolean
-function M.open()
-  if waiting then
-    show(true)
+function M.open(root)
+  local this = waiting[root]
+  if this then
+    show(this)
   end
-  return waiting ~= nil
+  return this ~= nil
 end
 
---- The stage that waits to be carried out by hand.
----@return { label: string, stage: integer }?
-function M.waiting()
-  return waiting
+--- The stage of this project that waits to be carried out by hand.
+---@param root string
+---@return superpower.InHand?
+function M.waiting(root)
+  return waiting[root]
 end
 
----@param event table
-function M.asked(event)
-  waiting = {
-    launch = event.launch,
-    root = event.root,
-    run_id = event.run_id,
-    stage = event.stage,
-    label = event.label or "",
-    prompt_path = event.prompt_path,
-  }
-  M.renew()
-end
-
---- Opens it as soon as nobody types; also when a user interface has come, since nobody was there before.
-function M.renew()
-  local this = waiting
-  if not this or require("superpower.notify").headless() then
+--- Opens it as soon as nobody types.
+---@param this superpower.InHand
+local function offer(this)
+  if require("superpower.notify").headless() then
     return
   end
   require("superpower.attention").when_quiet(function()
-    if waiting == this then
-      show(true)
+    if waiting[this.root] == this then
+      show(this)
     end
   end, function()
     require("superpower.notify").news(
@@ -129,18 +130,50 @@ function M.renew()
   end)
 end
 
---- The run has stopped: no stage of it waits for a result.
----@param event { run_id: string }
-function M.stopped(event)
-  if waiting and waiting.run_id == event.run_id then
-    waiting = nil
+---@param event table
+function M.asked(event)
+  local this = {
+    launch = event.launch,
+    root = event.root,
+    run_id = event.run_id,
+    stage = event.stage,
+    label = event.label or "",
+    prompt_path = event.prompt_path,
+  }
+  waiting[event.root] = this
+  offer(this)
+end
+
+--- A user interface has come: nobody was there before.
+function M.renew()
+  for _, this in pairs(waiting) do
+    offer(this)
   end
 end
 
----@param event { run_id: string, launch: any }
+--- It no longer waits. Its window goes, unless something was written there.
+---@param this superpower.InHand
+local function over(this)
+  waiting[this.root] = nil
+  if this.buf and vim.api.nvim_buf_is_loaded(this.buf) and not vim.bo[this.buf].modified then
+    require("superpower.written").wipe(this.buf)
+  end
+end
+
+--- A run has stopped: no stage of it waits for a result.
+---@param event { root: string, run_id: string }
+function M.stopped(event)
+  local this = waiting[event.root]
+  if this and this.run_id == event.run_id then
+    over(this)
+  end
+end
+
+---@param event { root: string, run_id: string, launch: any }
 function M.gone(event)
-  if waiting and waiting.run_id == event.run_id and waiting.launch == event.launch then
-    waiting = nil
+  local this = waiting[event.root]
+  if this and this.run_id == event.run_id and this.launch == event.launch then
+    over(this)
   end
 end
 

@@ -41,10 +41,22 @@ local function example(template)
   end
 end
 
+--- Where a declaration of this name would be.
 ---@param root string
 ---@param name string
+---@return string
+local function place(root, name)
+  local folder = vim.fs.joinpath(root, ".claude/superpowers")
+  if not vim.uv.fs_stat(folder) and vim.uv.fs_stat(vim.fs.joinpath(root, ".opencode/superpowers")) then
+    folder = vim.fs.joinpath(root, ".opencode/superpowers")
+  end
+  return vim.fs.joinpath(folder, name .. ".yaml")
+end
+
+---@param path string
+---@param name string
 ---@param template string
-local function write(root, name, template)
+local function write(path, name, template)
   local notify = require("superpower.notify")
   local content
   if template == "blank" then
@@ -58,15 +70,7 @@ local function write(root, name, template)
       return before .. "name: " .. name
     end, 1)
   end
-  local folder = vim.fs.joinpath(root, ".claude/superpowers")
-  if not vim.uv.fs_stat(folder) and vim.uv.fs_stat(vim.fs.joinpath(root, ".opencode/superpowers")) then
-    folder = vim.fs.joinpath(root, ".opencode/superpowers")
-  end
-  local path = vim.fs.joinpath(folder, name .. ".yaml")
-  if vim.uv.fs_stat(path) then
-    return notify.error(("%s is there already"):format(path))
-  end
-  vim.fn.mkdir(folder, "p")
+  vim.fn.mkdir(vim.fs.dirname(path), "p")
   require("superpower.ui.visit").file(path)
   vim.api.nvim_buf_set_lines(0, 0, -1, false, vim.split(vim.trim(content), "\n"))
   notify.info("a new declaration, not saved yet: :w keeps it")
@@ -82,12 +86,16 @@ function M.new(root, name, template)
   elseif template and not vim.tbl_contains(M.templates(), template) then
     local hint = require("superpower.nearest").hint(template, M.templates())
     return notify.error(('no template "%s"%s; there are: %s'):format(template, hint, table.concat(M.templates(), ", ")))
+  end
+  local path = place(root, name)
+  if vim.uv.fs_stat(path) then
+    return notify.error(("%s is there already; :Superpower edit %s opens it"):format(path, name))
   elseif template then
-    return write(root, name, template)
+    return write(path, name, template)
   end
   vim.ui.select(M.templates(), { prompt = "Start from", kind = "superpower" }, function(choice)
     if choice then
-      write(root, name, choice)
+      write(path, name, choice)
     end
   end)
 end

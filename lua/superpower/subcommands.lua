@@ -73,7 +73,6 @@ M.run = {
         name = name,
         inputs = inputs,
         harness = harness,
-        by = vim.env.USER,
       })
     else
       require("superpower.verbs").run(name, { inputs = inputs, harness = harness }, say)
@@ -103,7 +102,7 @@ M.resume = {
       end
     end
     if bang then
-      require("superpower.headless").drive("resume", "resume", { which = which, answer = answer, by = vim.env.USER })
+      require("superpower.headless").drive("resume", "resume", { which = which, answer = answer })
     else
       require("superpower.verbs").resume(which, { answer = answer }, say)
     end
@@ -114,7 +113,7 @@ M.resume = {
 for verb, desc in pairs({
   pause = "pause at the next boundary",
   cancel = "end the run, its agent and all that it started",
-  skip = "skip the stage's action; its own gate still asks",
+  skip = "skip the action of a stage that failed, asks, or is done by hand; its own gate still asks",
 }) do
   M[verb] = {
     desc = desc,
@@ -169,7 +168,7 @@ local function decision(verb, desc, usage)
       if verb == "changes" and comment == "" then
         return refuse("what should change? :Superpower changes COMMENT", bang)
       end
-      local fields = { decision = verb, comment = comment ~= "" and comment or nil, answer = answer, by = vim.env.USER }
+      local fields = { decision = verb, comment = comment ~= "" and comment or nil, answer = answer }
       if bang then
         return require("superpower.headless").drive(verb, "decide", fields)
       end
@@ -181,7 +180,6 @@ local function decision(verb, desc, usage)
         end
         return
       end
-      fields.by = nil
       require("superpower.gate").decide(vim.tbl_extend("force", fields, shown), say)
     end,
   }
@@ -191,14 +189,14 @@ decision("changes", "request changes at the gate that was last shown", "comment"
 decision("reject", "reject the run at the gate that was last shown", "[comment]")
 
 M.gate = {
-  desc = "open what waits: a gate, a permission, a stage done by hand",
+  desc = "open what waits: a gate, a permission, a question, a stage done by hand",
   bare = true,
   impl = function()
-    if require("superpower.permission").open() or require("superpower.manual").open() then
+    if require("superpower.permission").open() then
       return
     end
     local root = here()
-    if root then
+    if root and not require("superpower.manual").open(root) then
       require("superpower.gate").open(root)
     end
   end,

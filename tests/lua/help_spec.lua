@@ -60,6 +60,12 @@ describe("the help page", function()
     end
   end)
 
+  it("fits a window of 80 columns", function()
+    for line in page:gmatch("[^\n]+") do
+      ok(vim.api.nvim_strwidth(line) <= 78, line)
+    end
+  end)
+
   it("has no link that leads nowhere", function()
     local nvim = T.child()
     nvim:cmd("helptags " .. T.root .. "/doc")

@@ -148,6 +148,63 @@ describe("a permission", function()
   end)
 end)
 
+describe("a stage that asks", function()
+  local function asking()
+    local nvim = Shop.child({ env = { DEMO_ASK = "spec-kit" } })
+    Shop.start(nvim)
+    local run = Shop.state(nvim, "paused", 20000)
+    eq("needs-human", run.reason)
+    return nvim, run
+  end
+  local function answers(nvim)
+    nvim:wait_screen("Your answer goes to it")
+    nvim:wait("vim.fn.mode() == 'i'")
+    nvim:feed("The blue one<Esc>:w<CR>")
+    nvim:wait("(require('superpower.runs').get() or {}).reason ~= 'needs-human'", 10000)
+  end
+
+  it("is answered by :Superpower gate, with the question in view", function()
+    local nvim, run = asking()
+    nvim:cmd("Superpower gate")
+    nvim:wait_screen("Your answer goes to it")
+    contains(nvim:text(), vim.split(run.detail, "\n")[1]:sub(1, 40))
+    nvim:feed("<Esc>:w<CR>")
+    nvim:wait("vim.fn.execute('messages'):match('write the answer, then') ~= nil")
+    eq("needs-human", Shop.status(nvim).reason)
+    nvim:feed("i")
+    answers(nvim)
+    contains(
+      T.read(
+        vim.fn.glob(("%s/.claude/state/runs/%s/attempts/*/prompt.md"):format(nvim.project, run.run_id), true, true)[2]
+      ),
+      "The blue one"
+    )
+  end)
+
+  it("is never started again without an answer by <CR> on its run", function()
+    for _, line in ipairs({ "Superpower", "Superpower runs" }) do
+      local nvim = asking()
+      nvim:cmd(line)
+      nvim:wait("vim.api.nvim_win_get_config(0).relative ~= ''")
+      nvim:feed((line == "Superpower" and "2G" or "1G") .. "<CR>")
+      nvim:wait_screen("Your answer goes to it")
+      nvim:wait("vim.fn.mode() == 'i'")
+      nvim:feed("<Esc>:q<CR>")
+      nvim:wait_no_screen("Your answer goes to it")
+      eq("needs-human", Shop.status(nvim).reason)
+    end
+  end)
+
+  it("is answered from the progress window", function()
+    local nvim = asking()
+    nvim:wait_screen("g answer")
+    nvim:cmd("wincmd w")
+    nvim:wait("vim.bo.filetype == 'superpower-progress'")
+    nvim:feed("g")
+    answers(nvim)
+  end)
+end)
+
 describe("a stage that is done by hand", function()
   local config = [[vim.g.superpower = { harness = "manual", trust = "always" }]]
 
@@ -201,5 +258,22 @@ describe("a stage that is done by hand", function()
     nvim:feed(":w<CR>")
     nvim:wait("vim.fn.execute('messages'):match('no longer waits') ~= nil")
     contains(nvim:text(), "half of it")
+  end)
+
+  it("says who is waited for, and can be skipped", function()
+    local nvim = Shop.child({ init = config })
+    Shop.start(nvim)
+    nvim:wait_screen("write the result below this line", 10000)
+    nvim:wait_screen("waits for you")
+    contains(nvim:text(), "1/13 · by hand")
+    eq("● new-ui-feature 1/13 by hand", nvim:lua("return require('superpower').statusline()"))
+    nvim:feed(":q<CR>")
+    nvim:wait("vim.fn.execute('messages'):match('Superpower skip leaves it out') ~= nil")
+    nvim:cmd("Superpower gate")
+    nvim:wait_screen("write the result below this line")
+    nvim:cmd("Superpower skip")
+    nvim:wait_no_screen("write the result below this line")
+    Shop.gate(nvim, "Are these the right tasks?")
+    eq("skipped", Shop.status(nvim).stages[1].mark)
   end)
 end)

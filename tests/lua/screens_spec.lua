@@ -200,6 +200,28 @@ describe("the dashboard", function()
     nvim:feed("2Gx")
     nvim:wait("#require('superpower.engine').script.calls('cancel') == 1")
   end)
+  it("knows whose stage is done by hand, and cancels that run", function()
+    local nvim = dashboard()
+    S.answer(nvim, "cancel", { run_id = "0190-abc" })
+    nvim:lua("vim.ui.select = function(items, _, done) done(items[1], 1) end")
+    nvim:feed("q")
+    for _, run_id in ipairs({ "0190-abc", "0190-gone" }) do
+      S.send(nvim, { type = "manual", run_id = run_id, stage = 5, launch = 1, label = "Look", prompt_path = "/none" })
+      nvim:wait("vim.api.nvim_buf_get_name(0):match('manual') ~= nil")
+      nvim:cmd("close")
+      nvim:cmd("Superpower")
+      nvim:wait_screen("stage 5, to be done by hand: Look")
+      local row = nvim:lua("return vim.api.nvim_buf_get_lines(0, 1, 2, false)[1]")
+      nvim:feed("2Gx")
+      if run_id == "0190-abc" then
+        T.contains(row, "● new-ui-feature")
+        nvim:wait("#require('superpower.engine').script.calls('cancel') == 1")
+      else
+        nvim:wait("vim.fn.execute('messages'):match('no run to cancel') ~= nil")
+        nvim:wait_screen("stage 5, to be done by hand: Look")
+      end
+    end
+  end)
   it("keeps g? and gg beside g", function()
     local nvim = dashboard()
     nvim:feed("g?")

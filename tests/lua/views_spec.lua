@@ -33,6 +33,50 @@ describe(":Superpower new", function()
     eq("blank", nvim:lua("return _G.items[1]"))
     eq("", nvim:lua("return vim.api.nvim_buf_get_name(0)"))
   end)
+
+  it("does not ask where the name is taken", function()
+    local nvim = Shop.child()
+    nvim:lua("vim.ui.select = function() _G.asked = true end")
+    nvim:cmd("Superpower new bugfix")
+    nvim:wait("vim.fn.execute('messages'):match('bugfix.yaml is there already; :Superpower edit bugfix') ~= nil")
+    eq(nil, nvim:lua("return _G.asked"))
+  end)
+end)
+
+describe(":Superpower plan", function()
+  it("says who would do it: by hand, where no agent is found", function()
+    for config, words in pairs({
+      ["{}"] = "by hand (no agent found)",
+      ["{ harness = 'manual' }"] = "by hand",
+      ["{ harness = 'claude' }"] = "by claude",
+    }) do
+      local nvim = Shop.child({ init = "vim.g.superpower = " .. config, env = { PATH = "/usr/bin:/bin" } })
+      nvim:cmd("Superpower plan bugfix issue_number=7 description=total")
+      nvim:feed("<CR>")
+      nvim:wait_screen("would run: agent")
+      ok(
+        nvim
+          :lua([[return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), "\n")]])
+          :find(", " .. words .. "\n", 1, true),
+        nvim:text()
+      )
+    end
+  end)
+end)
+
+describe(":checkhealth superpower", function()
+  local function health(config)
+    local nvim = Shop.child({ init = "vim.g.superpower = " .. config, env = { PATH = "/usr/bin:/bin" } })
+    nvim:cmd("checkhealth superpower")
+    return table.concat(nvim:lua("return vim.api.nvim_buf_get_lines(0, 0, -1, false)"), "\n")
+  end
+  it("says that the harness does not exist, or cannot be started", function()
+    contains(health("{ harness = 'comand' }"), 'ERROR there is no harness "comand" (did you mean "command"?)')
+    contains(health("{ harness = 'claude' }"), 'ERROR harness "claude" needs the program "claude"')
+    contains(health("{ harness = 'command' }"), 'ERROR harness "command" names no program')
+    T.lacks(health("{}"), "ERROR")
+    T.lacks(health("{ harness = 'manual' }"), "ERROR")
+  end)
 end)
 
 describe(":Superpower edit", function()

@@ -56,8 +56,10 @@ function M.open(opts)
   local lines = vim.split(draft, "\n", { plain = true })
   local first = #lines
   table.insert(lines, "")
-  table.insert(lines, "<!-- " .. (opts.hints[1] or ":w sends, :q goes back."))
-  vim.list_extend(lines, vim.list_slice(opts.hints, 2))
+  for index, hint in ipairs(opts.hints) do
+    hint = hint:gsub("%-%->", "-- >") -- what an agent wrote must not end the comment that it stands in
+    table.insert(lines, (index == 1 and "<!-- " or "") .. hint)
+  end
   table.insert(lines, "-->")
 
   local screen = float.screen()

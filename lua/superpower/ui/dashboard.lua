@@ -36,8 +36,10 @@ local function collect(root)
   return {
     list = list,
     runs = runs,
-    asks = require("superpower.permission").queue(),
-    manual = require("superpower.manual").waiting(),
+    asks = vim.tbl_filter(function(ask)
+      return ask.root == root
+    end, require("superpower.permission").queue()),
+    manual = require("superpower.manual").waiting(root),
     now = os.time() * 1000,
     icons = require("superpower.config").get().icons,
   }
@@ -73,19 +75,19 @@ local function cancel(root, run)
   end)
 end
 
---- The unfinished run of a row: its own, or the newest one of its superpower.
+--- The unfinished run of a row: its own, the one that asks there, or the newest one of its superpower.
 ---@param state superpower.OverviewState
 ---@param row superpower.OverviewRow
 ---@return table?
 local function run_of(state, row)
-  if row.run then
-    return row.run
-  end
-  for _, run in ipairs(state.runs) do
-    if row.entry and run.superpower == row.entry.name and require("superpower.ui.overview").unfinished(run) then
-      return run
-    end
-  end
+  local asking = row.ask or row.manual
+  return row.run
+    or vim.iter(state.runs):find(function(run)
+      if asking then
+        return run.run_id == asking.run_id
+      end
+      return run.superpower == row.entry.name and require("superpower.ui.overview").unfinished(run)
+    end)
 end
 
 ---@param root string
@@ -129,11 +131,11 @@ function M.open(root)
     if row.ask then
       require("superpower.permission").open()
     elseif row.manual then
-      require("superpower.manual").open()
+      require("superpower.manual").open(root)
     elseif row.run and row.run.state == "running" then
       require("superpower.ui.progress").open(root)
     elseif row.run then
-      verbs.resume(row.run.run_id, { root = root })
+      require("superpower.answer").go_on(root, row.run)
     else
       edit(nil, row.entry.path)
     end
@@ -176,14 +178,16 @@ function M.open(root)
         lhs = "x",
         label = "cancel",
         desc = "cancel its run (asks)",
-        fn = with(function(row)
-          local run = run_of(state, row)
+        fn = function()
+          local row = rows[page:row()]
+          local run = row and run_of(state, row)
           if run then
+            page:close()
             cancel(root, run)
           else
             notify.info("there is no run to cancel")
           end
-        end),
+        end,
       },
       {
         lhs = "R",

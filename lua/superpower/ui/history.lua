@@ -56,7 +56,7 @@ function M.open(root, list)
         fn = function()
           local run = chosen()
           if run and (run.state == "paused" or run.state == "running") then
-            require("superpower.verbs").resume(run.run_id, { root = root })
+            require("superpower.answer").go_on(root, run)
           elseif run then
             require("superpower.ui.past").open(root, run.run_id)
           end

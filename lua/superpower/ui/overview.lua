@@ -8,13 +8,13 @@ local M = {}
 ---@field run? table an unfinished run
 ---@field entry? table a superpower
 ---@field ask? superpower.Permission
----@field manual? { label: string, stage: integer }
+---@field manual? superpower.InHand
 
 ---@class superpower.OverviewState
 ---@field list table[] superpowers
 ---@field runs table[] newest first; an unfinished one has its `gate`, `detail` and `live` where they are known
 ---@field asks superpower.Permission[]
----@field manual? { label: string, stage: integer }
+---@field manual? superpower.InHand
 ---@field now integer
 ---@field icons "unicode"|"nerd"|"ascii"
 
@@ -59,16 +59,19 @@ end
 ---@return superpower.Line
 local function waits_line(state, row, names, width)
   local words, mark, group, name, age
-  if row.ask then
-    name = "stage " .. (row.ask.stage or 0)
+  local asking = row.ask or row.manual
+  if asking then
+    name = "stage " .. (asking.stage or 0)
     for _, run in ipairs(state.runs) do
-      name = run.run_id == row.ask.run_id and run.superpower or name
+      name = run.run_id == asking.run_id and run.superpower or name
     end
+  end
+  if row.ask then
     words = ("asks at stage %d: %s"):format(row.ask.stage or 0, text.line(row.ask.title or row.ask.tool or "?"))
     mark, group, age = "gate", "SuperpowerGate", ""
   elseif row.manual then
-    name = ("stage %d"):format(row.manual.stage)
-    words, mark, group, age = "to be done by hand: " .. text.line(row.manual.label), "gate", "SuperpowerGate", ""
+    words = ("stage %d, to be done by hand: %s"):format(row.manual.stage, text.line(row.manual.label))
+    mark, group, age = "by-hand", "SuperpowerGate", ""
   else
     words, mark, group = M.words(row.run)
     name = row.run.superpower

@@ -9,7 +9,8 @@ local M = {}
 ---@field what "run"|"skip"|"ask"|"?"
 ---@field kind string
 ---@field actor? string
----@field harness? string
+---@field harness? string as it is set; "auto" takes what is found
+---@field by? string the harness that it is
 ---@field why? string
 ---@field prompt? string what its agent would be told
 
@@ -52,6 +53,17 @@ local function line_of(stage, actors, width)
   return line
 end
 
+--- Who carries a stage out.
+---@param stage superpower.PlannedStage
+---@return string
+local function by(stage)
+  local harness = stage.by or stage.harness
+  if harness == "manual" then
+    return stage.harness == "auto" and "by hand (no agent found)" or "by hand"
+  end
+  return "by " .. (harness or "the harness of the run")
+end
+
 ---@param stage superpower.PlannedStage
 ---@param width integer
 ---@return superpower.Line[]
@@ -65,7 +77,7 @@ local function unfolded(stage, width)
   add(stage.label, "SuperpowerHeading")
   local how = words[stage.what] or stage.what
   if stage.actor and stage.actor ~= "" and stage.kind ~= "gate" then
-    how = ("%s: %s %s, by %s"):format(how, stage.kind, stage.actor, stage.harness or "the harness of the run")
+    how = ("%s: %s %s, %s"):format(how, stage.kind, stage.actor, by(stage))
   end
   add(how)
   if stage.why and stage.why ~= "" then
