@@ -1,15 +1,15 @@
 //! Checking on request: one text or file, or all of a project at once.
 
-use super::loaded::{context_for, index};
+use super::loaded::{context, index, real, stem};
 use super::{Engine, Refusal, file};
-use crate::check::{self, Checked, Context};
+use crate::check::{self, Checked};
 use crate::diagnostic::Diagnostic;
 use crate::project::SuperpowerFile;
 use crate::source::{Source, Span};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 type Answer = Result<Value, Refusal>;
 
@@ -36,11 +36,7 @@ pub struct CheckAll {
 /// Checks one.
 pub fn check(engine: &Engine, request: &Check) -> Answer {
     let index = request.root.as_deref().map(|root| index(engine, root));
-    let stem = request.path.as_deref().map(stem);
-    let context = match &index {
-        Some(index) => context_for(engine, index, request.path.as_deref().unwrap_or(Path::new("")), stem),
-        None => Context { stem, facts: engine.config().conditions, ..Context::default() },
-    };
+    let context = context(engine, index.as_ref(), request.path.as_deref());
     let checked = match (&request.text, &request.path) {
         (Some(text), _) => check::check(text, &context),
         (None, Some(path)) => file::read(path)?.checked(&context),
@@ -52,7 +48,6 @@ pub fn check(engine: &Engine, request: &Check) -> Answer {
 /// Checks all of them against one reading of the project. What was never saved is one of them too.
 pub fn check_all(engine: &Engine, request: &CheckAll) -> Answer {
     let index = index(engine, &request.root);
-    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let texts: BTreeMap<PathBuf, &String> =
         request.texts.iter().map(|(path, text)| (real(path), text)).collect();
     let saved: BTreeSet<PathBuf> = index.superpowers.iter().map(|file| real(&file.path)).collect();
@@ -70,7 +65,7 @@ pub fn check_all(engine: &Engine, request: &CheckAll) -> Answer {
         },
     };
     let all = files.into_iter().map(|(name, path)| {
-        let context = context_for(engine, &index, &path, Some(stem(&path)));
+        let context = context(engine, Some(&index), Some(&path));
         let checked = match texts.get(&real(&path)) {
             Some(text) => check::check(text, &context),
             None => file::checked(&path, &context),
@@ -78,10 +73,6 @@ pub fn check_all(engine: &Engine, request: &CheckAll) -> Answer {
         json!({ "name": name, "path": path, "diagnostics": views(&checked) })
     });
     Ok(json!({ "files": all.collect::<Vec<Value>>() }))
-}
-
-fn stem(path: &Path) -> String {
-    path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
 fn views(checked: &Checked) -> Vec<Value> {

@@ -1,6 +1,6 @@
 //! Operations about declarations: finding, checking, planning, trusting. None of them starts anything.
 
-use super::loaded::{Loaded, context_for, index, is_trusted};
+use super::loaded::{Loaded, context, index, is_trusted};
 use super::{Engine, Refusal, file};
 use crate::declaration::model::{Input, InputKind};
 use crate::diagnostic::Severity;
@@ -52,7 +52,7 @@ pub fn project(request: &Project) -> Answer {
 pub fn list(engine: &Engine, request: &Root) -> Answer {
     let index = index(engine, &request.root);
     let all = index.superpowers.iter().map(|file| {
-        let context = context_for(engine, &index, &file.path, Some(file.stem().to_owned()));
+        let context = context(engine, Some(&index), Some(&file.path));
         let checked = file::checked(&file.path, &context);
         let count = |severity| checked.diagnostics.iter().filter(|it| it.severity == severity).count();
         let lines = checked.lines(&file.path.file_name().unwrap_or_default().to_string_lossy());

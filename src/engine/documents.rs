@@ -4,7 +4,8 @@
 //! too large for that, or so broken that it takes many readings, is checked in a thread, and an event brings the answer.
 //! Of the texts of one document only the newest counts: an older one that nobody has begun to check is forgotten.
 
-use super::loaded::context_for;
+use super::loaded::context;
+use super::queue::Queue;
 use super::{Engine, Refusal, locked, shapes};
 use crate::assist::Verdict;
 use crate::check::{self, Checked, Context};
@@ -127,14 +128,8 @@ pub fn document(engine: &Engine, mut request: Document) -> Result<Value, Refusal
         text.push_str(&request.text);
         request.text = text;
     }
-    let stem = request.path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
-    let context = match &request.root {
-        Some(root) => {
-            let index = engine.projects.known(engine, root).index(engine);
-            context_for(engine, &index, &request.path, stem)
-        }
-        None => Context { stem, facts: engine.config().conditions, ..Context::default() },
-    };
+    let known = request.root.as_deref().map(|root| engine.projects.known(engine, root).index(engine));
+    let context = context(engine, known.as_deref(), Some(&request.path));
     let tick = request.tick;
     let mut job = Job { chunks: engine.documents.chunks(&request.path), document: request, context };
     if let Some(checked) = job.quickly() {
@@ -183,21 +178,24 @@ fn hand_over(engine: &Engine, job: Job) {
     drop(open);
     let (documents, queue, of) = (engine.documents.clone(), engine.queue.clone(), path.clone());
     let thread = std::thread::Builder::new().name("superpower-check".to_owned());
-    let started = thread.spawn(move || {
-        while let Some(job) = documents.take(&of) {
-            let tick = job.document.tick;
-            let read = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| job.perform()));
-            if let Some(event) = documents.put(&of, tick, read.ok()) {
-                queue.push_latest(&format!("diagnostics {}", of.display()), event);
-            }
-        }
-    });
-    if started.is_err() {
-        locked(&engine.documents.open).entry(path).or_default().busy = false;
+    // Without a thread it is done here: late, but the editor does not wait for an event that never comes.
+    if thread.spawn(move || documents.work(&of, &queue)).is_err() {
+        engine.documents.work(&path, &engine.queue);
     }
 }
 
 impl Documents {
+    /// Checks the newest text of a document until there is no newer one.
+    fn work(&self, path: &Path, queue: &Queue) {
+        while let Some(job) = self.take(path) {
+            let tick = job.document.tick;
+            let read = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| job.perform()));
+            if let Some(event) = self.put(path, tick, read.ok()) {
+                queue.push_latest(&format!("diagnostics {}", path.display()), event);
+            }
+        }
+    }
+
     /// The next text of a document to check; none ends its thread.
     fn take(&self, path: &Path) -> Option<Job> {
         let mut open = locked(&self.open);

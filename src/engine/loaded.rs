@@ -10,7 +10,7 @@ use crate::plan::{InputError, Inputs, Plan};
 use crate::project::trust;
 use crate::project::{Index, Places, SuperpowerFile};
 use serde_json::{Value, json};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A declaration that was found and checked.
 pub struct Loaded {
@@ -32,7 +32,7 @@ impl Loaded {
             Refusal::with("unknown-superpower", unknown.to_string(), json!({ "names": unknown.names }))
         })?;
         let read = file::read(&file.path)?;
-        let checked = read.checked(&context(engine, &index, Some(file.stem())));
+        let checked = read.checked(&context(engine, Some(&index), Some(&file.path)));
         Ok(Self { file, index, bytes: read.bytes(), checked })
     }
 
@@ -117,31 +117,39 @@ pub fn index(engine: &Engine, root: &Path) -> Index {
     Index::read(root, &Places::from_env(engine.config().places))
 }
 
-/// What the checker may hold a declaration against.
-pub fn context(engine: &Engine, index: &Index, stem: Option<&str>) -> Context {
+/// What the checker may hold a declaration against: its file's name, and the project, each where there is one.
+pub fn context(engine: &Engine, index: Option<&Index>, path: Option<&Path>) -> Context {
+    let config = engine.config();
+    let bare = Context { stem: path.map(stem), facts: config.conditions, ..Context::default() };
+    let Some(index) = index else { return bare };
     let agents = index.agents.iter().map(|agent| agent.name.clone()).collect();
     // A skill answers to its directory's name and to its own.
     let skills = index.skills.iter().flat_map(|skill| std::iter::once(&skill.name).chain(&skill.alias));
-    let config = engine.config();
     Context {
-        stem: stem.map(str::to_owned),
         agents: Some(agents),
         skills: Some(skills.cloned().collect()),
         harnesses: engine.harness_names(),
-        facts: config.conditions,
-        twin: None,
+        twin: path.and_then(|path| twin(index, path)),
+        ..bare
     }
 }
 
-/// The same for a file, whose name another one in the same place may have too.
-pub fn context_for(engine: &Engine, index: &Index, path: &Path, stem: Option<String>) -> Context {
-    let twins = index.duplicates.iter().filter(|duplicate| stem.as_deref() == Some(&duplicate.name));
-    let real = || path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let twin = twins
-        .map(|duplicate| (real(), &duplicate.paths))
-        .filter(|(real, paths)| paths.contains(real))
-        .find_map(|(real, paths)| paths.iter().find(|other| **other != real));
-    Context { twin: twin.map(|twin| twin.display().to_string()), ..context(engine, index, stem.as_deref()) }
+/// Another file of the same name in the same place.
+fn twin(index: &Index, path: &Path) -> Option<String> {
+    let (stem, path) = (stem(path), real(path));
+    let twins = index.duplicates.iter().filter(|duplicate| duplicate.name == stem);
+    let paths = twins.map(|duplicate| &duplicate.paths).find(|paths| paths.contains(&path))?;
+    paths.iter().find(|other| **other != path).map(|other| other.display().to_string())
+}
+
+/// The name of a declaration by its file.
+pub fn stem(path: &Path) -> String {
+    path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+/// Where a file really is; a new one is where it is said to be.
+pub fn real(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
 /// Inputs that do not fit.

@@ -130,7 +130,7 @@ impl Engine {
     }
 
     /// Says something that belongs to the answer of a verb: it is said whatever the user wants to hear of.
-    fn answered(&self, root: &Path, message: &str) {
+    fn say_answer(&self, root: &Path, message: &str) {
         let notice =
             json!({ "type": "notice", "root": root, "level": "info", "answer": true, "message": message });
         self.queue.push(notice);

@@ -94,7 +94,7 @@ pub fn before_driving(
         Err(gone) => {
             let name = run.plan.name();
             let why = if gone.code == "unknown-superpower" { "is no longer there" } else { &gone.message };
-            engine.answered(
+            engine.say_answer(
                 root,
                 &format!("{name} goes on with the declaration that it kept: the file of it {why}"),
             );
