@@ -19,6 +19,9 @@ function M.words(run)
     return nil
   elseif run.reason == "gate" and run.gate then
     return require("superpower.gate").words(run)
+  elseif run.reason ~= "interrupted" and run.reason ~= "user" and (run.summary or "") ~= "" then
+    -- What happened, and what answers it.
+    return require("superpower.ui.text").line(("%s: %s"):format(run.superpower, run.summary))
   end
   return ("%s is paused at stage %d/%d: %s. :Superpower resume goes on"):format(
     run.superpower,

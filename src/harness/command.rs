@@ -5,6 +5,7 @@ use super::tail::Tail;
 use super::{Actions, End, Ending, Harness, Invocation, Launch, Progress, Signal, Task};
 use crate::outcome::{Outcome, Usage};
 use crate::process::Exit;
+use crate::prompt::tail;
 
 /// A final message longer than this keeps its end, where a verdict would stand.
 const MESSAGE: usize = 1 << 20;
@@ -16,7 +17,6 @@ pub struct Command {
     args: Vec<String>,
     prompt: String,
     message: Tail,
-    tail: Tail,
     errors: Tail,
 }
 
@@ -27,9 +27,15 @@ impl Command {
             args: args.iter().map(|arg| fill(arg, launch)).collect(),
             prompt: launch.prompt.clone(),
             message: Tail::new(MESSAGE),
-            tail: Tail::new(TAIL),
             errors: Tail::new(TAIL),
         }
+    }
+
+    /// The end of what it printed. What it complained about comes last: the two come by pipes of their own, in no order.
+    fn printed(&self) -> String {
+        let errors = self.errors.text();
+        let errors = tail(&errors, TAIL / 2);
+        tail(&self.message.text(), TAIL - errors.len()).to_owned() + errors
     }
 
     fn asked(&self, message: &str) -> String {
@@ -53,7 +59,6 @@ impl Harness for Command {
 
     fn line(&mut self, line: &str, lost: u64, to: &mut Actions) {
         self.message.line(line);
-        self.tail.line(line);
         to.signals.push(Signal::Progress(Progress::Text { text: format!("{line}\n") }));
         if lost > 0 {
             let text = format!("a line was cut: {lost} more bytes are in the output's file only");
@@ -62,7 +67,6 @@ impl Harness for Command {
     }
 
     fn error_line(&mut self, line: &str, _to: &mut Actions) {
-        self.tail.line(line);
         self.errors.line(line);
     }
 
@@ -78,13 +82,7 @@ impl Harness for Command {
             Exit::Code(4) => Outcome::Blocked { why: self.asked(&message) },
             exit => Outcome::Failed { why: super::words::exit_words(exit) },
         };
-        Some(Ending {
-            outcome,
-            message,
-            usage: Usage::default(),
-            refusals: Vec::new(),
-            tail: self.tail.text(),
-        })
+        Some(Ending { outcome, message, usage: Usage::default(), refusals: Vec::new(), tail: self.printed() })
     }
 }
 

@@ -176,6 +176,7 @@ fn mark(run: &Run, stage: usize, state: &StageState) -> (&'static str, String) {
         Step::Held { why } if run.phase.reason() == Some(Reason::Failed) => {
             ("failed", run.failure(stage).unwrap_or_else(|| why.clone()))
         }
+        Step::Held { .. } if run.phase.reason() == Some(Reason::NeedsHuman) => ("held", "asks you".into()),
         Step::Held { .. } => ("held", run.phase.reason().map_or("held", Reason::word).into()),
         Step::AtGate if state.by_hand => ("gate", "waits for you; skipped by hand".into()),
         Step::AtGate => ("gate", "waits for you".into()),

@@ -22,7 +22,7 @@ fn paused(world: &World, reason: &str) {
 fn a_stage_that_fails_three_times_pauses_the_run_and_each_prompt_differs() {
     let world = World::new();
     world.declare("one", ONE);
-    world.hook("cp .prompt prompt-$SUPERPOWER_ATTEMPT; echo \"broken pipe $SUPERPOWER_ATTEMPT\"; exit 1");
+    world.hook("cp .prompt prompt-$SUPERPOWER_ATTEMPT; echo \"broken pipe $SUPERPOWER_ATTEMPT\" >&2; echo writing; exit 1");
     world.run("one", json!({}));
     paused(&world, "failed");
     assert_eq!(world.calls(), ["writer", "writer", "writer"]);

@@ -66,7 +66,7 @@ describe("the progress window", function()
       state = "paused",
       reason = "needs-human",
       mark = "held",
-      note = "needs-human",
+      note = "asks you",
       summary = "stage 4/8 asks: which colour should the banner be? :Superpower retry ANSWER",
     }),
     ["progress-by-hand"] = S.run({ mark = "by-hand", note = "by hand, waits for you" }),

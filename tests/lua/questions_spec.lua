@@ -173,12 +173,10 @@ describe("a stage that asks", function()
     eq("needs-human", Shop.status(nvim).reason)
     nvim:feed("i")
     answers(nvim)
-    contains(
-      T.read(
-        vim.fn.glob(("%s/.claude/state/runs/%s/attempts/*/prompt.md"):format(nvim.project, run.run_id), true, true)[2]
-      ),
-      "The blue one"
-    )
+    local second = T.wait(function()
+      return vim.fn.glob(("%s/.claude/state/runs/%s/attempts/*/prompt.md"):format(nvim.project, run.run_id), true, true)[2]
+    end)
+    contains(T.read(second), "The blue one")
   end)
 
   it("is never started again without an answer by <CR> on its run", function()

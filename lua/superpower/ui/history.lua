@@ -16,7 +16,7 @@ local groups = {
 ---@param names integer
 ---@return superpower.Line
 local function line_of(run, now, names)
-  local state = run.state == "paused" and run.reason and ("paused: " .. run.reason) or run.state
+  local state = run.state == "paused" and require("superpower.ui.words").paused(run.reason) or run.state
   local age = run.updated_at and text.age(now - run.updated_at) or ""
   return {
     { " " .. text.fit(text.line(run.superpower), names) .. " ", "SuperpowerLabel" },

@@ -37,7 +37,12 @@ function M.words(run)
     return ("waits at gate %s%s"):format(at, label), "gate", "SuperpowerGate"
   end
   local bad = run.reason == "failed" or run.reason == "blocked" or run.reason == "auth"
-  local words = ("paused at %s: %s"):format(at, run.reason or "paused")
+  local words = ("paused at %s: %s"):format(at, run.reason)
+  if run.reason == "needs-human" then
+    words = "asks at " .. at
+  elseif run.reason == nil or run.reason == "user" then
+    words = "paused at " .. at
+  end
   return words .. (detail ~= "" and ": " .. detail or ""),
     bad and "failed" or "held",
     bad and "SuperpowerFailed" or "SuperpowerGate"
@@ -130,7 +135,11 @@ local function entry_line(state, entry, last, names, width)
   table.insert(line, { text.fit(count(entry.stages or 0, "stage"), 11), "SuperpowerNote" })
   room = room - 11
   local ended = last
-      and ("%s %s"):format(last.state == "paused" and last.reason or last.state, text.age(state.now - last.updated_at))
+      and ("%s %s"):format(
+        last.state == "paused" and require("superpower.ui.words").paused(last.reason):gsub("^paused: ", "")
+          or last.state,
+        text.age(state.now - last.updated_at)
+      )
     or ""
   local right = room >= 44 and 19 or 0
   local tagged = room >= 60 and tags_width(state) or 0

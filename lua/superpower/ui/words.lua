@@ -37,6 +37,16 @@ function M.opens(run)
   end
 end
 
+--- That a run is paused, and why.
+---@param reason string?
+---@return string
+function M.paused(reason)
+  if reason == "needs-human" then
+    return "asks you"
+  end
+  return (reason == nil or reason == "user") and "paused" or "paused: " .. reason
+end
+
 --- The state in one or two words.
 ---@param run superpower.Snapshot
 ---@return string
@@ -44,7 +54,7 @@ function M.state(run)
   if M.in_hand(run) then
     return run.pausing and "pausing" or "by hand"
   elseif run.state == "paused" then
-    return run.reason == "gate" and "gate" or (run.reason and "paused: " .. run.reason or "paused")
+    return run.reason == "gate" and "gate" or M.paused(run.reason)
   elseif run.state == "running" and run.waiting_until then
     return "limited until " .. os.date("%H:%M", math.floor(run.waiting_until / 1000))
   elseif run.state == "running" and run.pausing then
