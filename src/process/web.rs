@@ -37,6 +37,8 @@ pub struct Request {
     pub path: String,
     /// What is posted; nothing for a GET.
     pub post: Option<Value>,
+    /// Whether it is asked as somebody who does not know the password.
+    pub stranger: bool,
 }
 
 /// A process's server, while it is connected.
@@ -67,6 +69,8 @@ impl<T: Send + 'static> Web<T> {
             // Loopback is reached directly, whatever proxy the user has for the rest.
             .proxy(None)
             .max_redirects(0)
+            // One that is kept may be closed at the other end just when it is taken again.
+            .max_idle_connections(0)
             .http_status_as_error(false)
             .timeout_connect(Some(CONNECT));
         let agent: ureq::Agent = config.build().into();
@@ -161,6 +165,7 @@ impl<T> Wire<T> {
     ) -> Result<(u16, Value), ureq::Error> {
         let url = format!("http://127.0.0.1:{}{}", server.port, request.path);
         let mut response = match &request.post {
+            None if request.stranger => agent.get(url).call()?,
             None => agent.get(url).header("authorization", &server.authorization).call()?,
             Some(body) => {
                 let post = agent.post(url).header("authorization", &server.authorization);
@@ -168,7 +173,8 @@ impl<T> Wire<T> {
             }
         };
         let status = response.status().as_u16();
-        let body = response.body_mut().with_config().limit(self.max_line as u64).read_to_vec()?;
+        let mut body = Vec::new();
+        response.body_mut().as_reader().take(self.max_line as u64).read_to_end(&mut body)?;
         let text = String::from_utf8_lossy(&body);
         Ok((status, serde_json::from_str(&text).unwrap_or_else(|_| json!(text))))
     }

@@ -54,15 +54,24 @@ fn an_agent_of_its_own_is_named_and_a_subagent_is_made_primary() {
     assert_eq!(primary["config"], r#"{"agent":{"coder":{"mode":"primary"}}}"#);
 }
 
+/// Tells the test in this process that it is the one whose user has a configuration.
+const HAS: &str = "TEST_HAS_CONFIGURATION";
+
 #[test]
 fn what_the_user_has_in_the_configuration_stays() {
-    // SAFETY: no other thread of this test's process reads the environment by C.
-    unsafe {
-        std::env::set_var(
-            "OPENCODE_CONFIG_CONTENT",
-            r#"{"model":"a/b","agent":{"coder":{"temperature":0.5}}}"#,
-        )
-    };
+    let users = "{\"model\": \"a/b\", // with a comment\n \"agent\": {\"coder\": {\"temperature\": 0.5,},},}";
+    let mut test = std::process::Command::new(std::env::current_exe().unwrap());
+    test.args(["--exact", "opencode::a_user_with_a_configuration", "--nocapture"]);
+    let done = test.env("OPENCODE_CONFIG_CONTENT", users).env(HAS, "1").output().unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+}
+
+/// No test of its own: the one before plays it with a configuration in the environment.
+#[test]
+fn a_user_with_a_configuration() {
+    if std::env::var_os(HAS).is_none() {
+        return;
+    }
     let told = told(|launch| agent_file(launch, ".opencode/agents/coder.md", "---\nmode: subagent\n---\nx"));
     let expected = r#"{"model":"a/b","agent":{"coder":{"temperature":0.5,"mode":"primary"}}}"#;
     assert_eq!(told["config"], expected);

@@ -34,7 +34,13 @@ def ask(kind="bash", metadata={"command": "ls"}, id="per_1"): send("permission.a
 def done(text="All done."): say(text); rest()
 agents = [{"name": "coder", "mode": "primary"}]
 commands = [{"name": "write-spec"}]
+rules = {}
+def ruled(): return [{"permission": name} for name in ({"": "allow"} | rules | json.loads(os.environ.get("OPENCODE_PERMISSION", "{}")))]
 def abort(): status("idle"); send("session.idle")
+def replied(body, id): replies.put(body)
+# A chunk ends in the middle of a line, as it may.
+def cut(data): return (data[:7], data[7:])
+def chunk(piece): return b"%x\r\n%s\r\n" % (len(piece), piece)
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     def log_message(self, *_): pass
@@ -46,8 +52,9 @@ class Handler(BaseHTTPRequestHandler):
         assert self.headers["authorization"] == "Basic " + secret, self.headers
         with open("requests.jsonl", "a") as file: file.write(json.dumps({"path": self.path, "body": body}) + "\n")
     def do_GET(self):
+        if "authorization" not in self.headers: return self.reply({}, 401)
         self.note()
-        if self.path == "/agent": return self.reply(agents)
+        if self.path == "/agent": return self.reply([{"permission": ruled()} | agent for agent in agents])
         if self.path == "/command": return self.reply(commands)
         if self.path == "/session/ses_1": return self.reply({"id": "ses_1", "directory": os.getcwd()})
         if self.path == "/session/ses_far": return self.reply({"id": "ses_far", "directory": "/somewhere/else"})
@@ -58,14 +65,12 @@ class Handler(BaseHTTPRequestHandler):
             event = events.get()
             if event is None: self.close_connection = True; return self.wfile.write(b"0\r\n\r\n")
             data = ("data: " + (event if isinstance(event, str) else json.dumps(event)) + "\n\n").encode()
-            # A chunk ends in the middle of a line, as it may.
-            for piece in (data[:7], data[7:]):
-                self.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece)); self.wfile.flush()
+            for piece in cut(data): self.wfile.write(chunk(piece)); self.wfile.flush()
     def do_POST(self):
         body = json.loads(self.rfile.read(int(self.headers.get("content-length", 0))) or b"null")
         self.note(body)
         if self.path == "/session": return self.reply({"id": "ses_1", "directory": os.getcwd()})
-        if self.path.startswith("/permission/"): self.reply(True); return replies.put(body)
+        if self.path.startswith("/permission/"): self.reply(True); return replied(body, self.path.split("/")[2])
         if self.path.endswith("/abort"): aborted.set(); abort(); return self.reply(True)
         if self.path.endswith("/command"): work(body); return self.reply({})
         threading.Thread(target=work, args=(body,), daemon=True).start()
@@ -82,8 +87,8 @@ const SOON: Duration = Duration::from_secs(10);
 /// A launch of a script that serves.
 pub struct Played {
     _dir: tempfile::TempDir,
-    running: Running,
-    signals: Receiver<Signal>,
+    pub running: Running,
+    pub signals: Receiver<Signal>,
     requests: std::path::PathBuf,
 }
 
@@ -105,7 +110,7 @@ pub fn play(script: &str, change: impl FnOnce(&mut Launch, &mut Vec<String>)) ->
 
 impl Played {
     /// The next question.
-    fn asked(&self) -> Question {
+    pub fn asked(&self) -> Question {
         loop {
             match self.signals.recv_timeout(Duration::from_secs(20)).expect("a question") {
                 Signal::Asked(question) => return question,
@@ -115,7 +120,7 @@ impl Played {
         }
     }
 
-    fn until_text(&self) {
+    pub fn until_text(&self) {
         while !matches!(
             self.signals.recv_timeout(Duration::from_secs(20)).expect("a text"),
             Signal::Progress(Progress::Text { .. })
@@ -126,7 +131,7 @@ impl Played {
         ended(&self.signals)
     }
 
-    fn posted(&self, path: &str) -> Vec<Value> {
+    pub fn posted(&self, path: &str) -> Vec<Value> {
         posted(&self.requests, path)
     }
 }
@@ -137,11 +142,11 @@ fn posted(requests: &Path, path: &str) -> Vec<Value> {
     all.filter(|request| request["path"] == path).map(|request| request["body"].clone()).collect()
 }
 
-fn run(script: &str) -> (Vec<Signal>, Ending) {
+pub fn run(script: &str) -> (Vec<Signal>, Ending) {
     play(script, |_, _| {}).ended()
 }
 
-fn notes(signals: &[Signal]) -> String {
+pub fn notes(signals: &[Signal]) -> String {
     let note = |signal: &Signal| match signal {
         Signal::Progress(Progress::Note { text } | Progress::Waiting { text }) => Some(format!("{text}\n")),
         _ => None,

@@ -1,7 +1,7 @@
 //! What the server's events tell of the work: texts as they come, tool calls, subagents, to-do list, usage, retries.
 
 use super::read::{Failure, Reader, todo};
-use super::wire::{Line, Part, Properties, Status};
+use super::wire::{Info, Line, Part, Properties, State, Status};
 use crate::harness::words::{first_line, note};
 use crate::harness::{Progress, Signal, tool};
 use chrono::{DateTime, Utc};
@@ -72,7 +72,8 @@ impl Watch {
         let ours = event.session.str() == self.session;
         match line.kind.str() {
             "message.updated" => {
-                if let Some(info) = event.info.get().filter(|info| ours && info.role.str() == "assistant") {
+                let agents = |info: &&Info<'_>| info.role.str() == "assistant" && info.summary != true;
+                if let Some(info) = event.info.get().filter(|info| ours && agents(info)) {
                     self.messages.insert(info.id.str().to_owned());
                 }
                 Meaning::None
@@ -91,17 +92,24 @@ impl Watch {
                 to.extend(event.todos.as_array().map(|todos| todo(todos)));
                 Meaning::None
             }
-            "session.status" if ours => {
-                event.status.get().map_or(Meaning::None, |status| self.status(status, to))
-            }
+            "session.status" => match event.status.get() {
+                Some(status) if ours => self.status(status, to),
+                Some(status) if status.kind.str() == "retry" => self.retry(status, to),
+                _ => Meaning::None,
+            },
             "session.idle" if ours => self.rests(),
             "session.compacted" if ours => {
                 to.push(note("its conversation was summed up, to make room"));
                 Meaning::None
             }
-            "session.error" if ours || event.session.str().is_empty() => {
+            "session.error" if ours => {
                 self.reader.failed_first(Failure::of(&event.error));
                 Meaning::Failed
+            }
+            // Of a skill that it cannot read, or a plugin: its work goes on.
+            "session.error" if event.session.str().is_empty() => {
+                self.reader.error_line(Failure::of(&event.error).message());
+                Meaning::None
             }
             _ => Meaning::None,
         }
@@ -118,19 +126,23 @@ impl Watch {
             "idle" => self.rests(),
             "retry" => {
                 self.retrying = true;
-                let until = status.next.0.and_then(|at| DateTime::from_timestamp_millis(at as i64));
-                let left = until.map_or(0, |until| (until - Utc::now()).num_seconds().max(0) + 1);
-                let why = first_line(status.message.str());
-                let text = format!("{why}, retry {} in {left}s", status.attempt.count());
-                self.reader.tail.line(&format!("[{text}]"));
-                to.push(Signal::Progress(Progress::Waiting { text }));
-                Meaning::Retries(until, why)
+                self.retry(status, to)
             }
             _ => {
                 self.retrying = false;
                 Meaning::Working
             }
         }
+    }
+
+    fn retry(&mut self, status: &Status<'_>, to: &mut Vec<Signal>) -> Meaning {
+        let until = status.next.0.and_then(|at| DateTime::from_timestamp_millis(at as i64));
+        let left = until.map_or(0, |until| (until - Utc::now()).num_seconds().max(0) + 1);
+        let why = first_line(status.message.str());
+        let text = format!("{why}, retry {} in {left}s", status.attempt.count());
+        self.reader.tail.line(&format!("[{text}]"));
+        to.push(Signal::Progress(Progress::Waiting { text }));
+        Meaning::Retries(until, why)
     }
 
     fn part(&mut self, part: &Part<'_>, to: &mut Vec<Signal>) -> Meaning {
@@ -176,7 +188,9 @@ impl Watch {
     }
 
     fn tool(&mut self, part: &Part<'_>, parent: Option<&str>, to: &mut Vec<Signal>) {
-        let Some(state) = part.state.get() else { return };
+        // One whose output is dropped to make room is told of again, long after its end.
+        let dropped = |state: &&State<'_>| state.time.get().is_some_and(|time| time.compacted.0.is_some());
+        let Some(state) = part.state.get().filter(|state| !dropped(state)) else { return };
         let call = part.call.str();
         let subagent = state.metadata.get().map_or("", |metadata| metadata.session.str());
         if parent.is_none() && !subagent.is_empty() {

@@ -6,6 +6,7 @@
 
 mod events;
 mod flags;
+mod jsonc;
 mod permission;
 mod read;
 mod run;
@@ -206,7 +207,7 @@ impl Setup {
 
     /// Variables that it is started with.
     fn environment(&self) -> Vec<(String, String)> {
-        let primary = (self.how == How::MadePrimary).then(|| primary(self.name(), &Environment::current()));
+        let primary = if self.how == How::MadePrimary { primary(self.name()) } else { None };
         primary.map(|config| (CONFIG.to_owned(), config)).into_iter().collect()
     }
 
@@ -237,6 +238,7 @@ fn judged(setup: &Setup, reader: &Reader, end: &End, refused: &[String]) -> Outc
             Outcome::Failed { why: "an empty result".to_owned() }
         }
         Last::Good => Outcome::Passed,
+        Last::Short(reason) => Outcome::Failed { why: format!("its answer ended early ({reason})") },
         Last::Error(error) => match error.outcome(chrono::Utc::now()) {
             // Its own words for a name that it does not know say nothing of it.
             Outcome::Failed { why } if setup.is_strange_skill() => Outcome::Failed {
@@ -261,12 +263,14 @@ fn judged(setup: &Setup, reader: &Reader, end: &End, refused: &[String]) -> Outc
     }
 }
 
-/// The user's own configuration in the environment, with this agent made primary.
-fn primary(name: &str, environment: &Environment) -> String {
-    let users = environment.get(CONFIG).map(|text| text.to_string_lossy().into_owned()).unwrap_or_default();
-    let mut config: Value = serde_json::from_str(&users).unwrap_or_else(|_| json!({}));
+/// The user's own configuration in the environment, with this agent made primary; none where it cannot be read, which
+/// OpenCode itself says.
+fn primary(name: &str) -> Option<String> {
+    let users = Environment::current().get(CONFIG).map(|text| text.to_string_lossy().into_owned());
+    let users = users.filter(|text| !text.trim().is_empty()).unwrap_or_else(|| "{}".to_owned());
+    let mut config: Value = serde_json::from_str(&jsonc::plain(&users)).ok()?;
     if !config.is_object() {
-        config = json!({});
+        return None;
     }
     if !config["agent"].is_object() {
         config["agent"] = json!({});
@@ -275,5 +279,5 @@ fn primary(name: &str, environment: &Environment) -> String {
         config["agent"][name] = json!({});
     }
     config["agent"][name]["mode"] = json!("primary");
-    config.to_string()
+    Some(config.to_string())
 }

@@ -5,7 +5,7 @@ use crate::harness::allowed::{self, DENIED, NOBODY};
 use crate::harness::words::note;
 use crate::harness::{Actions, Answer, Question, Request, Signal, tool};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 /// Longest title, in characters.
@@ -19,7 +19,11 @@ pub struct Permissions {
     /// Whatever it asks for is allowed.
     auto: bool,
     open: BTreeMap<String, Asked>,
+    /// All that was ever asked: one that is told of again is no other.
+    asked: BTreeSet<String>,
     refused: Vec<String>,
+    /// Something was denied, and nothing was said of that to whoever it ended a turn for.
+    denied: bool,
 }
 
 struct Asked {
@@ -31,7 +35,16 @@ impl Permissions {
     /// None asked yet.
     pub fn new(root: PathBuf, run_id: &str, interactive: bool, auto: bool) -> Self {
         let (open, refused) = (BTreeMap::new(), Vec::new());
-        Self { root, run_id: run_id.to_owned(), interactive, auto, open, refused }
+        Self {
+            root,
+            run_id: run_id.to_owned(),
+            interactive,
+            auto,
+            open,
+            asked: BTreeSet::new(),
+            refused,
+            denied: false,
+        }
     }
 
     /// Whether an answer is waited for.
@@ -47,7 +60,7 @@ impl Permissions {
     /// Takes a request.
     pub fn asked(&mut self, event: &Properties<'_>, to: &mut Actions) {
         let (id, kind) = (event.id.str(), event.permission.str());
-        if !crate::harness::is_name(id) {
+        if !crate::harness::is_name(id) || !self.asked.insert(id.to_owned()) {
             return;
         }
         let asked = Asked { kind: kind.to_owned(), title: self.title(event) };
@@ -72,6 +85,11 @@ impl Permissions {
         if self.open.remove(id).is_some() {
             to.signals.push(Signal::Withdrawn(id.to_owned()));
         }
+    }
+
+    /// Whether something was denied since this was asked last.
+    pub fn denied(&mut self) -> bool {
+        std::mem::take(&mut self.denied)
     }
 
     /// Nothing is waited for any more.
@@ -102,6 +120,7 @@ impl Permissions {
             Answer::Deny { reason } => {
                 let reason = if reason.trim().is_empty() { DENIED } else { reason };
                 to.signals.push(note(format!("denied: {}", asked.title)));
+                self.denied = true;
                 reply(id, Some(reason), to);
             }
             Answer::Refuse { why } => self.refuse(id, &asked, why, to),
@@ -110,6 +129,7 @@ impl Permissions {
 
     fn refuse(&mut self, id: &str, asked: &Asked, why: &str, to: &mut Actions) {
         to.signals.push(note(format!("refused, since nobody answered: {}", asked.title)));
+        self.denied = true;
         reply(id, Some(why), to);
         if !self.refused.contains(&asked.title) {
             self.refused.push(asked.title.clone());
@@ -149,5 +169,5 @@ fn reply(id: &str, why_not: Option<&str>, to: &mut Actions) {
         Some(why) => json!({"reply": "reject", "message": why}),
     };
     let (name, path) = ("permission".to_owned(), format!("/permission/{id}/reply"));
-    to.requests.push(Request { name, path, post: Some(post) });
+    to.requests.push(Request { name, path, post: Some(post), stranger: false });
 }

@@ -26,6 +26,8 @@ pub enum Last {
     Unknown,
     /// A step ended, and with it the answer.
     Good,
+    /// A step ended, for this reason, before the answer was whole.
+    Short(String),
     /// An error.
     Error(Failure),
 }
@@ -54,12 +56,21 @@ impl Failure {
         }
     }
 
+    /// Its words.
+    pub fn message(&self) -> &str {
+        if self.message.is_empty() { &self.name } else { &self.message }
+    }
+
     /// What it means.
     pub fn outcome(&self, now: DateTime<Utc>) -> Outcome {
         let status = self.status.map_or_else(String::new, |status| format!(" ({status})"));
-        let why = format!("{}{status}", if self.message.is_empty() { &self.name } else { &self.message });
+        let why = format!("{}{status}", self.message());
         let worded = limit::trouble(&self.message);
         let trouble = match self.status {
+            // Their words speak of limits, and no time mends them.
+            _ if ["ContextOverflowError", "MessageOutputLengthError"].contains(&&*self.name) => {
+                Trouble::Other
+            }
             Some(401 | 403) => Trouble::Auth,
             Some(402 | 429) => Trouble::Limit,
             Some(400) if worded == Trouble::Limit => Trouble::Limit,
@@ -214,7 +225,8 @@ impl Reader {
             parent: parent.map(ToOwned::to_owned),
             files: if failed { Vec::new() } else { tool::files(name, &state.input, &self.root) },
         }));
-        if let Some(todos) = state.input.get("todos").and_then(Value::as_array) {
+        // A subagent's list is of its own work.
+        if let Some(todos) = state.input.get("todos").and_then(Value::as_array).filter(|_| parent.is_none()) {
             to.push(todo(todos));
         }
     }
@@ -224,7 +236,8 @@ impl Reader {
         if let Some(tokens) = part.tokens.get() {
             self.usage.tokens = Some(self.usage.tokens.unwrap_or_default() + tokens.sum());
         }
-        if let Some(cost) = part.cost.0 {
+        // It says 0 where it knows no price.
+        if let Some(cost) = part.cost.0.filter(|cost| *cost > 0.0) {
             self.usage.cost = Some(self.usage.cost.unwrap_or_default() + cost);
         }
         to.push(Signal::Progress(Progress::Usage { usage: self.usage.clone() }));
@@ -235,7 +248,8 @@ impl Reader {
         self.last = match part.reason.str() {
             "stop" => Last::Good,
             "unknown" => Last::Unknown,
-            _ => Last::Tools,
+            "tool-calls" | "" => Last::Tools,
+            reason => Last::Short(reason.to_owned()),
         };
         self.cuts = if self.last == Last::Unknown { self.cuts + 1 } else { 0 };
         self.used(part, to);

@@ -6,7 +6,7 @@ mod session;
 use super::events::{Meaning, Watch};
 use super::flags::Flags;
 use super::permission::Permissions;
-use super::read::Failure;
+use super::read::{Failure, Last};
 use super::wire::{Line, Told};
 use super::{CUTS, HINT, How, NAME, Setup, judged};
 use crate::harness::limit::{self, Trouble};
@@ -42,6 +42,8 @@ const LOCKED: &str = "database is locked";
 const TRIES: u8 = 3;
 /// What it says when it serves.
 const LISTENING: &str = "listening on http://127.0.0.1:";
+/// What it hears where a denial has ended its turn.
+const GO_ON: &str = "What was denied stays denied, and the calls that were made beside it are cancelled with it. Go on without what was denied, or finish and say what it is needed for.";
 
 /// A launch of OpenCode's server.
 pub struct Served {
@@ -55,6 +57,8 @@ pub struct Served {
     cut: Option<Outcome>,
     again: bool,
     tries: u8,
+    /// It was told to go on, and has not begun with that.
+    told_on: bool,
     /// Why its server does not do.
     given_up: Option<String>,
 }
@@ -90,6 +94,7 @@ impl Served {
             cut: None,
             again: false,
             tries: 0,
+            told_on: false,
             given_up: None,
         }
     }
@@ -159,8 +164,9 @@ impl Served {
             None => format!("{}: {}", told.answer.str(), told.error.str()),
         };
         match (told.answer.str(), self.phase) {
-            ("agents", Phase::Starting) if good => self.agents(&told.body, to),
-            ("commands", Phase::Starting) if good => self.commands(&told.body, to),
+            ("stranger", Phase::Starting) => self.let_in(told.status.0, to),
+            ("agents", Phase::Starting) if good && told.body.is_array() => self.agents(&told.body, to),
+            ("commands", Phase::Starting) if good && told.body.is_array() => self.commands(&told.body, to),
             ("session", Phase::Starting) if good => self.session_is(&told.body, to),
             ("session", Phase::Starting) if self.setup.resume.is_some() && told.status.0.is_some() => {
                 self.afresh("the agent's session is not there any more: it starts afresh", to);
@@ -172,11 +178,28 @@ impl Served {
                 self.watch.reader.failed_first(Failure::of(&told.body));
                 self.fail_later(to);
             }
-            ("prompt" | "events", Phase::Working) if !good || told.answer.str() == "events" => {
+            // One that is not there any more needs none.
+            ("permission", Phase::Working) if told.status.0 == Some(404.0) => {}
+            ("prompt" | "permission" | "events", Phase::Working)
+                if !good || told.answer.str() == "events" =>
+            {
                 let why = format!("the connection to OpenCode's server is lost ({})", why());
                 self.fail(Outcome::Transient { why }, to);
             }
             _ => {}
+        }
+    }
+
+    /// Whether a denial took the calls beside it along, and with them the turn: then it is over in the midst of tools.
+    fn is_cut_short(&mut self) -> bool {
+        self.told_on || (self.watch.reader.last == Last::Tools && self.permissions.denied())
+    }
+
+    fn go_on(&mut self, to: &mut Actions) {
+        self.permissions.over(to);
+        if !std::mem::replace(&mut self.told_on, true) {
+            let body = self.prompt_of(GO_ON);
+            post("prompt", &format!("/session/{}/prompt_async", self.watch.session), body, to);
         }
     }
 
@@ -189,10 +212,12 @@ impl Served {
 
     fn means(&mut self, meaning: Meaning, to: &mut Actions) {
         match (meaning, self.phase) {
+            (Meaning::Working, Phase::Working) => self.told_on = false,
             (Meaning::Working, Phase::Resting) => {
                 self.phase = Phase::Working;
                 to.wake = Some(Duration::MAX);
             }
+            (Meaning::Rests, Phase::Working) if self.is_cut_short() => self.go_on(to),
             (Meaning::Rests, Phase::Working | Phase::Resting | Phase::Stopping) => {
                 self.permissions.over(to);
                 if self.phase == Phase::Working {
@@ -201,7 +226,10 @@ impl Served {
                 to.wake = Some(REST);
             }
             (Meaning::Failed, _) => self.fail_later(to),
-            (Meaning::Retries(until, why), Phase::Working) => self.retries(until, &why, to),
+            (Meaning::Retries(until, why), Phase::Working | Phase::Resting) => {
+                self.means(Meaning::Working, to);
+                self.retries(until, &why, to);
+            }
             _ => {}
         }
     }
@@ -235,8 +263,8 @@ impl Harness for Served {
             to.signals.push(cut_line(lost));
         }
         let Ok(line) = serde_json::from_str::<Line<'_>>(text) else {
-            let port = text.split_once(LISTENING).map(|(_, port)| port.trim().trim_end_matches('/'));
-            if let Some(port) = port.and_then(|port| port.parse().ok()) {
+            let digits = |rest: &str| rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok();
+            if let Some(port) = text.split_once(LISTENING).and_then(|(_, rest)| digits(rest)) {
                 let secret = BASE64_STANDARD.encode(format!("{NAME}:{}", self.password));
                 let authorization = format!("Basic {secret}");
                 to.connect = Some(Server { port, authorization, events: "/event", dull: DULL });
@@ -336,9 +364,13 @@ impl Harness for Served {
 }
 
 fn get(name: &str, path: &str, to: &mut Actions) {
-    to.requests.push(Request { name: name.to_owned(), path: path.to_owned(), post: None });
+    request(name, path, None, to);
 }
 
 fn post(name: &str, path: &str, body: Value, to: &mut Actions) {
-    to.requests.push(Request { name: name.to_owned(), path: path.to_owned(), post: Some(body) });
+    request(name, path, Some(body), to);
+}
+
+fn request(name: &str, path: &str, post: Option<Value>, to: &mut Actions) {
+    to.requests.push(Request { name: name.to_owned(), path: path.to_owned(), post, stranger: false });
 }

@@ -73,6 +73,8 @@ pub struct Info<'a> {
     pub role: Text<'a>,
     #[serde(borrow, rename = "parentID")]
     pub parent: Text<'a>,
+    /// Of an agent's message: whether it sums up the conversation, to make room.
+    pub summary: Value,
 }
 
 /// What a session is at.
@@ -134,6 +136,7 @@ pub struct State<'a> {
     #[serde(borrow)]
     pub status: Text<'a>,
     pub input: Value,
+    pub time: Object<Time>,
     #[serde(borrow)]
     pub error: Text<'a>,
 }
@@ -169,6 +172,8 @@ impl Tokens {
 #[serde(default)]
 pub struct Time {
     pub end: Number,
+    /// When its output was dropped, to make room.
+    pub compacted: Number,
 }
 
 /// What a tool says of its call.

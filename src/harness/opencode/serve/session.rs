@@ -3,17 +3,32 @@
 use super::{Served, get, post};
 use crate::harness::opencode::{File, How, NAME};
 use crate::harness::words::note;
-use crate::harness::{Actions, Signal, Task, is_name};
+use crate::harness::{Actions, Request, Signal, Task, is_name};
 use crate::outcome::Session;
 use serde_json::{Value, json};
 use std::path::Path;
 
 impl Served {
-    /// It is connected: whether it knows the name, first of all.
+    /// It is connected: whether it keeps strangers out, first of all.
     pub(super) fn connected(&mut self, to: &mut Actions) {
+        let (name, path) = ("stranger".to_owned(), "/permission".to_owned());
+        to.requests.push(Request { name, path, post: None, stranger: true });
+    }
+
+    /// Releases of before 2026 know no password, and neither ask for permissions in the way that is known here.
+    pub(super) fn let_in(&mut self, status: Option<f64>, to: &mut Actions) {
+        if status == Some(401.0) {
+            get("agents", "/agent", to);
+        } else {
+            self.give_up("it asks nobody for a password, as old releases do", to);
+        }
+    }
+
+    /// Its agents: whether it knows the name.
+    pub(super) fn agents(&mut self, known: &Value, to: &mut Actions) {
         match (&self.setup.launch.task, &self.setup.how) {
             (_, How::Told(_)) => self.session(to),
-            (Task::Agent(_), _) => get("agents", "/agent", to),
+            (Task::Agent(_), _) => self.agent(known, to),
             (Task::Skill(_), _) => get("commands", "/command", to),
         }
     }
@@ -25,7 +40,7 @@ impl Served {
         }
     }
 
-    pub(super) fn agents(&mut self, known: &Value, to: &mut Actions) {
+    fn agent(&mut self, known: &Value, to: &mut Actions) {
         let name = self.setup.name();
         let found = known.as_array().and_then(|all| all.iter().find(|agent| agent["name"] == name));
         match found.map(|agent| agent["mode"].as_str().unwrap_or_default()) {

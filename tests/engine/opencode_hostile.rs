@@ -1,0 +1,175 @@
+//! What a server of OpenCode's may do to whoever drives it: odd HTTP, odd events, odd moments.
+
+use super::opencode_server::{notes, play, run};
+use superpower::harness::*;
+use superpower::outcome::Outcome;
+
+#[test]
+fn odd_but_lawful_http_is_read_as_it_is_meant() {
+    let script = r#"
+def cut(data): return [data[at:at + 1] for at in range(len(data))] if len(data) < 400 else (data[:401], data[401:])
+def chunk(piece): return b"0%X;name=\"a\"\r\n%s\r\n" % (len(piece), piece)
+def work(body):
+    events.put('{}\r\n: a comment\r\nevent: message\r\nid: 7\r\nretry: 10\r\n')
+    say("Grüße, 世界 🦀 " * 40); done("Ende – gut 🦀")
+"#;
+    let ending = run(script).1;
+    assert_eq!(
+        (ending.outcome, ending.message.as_str()),
+        (Outcome::Passed, "Ende – gut 🦀"),
+        "{}",
+        ending.tail
+    );
+}
+
+#[test]
+fn a_connection_that_is_closed_after_each_answer_is_no_trouble() {
+    let script = "def finish(self): self.close_connection = True\nHandler.reply_ = Handler.reply\ndef reply(self, *more): self.reply_(*more); self.close_connection = True\nHandler.reply = reply\ndef work(body): ask(); replies.get(); done()";
+    for _ in 0..5 {
+        let played = play(script, |_, _| {});
+        played.running.answer(&played.asked().id, Answer::Once);
+        assert_eq!(played.ended().1.outcome, Outcome::Passed);
+    }
+}
+
+#[test]
+fn an_error_that_is_of_no_session_does_not_end_ours() {
+    let script = r#"
+def work(body):
+    status("busy")
+    events.put({"type": "session.error", "properties": {"error": {"name": "UnknownError", "data": {"message": "Failed to parse skill /x/SKILL.md"}}}})
+    time.sleep(4); done()
+"#;
+    assert_eq!(run(script).1.outcome, Outcome::Passed);
+    let alone = "def work(body):\n    events.put({'type': 'session.error', 'properties': {'error': {'name': 'UnknownError', 'data': {'message': 'Failed to parse skill'}}}}); status('idle'); send('session.idle')";
+    let Outcome::Failed { why } = run(alone).1.outcome else { panic!("no failure") };
+    assert!(why.contains("Failed to parse skill"), "{why}");
+}
+
+#[test]
+fn an_error_that_it_goes_on_after_does_not_end_it() {
+    let script = r#"
+def work(body):
+    say("much"); send("session.error", error={"name": "ContextOverflowError", "data": {"message": "too long"}})
+    time.sleep(0.5); status("busy"); time.sleep(3); done()
+"#;
+    assert_eq!(run(script).1.outcome, Outcome::Passed);
+    let told = "def work(body): send('session.error', error={'name': 'ContextOverflowError', 'data': {'message': 'input exceeds the token limit of 8192'}}); status('idle'); send('session.idle')";
+    let outcome = run(told).1.outcome;
+    assert!(matches!(&outcome, Outcome::Failed { why } if why.contains("token limit")), "{outcome:?}");
+}
+
+#[test]
+fn a_denial_that_takes_its_siblings_with_it_is_not_the_end() {
+    let script = r#"
+turns = 0
+def replied(body, id):
+    send("permission.replied", requestID=id)
+    if body["reply"] == "reject": send("permission.replied", requestID="per_2", reply="reject"); rest("tool-calls")
+def work(body):
+    global turns
+    turns += 1
+    if turns > 1: return done(body["parts"][0]["text"])
+    say("I ask."); ask(id="per_1"); ask(id="per_2")
+"#;
+    let played = play(script, |_, _| {});
+    played.running.answer(&played.asked().id, Answer::Deny { reason: "not this".to_owned() });
+    let ending = played.ended().1;
+    assert_eq!(ending.outcome, Outcome::Passed, "{}", ending.tail);
+    assert_eq!(played.posted("/session/ses_1/prompt_async").len(), 2);
+    let nobody = play(script, |launch, _| launch.interactive = false).ended().1;
+    assert_eq!((nobody.outcome, nobody.refusals.len()), (Outcome::Passed, 1), "{}", nobody.tail);
+}
+
+#[test]
+fn a_page_in_place_of_an_answer_is_a_server_that_does_not_do() {
+    let page = "def do_GET(self):\n    if self.path == '/event': return get(self)\n    data = b'<!doctype html><title>OpenCode</title>'; self.send_response(200); self.send_header('content-length', str(len(data))); self.end_headers(); self.wfile.write(data)\nget = Handler.do_GET; Handler.do_GET = do_GET";
+    let said = notes(&run(page).0);
+    assert!(said.contains("OpenCode's server does not do"), "{said}");
+}
+
+#[test]
+fn a_release_that_cannot_be_answered_is_one_run_instead() {
+    for status in ["404", "200", "500"] {
+        let old = format!(
+            "def do_GET(self):\n    if self.path == '/permission': return self.reply([], {status})\n    get(self)\nget = Handler.do_GET; Handler.do_GET = do_GET"
+        );
+        let said = notes(&run(&old).0);
+        assert!(said.contains("OpenCode's server does not do (it asks nobody for a password"), "{said}");
+    }
+}
+
+#[test]
+fn an_answer_that_does_not_arrive_is_no_wait_for_ever() {
+    let script = "def do_POST(self):\n    if self.path.startswith('/permission/'): self.note(); return self.reply({}, 500)\n    post(self)\npost = Handler.do_POST; Handler.do_POST = do_POST\ndef work(body): say('hm'); tool('running', input={}); ask(); time.sleep(600)";
+    let played = play(script, |_, _| {});
+    played.running.answer(&played.asked().id, Answer::Once);
+    let outcome = played.ended().1.outcome;
+    assert!(matches!(&outcome, Outcome::Transient { why } if why.contains("500")), "{outcome:?}");
+}
+
+#[test]
+fn the_line_that_says_where_it_serves_may_be_dressed() {
+    for line in [
+        "opencode server listening on http://127.0.0.1:{port}/",
+        "\\x1b[1m> opencode server listening on http://127.0.0.1:{port}\\x1b[0m",
+        "12:00 INFO listening on http://127.0.0.1:{port} (press ctrl-c to stop)",
+    ] {
+        let script = format!(
+            "def print(*_, **__): port = server.server_address[1]; sys.stdout.write(f\"{line}\\n\"); sys.stdout.flush()\ndef serve():\n    global server\n    server = ThreadingHTTPServer(('127.0.0.1', 0), Handler); server.daemon_threads = True; print(); server.serve_forever()\ndef work(body): done()"
+        );
+        assert_eq!(run(&script).1.outcome, Outcome::Passed, "{line}");
+    }
+}
+
+#[test]
+fn what_is_pruned_or_of_a_subagent_is_no_news_of_ours() {
+    let script = r#"
+def work(body):
+    say("I look."); tool("running", call="t1", name="todowrite", input={"todos": [{"content": "new", "status": "pending"}]})
+    tool("completed", call="t1", name="todowrite", input={"todos": [{"content": "new", "status": "pending"}]})
+    tool("completed", call="t0", name="todowrite", input={"todos": [{"content": "old", "status": "pending"}]}, time={"start": 1, "end": 2, "compacted": 3})
+    tool("running", call="t2", name="todowrite", session="ses_2", input={})
+    tool("completed", call="t2", name="todowrite", session="ses_2", input={"todos": [{"content": "theirs", "status": "pending"}]})
+    done()
+"#;
+    let (signals, ending) = run(script);
+    assert_eq!(ending.outcome, Outcome::Passed);
+    let lists: Vec<&str> = signals
+        .iter()
+        .filter_map(|signal| match signal {
+            Signal::Progress(Progress::Todo { items }) => Some(items[0].text.as_str()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(lists, ["new"]);
+}
+
+#[test]
+fn a_subagent_that_waits_for_hours_is_a_limit_too() {
+    let script = "def work(body):\n    say('hm'); tool('running', call='call_task', name='task', input={}, metadata={'sessionId': 'ses_2'})\n    send('session.status', sessionID='ses_2', status={'type': 'retry', 'attempt': 1, 'message': 'Rate limit exceeded', 'next': int(time.time() * 1000) + 7200000})";
+    let outcome = run(script).1.outcome;
+    assert!(matches!(outcome, Outcome::Limited { until: Some(_), .. }), "{outcome:?}");
+}
+
+#[test]
+fn a_question_that_is_told_twice_is_asked_once() {
+    let played = play("def work(body): ask(); ask(); replies.get(); done()", |_, _| {});
+    played.running.answer(&played.asked().id, Answer::Once);
+    let (signals, ending) = played.ended();
+    assert_eq!(ending.outcome, Outcome::Passed);
+    assert!(!signals.iter().any(|signal| matches!(signal, Signal::Asked(_))));
+}
+
+#[test]
+fn an_answer_that_is_cut_short_says_why() {
+    let outcome = run("def work(body): say('half of'); rest('length')").1.outcome;
+    assert_eq!(outcome, Outcome::Failed { why: "its answer ended early (length)".to_owned() });
+}
+
+#[test]
+fn a_price_that_is_not_known_is_not_zero() {
+    let script = "def work(body): say('hm'); part('step-finish', reason='stop', cost=0, tokens={'input': 5}); status('idle')";
+    let usage = run(script).1.usage;
+    assert_eq!((usage.tokens, usage.cost), (Some(5), None));
+}
