@@ -56,7 +56,11 @@ pub fn take(root: &Path) -> io::Result<Taken> {
         rundir::open(OpenOptions::new().create(true).truncate(false).read(true).write(true), &path)?;
     for _ in 0..TRIES {
         match file.try_lock() {
-            Ok(()) => return Ok(Taken::Ours(Lease { file })),
+            Ok(()) => {
+                // What the one before has signed is not taken for us.
+                let _ = file.set_len(0);
+                return Ok(Taken::Ours(Lease { file }));
+            }
             Err(TryLockError::WouldBlock) => std::thread::sleep(GLANCE),
             Err(TryLockError::Error(error)) => return Err(error),
         }

@@ -202,6 +202,17 @@ fn a_journal_that_is_replaced_or_written_by_others_is_left_alone() {
 }
 
 #[test]
+fn whoever_has_just_taken_the_lock_is_not_taken_for_the_one_before() {
+    let (world, run_id) = working();
+    assert!(lease::holder(&world.root()).flatten().is_some_and(|holder| holder.run_id == run_id));
+    world.write("go", "");
+    world.settled();
+    wait("the lock", || lease::holder(&world.root()).is_none());
+    let _taken = lease::take(&world.root()).unwrap();
+    assert_eq!(lease::holder(&world.root()), Some(None), "it has not said yet who it is");
+}
+
+#[test]
 fn a_lock_that_somebody_removes_is_taken_anew_or_given_up() {
     let (world, _) = working();
     let lock = lease::path(&world.root());
