@@ -84,7 +84,7 @@ vim.g.superpower = {{ harness = "{harness}", trust = "always", timeout = "5m", i
         models = {"m": {"cost": {"input": 1, "output": 2}}, "s": {}}
         provider = {"npm": "@ai-sdk/openai-compatible", "options": {"baseURL": f"{MODEL}/v1", "apiKey": "x"}, "models": models}
         config = {"model": "fake/m", "small_model": "fake/s", "enabled_providers": ["fake"], "provider": {"fake": provider}}
-        config.update({"permission": rules} if rules else {})
+        config.update({"permission": {"bash": "allow"} if rules is None else rules})
         (home / "opencode.json").write_text(json.dumps(config))
 
     def script(self, actor, first):
@@ -250,6 +250,13 @@ def troubles(harness):
     status, said = deny.verb("run ask")
     check(f"{deny.name} needs a human", status == 1 and "PAUSED (needs-human)" in said, f"status {status}\n{said}")
     deny.done()
+    if harness == "opencode":
+        unsaid = Project(harness, "a command that no rule speaks of", rules={})
+        unsaid.asker([bash(harness, "touch made-by-nobody"), "<<say: asked.>>"])
+        status, said = unsaid.verb("run ask")
+        check(f"{unsaid.name} is not run where nobody is there", status == 1 and "bash touch made-by-nobody" in said
+              and not (unsaid.shop / "made-by-nobody").exists(), f"status {status}\n{said}")
+        unsaid.done()
 
 
 def bash(harness, command):

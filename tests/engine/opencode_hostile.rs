@@ -162,6 +162,20 @@ fn a_question_that_is_told_twice_is_asked_once() {
 }
 
 #[test]
+fn commands_are_asked_for_unless_the_users_own_rules_speak_of_them() {
+    let rules = |users: &str, auto: bool| {
+        let script =
+            format!("rules = {users}\ndef work(body): done(os.environ.get('OPENCODE_PERMISSION', 'none'))");
+        play(&script, |_, args| args.extend(auto.then(|| "--auto".to_owned()))).ended().1.message
+    };
+    assert_eq!(rules("{}", false), r#"{"bas?":"ask"}"#);
+    assert_eq!(rules("{'edit': 'ask'}", false), r#"{"bas?":"ask"}"#);
+    assert_eq!(rules("{'bash': {'git *': 'allow'}}", false), "none");
+    assert_eq!(rules("{'*': 'allow'}", false), "none");
+    assert_eq!(rules("{}", true), "none");
+}
+
+#[test]
 fn an_answer_that_is_cut_short_says_why() {
     let outcome = run("def work(body): say('half of'); rest('length')").1.outcome;
     assert_eq!(outcome, Outcome::Failed { why: "its answer ended early (length)".to_owned() });

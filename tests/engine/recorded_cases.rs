@@ -323,6 +323,13 @@ pub const CASES: &[Case] = &[
     Case { name: "opencode-served-for-the-run", prompt: TWICE, around: ASK, reply: Reply::Run, ..SERVED },
     Case { name: "opencode-served-denied", prompt: WORK_OPENCODE, around: ASK, reply: Reply::Deny, ..SERVED },
     Case {
+        name: "opencode-served-command",
+        prompt: WORK_OPENCODE,
+        reply: Reply::Nobody,
+        expected: "passed: All done. / 1",
+        ..SERVED
+    },
+    Case {
         name: "opencode-served-refused",
         prompt: OUTSIDE,
         reply: Reply::Refuse,

@@ -9,6 +9,7 @@ mod flags;
 mod jsonc;
 mod permission;
 mod read;
+mod rules;
 mod run;
 mod serve;
 mod wire;

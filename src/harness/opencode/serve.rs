@@ -7,12 +7,14 @@ use super::events::{Meaning, Watch};
 use super::flags::Flags;
 use super::permission::Permissions;
 use super::read::{Failure, Last};
+use super::rules;
 use super::wire::{Line, Told};
 use super::{CUTS, HINT, How, NAME, Setup, judged};
 use crate::harness::limit::{self, Trouble};
 use crate::harness::words::{cut_line, exit_words, questions};
 use crate::harness::{Actions, Answer, End, Ending, Harness, Invocation, Request, Server, Stopped, Task};
 use crate::outcome::Outcome;
+use crate::process::Environment;
 use crate::run::log::plain;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -59,6 +61,8 @@ pub struct Served {
     tries: u8,
     /// It was told to go on, and has not begun with that.
     told_on: bool,
+    /// Whether a rule of ours is added to the user's.
+    ruled: bool,
     /// Why its server does not do.
     given_up: Option<String>,
 }
@@ -88,6 +92,7 @@ impl Served {
                 flags.auto,
             ),
             setup,
+            ruled: !flags.auto && rules::ours(&Environment::current()).is_some(),
             flags,
             password: uuid::Uuid::new_v4().simple().to_string(),
             phase: Phase::Starting,
@@ -253,6 +258,9 @@ impl Harness for Served {
         args.extend(["serve", "--port", "0", "--hostname", "127.0.0.1"].map(ToOwned::to_owned));
         args.extend(self.flags.own.iter().cloned());
         let mut env = self.setup.environment();
+        if self.ruled {
+            env.extend(rules::ours(&Environment::current()).map(|ours| (rules::VARIABLE.to_owned(), ours)));
+        }
         env.push(("OPENCODE_SERVER_USERNAME".to_owned(), NAME.to_owned()));
         env.push(("OPENCODE_SERVER_PASSWORD".to_owned(), self.password.clone()));
         Invocation { args, env, streams: true, wake: Some(START), ..Invocation::default() }

@@ -1,6 +1,6 @@
 //! What comes before the prompt: whether the server knows the name, and a session of this directory.
 
-use super::{Served, get, post};
+use super::{Served, get, post, rules};
 use crate::harness::opencode::{File, How, NAME};
 use crate::harness::words::note;
 use crate::harness::{Actions, Request, Signal, Task, is_name};
@@ -24,8 +24,14 @@ impl Served {
         }
     }
 
-    /// Its agents: whether it knows the name.
+    /// Its agents, with their rules: whether the user's own speak of what ours are about, and whether it knows the name.
     pub(super) fn agents(&mut self, known: &Value, to: &mut Actions) {
+        if self.ruled && rules::users_speak(known) {
+            self.ruled = false;
+            self.again = true;
+            to.stop = true;
+            return;
+        }
         match (&self.setup.launch.task, &self.setup.how) {
             (_, How::Told(_)) => self.session(to),
             (Task::Agent(_), _) => self.agent(known, to),
