@@ -8,6 +8,7 @@ stands in the conversation, in the last message of the user, else in the system'
 
   <<say: TEXT>>          text
   <<use: TOOL {JSON}>>   a tool call, which ends the answer; what follows answers its result
+  <<also: TOOL {JSON}>>  a tool call beside those that follow
   <<fail: STATUS N>>     an error, N times, for ever without N
   <<wait: SECONDS>>      silence before the first byte
   <<cut>>                the connection ends in the middle of the answer, each time
@@ -25,7 +26,7 @@ import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-DIRECTIVE = re.compile(r"<<(say|use|fail|wait|cut|full|next)\b:?\s*")
+DIRECTIVE = re.compile(r"<<(say|use|also|fail|wait|cut|full|next)\b:?\s*")
 ERRORS = {400: "invalid_request_error", 401: "authentication_error", 403: "permission_error", 404: "not_found_error",
           413: "request_too_large", 429: "rate_limit_error", 500: "api_error", 529: "overloaded_error"}
 HURRY = "Your time is nearly up"
@@ -46,12 +47,13 @@ def script(text):
     answers, answer, at = [], [], 0
     while (found := DIRECTIVE.search(text, at)):
         kind, at = found.group(1), found.end()
-        if kind == "use":
+        if kind in ("use", "also"):
             name = re.compile(r"[\w-]+\s*").match(text, at)
             value, at = json.JSONDecoder().raw_decode(text, name.end())
             answer.append(("use", name.group().strip(), value))
-            answers.append(answer)
-            answer = []
+            if kind == "use":
+                answers.append(answer)
+                answer = []
         else:
             end = text.find(">>", at)
             argument, at = text[at:end].strip(), end
@@ -225,7 +227,8 @@ class Handler(BaseHTTPRequestHandler):
                 deltas += [{"content": piece} for piece in re.findall(r"\S+\s*|\s+", rest[0])]
             elif kind == "use":
                 call = {"name": rest[0], "arguments": json.dumps(rest[1])}
-                deltas.append({"tool_calls": [{"index": 0, "id": f"call_{number()}", "type": "function", "function": call}]})
+                index = sum("tool_calls" in delta for delta in deltas)
+                deltas.append({"tool_calls": [{"index": index, "id": f"call_{number()}", "type": "function", "function": call}]})
                 stop = "tool_calls"
             elif kind == "full":
                 stop = "length"

@@ -78,6 +78,7 @@ const OPENCODE: Case = Case { args: &["run"], ..SERVED };
 const SERVED: Case = Case { tool: "opencode", task: "builder", ..CLAUDE };
 const ASK: &[&str] = &["env", "OPENCODE_CONFIG=HOME/ask.json"];
 const TWICE: &str = "Go. <<use: bash {\"command\":\"echo one\",\"description\":\"One\"}>> <<use: bash {\"command\":\"echo two\",\"description\":\"Two\"}>> <<say: All done.>>";
+const BESIDE: &str = "Go. <<also: bash {\"command\":\"echo one\",\"description\":\"One\"}>> <<use: bash {\"command\":\"echo two\",\"description\":\"Two\"}>> <<say: All done.>>";
 const OUTSIDE: &str =
     "Go. <<use: write {\"filePath\":\"/etc/superpower-recorded\",\"content\":\"x\"}>> <<say: All done.>>";
 const ASKED_OPENCODE: &str = "Go. <<use: question {\"questions\":[{\"question\":\"Which database?\",\"header\":\"DB\",\"options\":[{\"label\":\"sqlite\",\"description\":\"one file\"},{\"label\":\"postgres\",\"description\":\"a server\"}]}]}>> <<say: All done.>>";
@@ -327,6 +328,20 @@ pub const CASES: &[Case] = &[
         prompt: WORK_OPENCODE,
         reply: Reply::Nobody,
         expected: "passed: All done. / 1",
+        ..SERVED
+    },
+    Case {
+        name: "opencode-served-denied-beside",
+        prompt: BESIDE,
+        reply: Reply::Deny,
+        expected: "passed: Done.",
+        ..SERVED
+    },
+    Case {
+        name: "opencode-served-nobody-beside",
+        prompt: BESIDE,
+        reply: Reply::Nobody,
+        expected: "passed: Done. / 2",
         ..SERVED
     },
     Case {

@@ -22,8 +22,8 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// A server that has not taken the prompt by then never will.
-const START: Duration = Duration::from_secs(120);
+/// A server that has not taken the prompt by then never will. It tries for two minutes to install what plugins need.
+const START: Duration = Duration::from_secs(240);
 /// It has come to rest when nothing follows for so long; what was still to be told is told by then.
 const REST: Duration = Duration::from_millis(250);
 /// The same after an error, which not always is followed by rest.
