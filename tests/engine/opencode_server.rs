@@ -92,14 +92,20 @@ pub struct Played {
     requests: std::path::PathBuf,
 }
 
-pub fn play(script: &str, change: impl FnOnce(&mut Launch, &mut Vec<String>)) -> Played {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("opencode");
+/// The harness whose program is a script that serves, written into a folder.
+pub fn serving(folder: &Path, script: &str) -> Harnesses {
+    let path = folder.join("opencode");
     std::fs::write(&path, format!("{PRELUDE}{script}\nserve()\n")).unwrap();
     std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     let mut harnesses = Harnesses::default();
+    harnesses.named.get_mut("opencode").unwrap().cmd = vec![path.to_str().unwrap().to_owned()];
+    harnesses
+}
+
+pub fn play(script: &str, change: impl FnOnce(&mut Launch, &mut Vec<String>)) -> Played {
+    let dir = tempfile::tempdir().unwrap();
+    let mut harnesses = serving(dir.path(), script);
     let settings = harnesses.named.get_mut("opencode").unwrap();
-    settings.cmd = vec![path.to_str().unwrap().to_owned()];
     let mut launch = launch_in(dir.path());
     launch.root = dir.path().canonicalize().unwrap();
     change(&mut launch, &mut settings.args);

@@ -3,6 +3,7 @@
 //! A few rounds always; with `SUPERPOWER_LONG=1` the 1,000 and 200 that the figures speak of.
 
 use super::harness::{ended, launch_in, start};
+use super::opencode_server::serving;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -31,11 +32,35 @@ fn some(round: u32, most: u64) -> u64 {
         % most
 }
 
-fn harnesses(argument: &str) -> Harnesses {
+/// The harness whose agent is the tree.
+fn command(argument: &str) -> Harnesses {
     let mut harnesses = Harnesses::default();
     let cmd = ["sh", "-c", TREE, "-", argument].map(ToOwned::to_owned);
     harnesses.named.get_mut("command").unwrap().cmd = cmd.to_vec();
     harnesses
+}
+
+/// The harness whose agent is a server with the tree as its shell. Every other one does not answer when it is to stop.
+fn served(folder: &Path, argument: &str) -> Harnesses {
+    let work = format!(
+        "def work(body): say('now'); tool('running', input={{'command': 'x'}}); ask(); subprocess.Popen(['sh', '-c', {TREE:?}, '-', '{argument}'])"
+    );
+    let abort = "def abort(): time.sleep(600 * (os.getpid() % 2)); status('idle')";
+    serving(folder, &format!("{work}\n{abort}"))
+}
+
+fn harnesses(tool: &str, folder: &Path, argument: &str) -> Harnesses {
+    if tool == "opencode" { served(folder, argument) } else { command(argument) }
+}
+
+/// What the tree's processes are known by: seconds to sleep, which no other round and no other test has.
+fn argument(test: u8, round: u32) -> String {
+    format!("{test}{}.{round}", std::process::id())
+}
+
+/// How long after its start it is ended at most, in milliseconds: a server takes its time.
+fn most(tool: &str) -> u64 {
+    if tool == "opencode" { 1200 } else { 60 }
 }
 
 /// Whether a process has this argument.
@@ -51,13 +76,15 @@ fn editors_folder() -> Option<PathBuf> {
     std::env::var_os(EDITOR).map(PathBuf::from)
 }
 
-#[test]
-fn a_launch_that_is_stopped_at_any_instant_leaves_nothing() {
+fn stopped_at_any_instant(tool: &str, few: u32) {
     let dir = tempfile::tempdir().unwrap();
-    for round in 0..rounds(12, 1000) {
-        let argument = format!("3{}.{round}", std::process::id());
-        let (running, signals) = start("command", &harnesses(&argument), launch_in(dir.path()));
-        std::thread::sleep(Duration::from_millis(some(round, 60)));
+    for round in 0..rounds(few, 1000) {
+        let argument = argument(if tool == "command" { 3 } else { 5 }, round);
+        let folder = dir.path().join(&argument);
+        std::fs::create_dir(&folder).unwrap();
+        let harnesses = harnesses(tool, &folder, &argument);
+        let (running, signals) = start(tool, &harnesses, launch_in(&folder));
+        std::thread::sleep(Duration::from_millis(some(round, most(tool))));
         let begun = Instant::now();
         if round % 2 == 0 {
             running.stop()
@@ -66,16 +93,28 @@ fn a_launch_that_is_stopped_at_any_instant_leaves_nothing() {
         }
         ended(&signals);
         assert!(begun.elapsed() < Duration::from_secs(2), "round {round}: {:?}", begun.elapsed());
-        assert!(!lives(&argument), "round {round}");
+        assert!(!lives(&argument) && !lives(folder.join("opencode").to_str().unwrap()), "round {round}");
+        std::fs::remove_dir_all(&folder).unwrap();
     }
 }
 
-/// No test of its own: it is the editor that the next test kills.
+#[test]
+fn a_launch_that_is_stopped_at_any_instant_leaves_nothing() {
+    stopped_at_any_instant("command", 12);
+}
+
+#[test]
+fn a_server_that_is_stopped_at_any_instant_leaves_nothing() {
+    stopped_at_any_instant("opencode", 6);
+}
+
+/// No test of its own: it is the editor that the next tests kill.
 #[test]
 fn an_editor_to_be_killed() {
     let Some(folder) = editors_folder() else { return };
     let argument = folder.file_name().unwrap().to_str().unwrap().to_owned();
-    let (_running, signals) = start("command", &harnesses(&argument), launch_in(&folder));
+    let tool = if folder.join("serves").exists() { "opencode" } else { "command" };
+    let (_running, signals) = start(tool, &harnesses(tool, &folder, &argument), launch_in(&folder));
     for signal in signals {
         if matches!(signal, Signal::Started(_)) {
             std::fs::write(folder.join("started"), "").unwrap();
@@ -90,26 +129,38 @@ fn editor(folder: &Path) -> std::process::Child {
     command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null()).spawn().unwrap()
 }
 
-#[test]
-fn h6_an_editor_that_is_killed_at_any_instant_leaves_nothing_after_two_seconds() {
+fn killed_at_any_instant(tool: &str, few: u32) {
     assert!(superpower::process::guard_program().is_some(), "the guard is built beside what is tested");
     let dir = tempfile::tempdir().unwrap();
-    for round in 0..rounds(6, 200) {
-        let argument = format!("4{}.{round}", std::process::id());
+    for round in 0..rounds(few, 200) {
+        let argument = argument(if tool == "command" { 4 } else { 6 }, round);
         let folder = dir.path().join(&argument);
         std::fs::create_dir(&folder).unwrap();
+        if tool == "opencode" {
+            std::fs::write(folder.join("serves"), "").unwrap();
+        }
         let mut editor = editor(&folder);
         let begun = Instant::now();
         while !folder.join("started").exists() && begun.elapsed() < Duration::from_secs(10) {
             std::thread::sleep(Duration::from_millis(1));
         }
-        std::thread::sleep(Duration::from_millis(some(round, 80)));
+        std::thread::sleep(Duration::from_millis(some(round, most(tool) + 20)));
         editor.kill().unwrap();
         let killed = Instant::now();
         editor.wait().unwrap();
-        while lives(&argument) {
+        while lives(&argument) || lives(folder.join("opencode").to_str().unwrap()) {
             assert!(killed.elapsed() < Duration::from_secs(2), "round {round}: something is left");
             std::thread::sleep(Duration::from_millis(10));
         }
     }
+}
+
+#[test]
+fn h6_an_editor_that_is_killed_at_any_instant_leaves_nothing_after_two_seconds() {
+    killed_at_any_instant("command", 6);
+}
+
+#[test]
+fn h6_an_editor_that_is_killed_while_it_drives_a_server_leaves_nothing_after_two_seconds() {
+    killed_at_any_instant("opencode", 3);
 }
