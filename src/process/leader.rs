@@ -6,6 +6,9 @@ use super::sweep::leftovers;
 use super::tree::{self, Kin};
 use super::{LEFTOVER, Mark, TERM, locked};
 use crate::outcome::ProcessRecord;
+#[cfg(target_os = "linux")]
+use std::os::fd::FromRawFd;
+use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
 use std::process::Child;
 use std::sync::Mutex;
@@ -52,6 +55,22 @@ impl Leader {
             born: Instant::now(),
             state: Mutex::new(state),
         }
+    }
+
+    /// What becomes ready at its death, which leaves it to be reaped; where the system has nothing like it, there is
+    /// [`Leader::wait`].
+    #[cfg(target_os = "linux")]
+    pub(super) fn death(&self) -> Option<OwnedFd> {
+        // SAFETY: two numbers; the descriptor is a new one, closed on exec.
+        unsafe {
+            let fd = libc::syscall(libc::SYS_pidfd_open, self.record.pid as libc::pid_t, 0);
+            (fd >= 0).then(|| OwnedFd::from_raw_fd(fd as libc::c_int))
+        }
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    pub(super) fn death(&self) -> Option<OwnedFd> {
+        None
     }
 
     /// Waits for its death, and leaves it to be reaped: until then nobody else gets its id.

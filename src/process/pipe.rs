@@ -32,10 +32,17 @@ impl Pipe {
         }
     }
 
-    /// Waits until there is something to read in one of them, its end included, or they are given up.
-    pub fn wait_to_read<'a>(pipes: impl Iterator<Item = &'a Self>) -> io::Result<()> {
+    /// Waits until there is something to read in one of them, its end included, or they are given up, or until
+    /// `other` is ready; says whether that is.
+    pub fn wait_to_read<'a>(
+        pipes: impl Iterator<Item = &'a Self>,
+        other: Option<&OwnedFd>,
+    ) -> io::Result<bool> {
         let entries = |pipe: &Self| [entry(&pipe.file, libc::POLLIN), entry(&pipe.quit, libc::POLLIN)];
-        poll(&mut pipes.flat_map(entries).collect::<Vec<_>>(), FOREVER)
+        let mut all: Vec<_> = other.map(|other| entry(other, libc::POLLIN)).into_iter().collect();
+        all.extend(pipes.flat_map(entries));
+        poll(&mut all, FOREVER)?;
+        Ok(other.is_some() && all[0].revents != 0)
     }
 
     /// Writes all of it; an error where nobody reads, or when given up.

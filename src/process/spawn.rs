@@ -90,7 +90,6 @@ pub fn spawn<T: Send + 'static>(
             sources.push(Source { stream, pipe: Pipe::new(end, quitting.try_clone()?)?, writer });
         }
     }
-    read(pid, sources, inbox.clone())?;
     if let Some(end) = stdin {
         let mut pipe = Pipe::new(end.into(), quitting)?;
         let rest = match spec.stdin {
@@ -109,10 +108,7 @@ pub fn spawn<T: Send + 'static>(
         }
     }
     drop(sender);
-    named("wait", move || {
-        leader.wait();
-        inbox.order(Item::Exited(pid));
-    })?;
+    watch(leader, sources, inbox)?;
     Ok(process)
 }
 
@@ -141,20 +137,38 @@ impl Source {
     }
 }
 
-/// Reads a process's streams to their ends.
-fn read<T: Send + 'static>(pid: u32, mut sources: Vec<Source>, inbox: Arc<Inbox<Item<T>>>) -> io::Result<()> {
-    named("read", move || {
+/// Follows a process to its end, and its streams to theirs.
+fn watch<T: Send + 'static>(
+    leader: Arc<Leader>,
+    mut sources: Vec<Source>,
+    inbox: Arc<Inbox<Item<T>>>,
+) -> io::Result<()> {
+    let pid = leader.record.pid;
+    let mut death = leader.death();
+    if death.is_none() {
+        let inbox = inbox.clone();
+        named("wait", move || {
+            leader.wait();
+            inbox.order(Item::Exited(pid));
+        })?;
+    }
+    named("watch", move || {
         let mut buffer = vec![0; 64 * 1024];
-        while !sources.is_empty() {
-            let waited = Pipe::wait_to_read(sources.iter().map(|source| &source.pipe)).is_ok();
+        while !sources.is_empty() || death.is_some() {
+            let pipes = sources.iter().map(|source| &source.pipe);
+            let Ok(dead) = Pipe::wait_to_read(pipes, death.as_ref()) else { continue };
             sources.retain_mut(|source| {
                 let pump = AssertUnwindSafe(|| source.pump(&mut buffer, pid, &inbox));
-                let goes_on = catch_unwind(pump).unwrap_or(false) && waited;
+                let goes_on = catch_unwind(pump).unwrap_or(false);
                 if !goes_on {
                     inbox.data(Item::End(pid));
                 }
                 goes_on
             });
+            if dead {
+                death = None;
+                inbox.order(Item::Exited(pid));
+            }
         }
     })
 }
