@@ -45,9 +45,12 @@ pub(super) fn follow(
             Event::Limit(limit) => stop(process, harness, &mut to, &mut stopped, Stopped::Limit(limit)),
             Event::Order(Order::Answer(id, answer)) => harness.answer(&id, &answer, &mut to),
             Event::Order(Order::Submit(_)) => {}
-            Event::Order(Order::Stop) => stop(process, harness, &mut to, &mut stopped, Stopped::Asked),
+            Event::Order(Order::Stop) => {
+                stop(process, harness, &mut to, &mut stopped, Stopped::Asked);
+                asked(&mut stopped);
+            }
             Event::Order(Order::Kill(grace)) => {
-                stopped.get_or_insert(Stopped::Asked);
+                asked(&mut stopped);
                 process.stop(Duration::ZERO, grace);
             }
             Event::Over(exit) => {
@@ -101,6 +104,13 @@ fn stop(
         *stopped = Some(why);
         let polite = if harness.stop(to) { POLITE } else { Duration::ZERO };
         process.stop(polite, TERM);
+    }
+}
+
+/// A harness that stops its process may want another start, which whoever asks for a stop does not.
+fn asked(stopped: &mut Option<Stopped>) {
+    if matches!(stopped, None | Some(Stopped::Harness)) {
+        *stopped = Some(Stopped::Asked);
     }
 }
 

@@ -187,3 +187,47 @@ fn a_price_that_is_not_known_is_not_zero() {
     let usage = run(script).1.usage;
     assert_eq!((usage.tokens, usage.cost), (Some(5), None));
 }
+
+#[test]
+fn a_stop_while_it_is_started_again_is_the_end_of_it() {
+    let script = r#"
+import signal
+rules = {"bash": "allow"}
+def leave(*_): open("leaving", "w").close(); time.sleep(0.3); os._exit(0)
+signal.signal(signal.SIGTERM, leave)
+def work(body): say("hm")
+"#;
+    let stops: [fn(&Running); 2] =
+        [Running::stop, |running| running.kill_now(std::time::Duration::from_millis(300))];
+    for stop in stops {
+        let played = play(script, |_, _| {});
+        let leaving = played.requests.with_file_name("leaving");
+        while !leaving.exists() {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        stop(&played.running);
+        assert_eq!(played.ended().1.outcome, Outcome::Failed { why: "stopped".to_owned() });
+        assert!(played.posted("/session").is_empty());
+    }
+}
+
+#[test]
+fn events_that_end_in_the_midst_of_one_are_a_lost_connection() {
+    let script = r#"
+def cut(data):
+    if b"half" in data: raise SystemExit
+    return (data,)
+def work(body): say("hm"); send("half")
+"#;
+    let outcome = run(script).1.outcome;
+    assert!(matches!(&outcome, Outcome::Transient { why } if why.contains("is lost")), "{outcome:?}");
+}
+
+#[test]
+fn what_is_asked_while_it_is_stopped_is_asked_of_nobody() {
+    let script = "def work(body): say('hm')\ndef abort(): ask(); time.sleep(0.5); status('idle')";
+    let played = play(script, |_, _| {});
+    played.until_text();
+    played.running.stop();
+    assert!(!played.ended().0.iter().any(|signal| matches!(signal, Signal::Asked(_))));
+}

@@ -89,7 +89,7 @@ pub struct Played {
     _dir: tempfile::TempDir,
     pub running: Running,
     pub signals: Receiver<Signal>,
-    requests: std::path::PathBuf,
+    pub requests: std::path::PathBuf,
 }
 
 /// The harness whose program is a script that serves, written into a folder.

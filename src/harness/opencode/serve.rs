@@ -290,6 +290,7 @@ impl Harness for Served {
         }
         match (line.kind.str(), line.properties.get()) {
             ("server.connected", _) if self.phase == Phase::Starting => self.connected(to),
+            ("permission.asked" | "question.asked", _) if self.phase == Phase::Stopping => {}
             ("permission.asked", Some(event)) => self.permissions.asked(event, to),
             ("permission.replied", Some(event)) => self.permissions.replied(event.request.str(), to),
             ("question.asked", Some(event)) => {
