@@ -30,13 +30,11 @@ local plain = vim.notify
 --- Whether Neovim itself shows this, on one line and with a command line to show it on: a longer one than the screen
 --- would ask for a key. A user's own `vim.notify` gets the whole of it.
 ---@param message string
----@return string? what of it fits, where not all of it does
-local function fitting(message)
-  if vim.notify ~= plain or message:find("\n", 1, true) then
-    return nil
-  end
-  local cut = require("superpower.ui.text").cut(message, math.max(20, vim.v.echospace))
-  return cut ~= message and cut or nil
+---@return boolean
+local function too_long(message)
+  return vim.notify == plain
+    and not message:find("\n", 1, true)
+    and vim.api.nvim_strwidth(message) > math.max(20, vim.v.echospace)
 end
 
 local highlights = { [vim.log.levels.ERROR] = "ErrorMsg", [vim.log.levels.WARN] = "WarningMsg" }
@@ -51,6 +49,21 @@ local function long(message, level)
   pcall(vim.cmd.echomsg, vim.fn.string(message))
   vim.cmd.echohl("None")
   vim.o.shortmess = shortmess
+end
+
+--- The same without a command line, where Neovim would ask for a key: `:messages` has it line by line.
+---@param message string
+---@param level integer
+local function in_pieces(message, level)
+  local text = require("superpower.ui.text")
+  local room, group = math.max(20, vim.v.echospace), highlights[level]
+  for _, line in ipairs(text.wrap(message, room)) do
+    vim.api.nvim_echo({ { line, group } }, true, {})
+    vim.cmd.redraw() -- one at a time needs no key
+  end
+  local half = math.floor(room / 2)
+  local ending = vim.fn.strcharpart(message, vim.fn.strchars(message) - half + 1)
+  vim.api.nvim_echo({ { text.cut(text.cut(message, half) .. ending, room), group } }, false, {})
 end
 
 ---@param message string
@@ -68,14 +81,13 @@ local function say(message, level)
     if vim.v.exiting ~= vim.NIL then
       return
     end
-    local cut = fitting(message)
-    if cut and vim.o.cmdheight > 0 then
-      long(message, level)
+    if too_long(message) then
+      (vim.o.cmdheight > 0 and long or in_pieces)(message, level)
     elseif vim.notify == plain and vim.o.cmdheight == 0 and level == vim.log.levels.ERROR then
       -- As an error proper it would ask for a key there, and be gone by then.
-      vim.api.nvim_echo({ { cut or message, "ErrorMsg" } }, true, {})
+      vim.api.nvim_echo({ { message, "ErrorMsg" } }, true, {})
     else
-      vim.notify(cut or message, level, { title = "superpower" })
+      vim.notify(message, level, { title = "superpower" })
     end
   end)
 end

@@ -175,4 +175,20 @@ describe("a message that is longer than the screen is wide", function()
     nvim:wait("return told[1] ~= nil")
     T.eq(text, nvim:lua("return told[1]"))
   end)
+
+  it("does so without a command line", function()
+    local nvim = T.child({ plugin = true, columns = 80 })
+    S.attach_ui(nvim)
+    nvim:cmd("set cmdheight=0")
+    local text = "demo is paused: cannot use " .. ("a long path/ "):rep(12) .. ": No space left on device, it's full"
+    for _, level in ipairs({ "info", "warn", "error" }) do
+      nvim:lua("local level, text = ...; require('superpower.notify')[level](text)", level, level .. ": " .. text)
+      nvim:wait("vim.fn.execute('messages'):match('full') ~= nil") -- what is shown goes with the next redraw
+      T.eq({ blocking = false, mode = "n" }, nvim:mode())
+      T.contains((nvim:messages():gsub("%s+", " ")), ((level .. ": " .. text):gsub("%s+", " ")))
+      nvim:cmd("messages clear")
+    end
+    nvim:feed("ityped<Esc>")
+    nvim:wait_screen("typed")
+  end)
 end)
