@@ -13,6 +13,7 @@ local rule = "--- write the result below this line; :w hands it in ---"
 ---@field prompt_path string
 ---@field buf? integer
 
+local handed = {} ---@type table<string, { run_id: string, stage: integer, message: string }> by root: what was handed in last
 local waiting = {} ---@type table<string, superpower.InHand> by root: each project may drive a run
 
 ---@param lines string[]
@@ -47,6 +48,7 @@ local function hand_in(buf)
     return
   end
   waiting[this.root] = nil
+  handed[this.root] = { run_id = this.run_id, stage = this.stage, message = message }
   vim.bo[buf].modified = false
   vim.schedule(function()
     require("superpower.written").wipe(buf)
@@ -64,9 +66,13 @@ local function show(this)
   else
     local ok, prompt = pcall(vim.fn.readfile, this.prompt_path)
     local lines = vim.tbl_map(require("superpower.ui.text").visible, ok and prompt or { "(no prompt)" })
+    local before = handed[this.root]
+    before = before and before.run_id == this.run_id and before.stage == this.stage and before or nil
+    vim.list_extend(lines, { "", rule, "" })
+    vim.list_extend(lines, before and vim.split(before.message, "\n") or {}) -- it did not do, and is to be mended
     this.buf = require("superpower.written").buffer({
       name = "manual/stage-" .. this.stage,
-      lines = vim.list_extend(lines, { "", rule, "" }),
+      lines = lines,
       listed = true,
       modified = false,
       write = hand_in,

@@ -47,6 +47,9 @@ function M.lines(sheet, root, width)
     local what = gate and "asks you" or text.line(("%s %s"):format(stage.kind, stage.actor or ""))
     local file = stage.file and stage.file ~= "" and stage.file or nil
     local tail = file and text.line(short(file, root)) or text.line(stage.label or "")
+    if not file and not gate and not (stage.actor or ""):find(":", 1, true) then
+      tail = "no file of it is found here" -- one with a namespace belongs to the agent's own plugins
+    end
     add({
       number,
       { text.fit(what, actors) .. "  ", gate and "SuperpowerGate" or "SuperpowerLabel" },
@@ -84,7 +87,7 @@ end
 
 ---@param root string
 ---@param name string?
----@param data { digest?: string, sheet?: superpower.Sheet }
+---@param data { digest?: string, changed?: boolean, sheet?: superpower.Sheet }
 ---@param go superpower.Answered
 function M.ask(root, name, data, go)
   local sheet = data.sheet or { superpower = name or "?" }
@@ -114,7 +117,7 @@ function M.ask(root, name, data, go)
   window = require("superpower.ui.decision").open({
     filetype = "superpower-trust",
     title = { { " " .. text.cut(text.line(title), 40) .. ": what it will do ", "SuperpowerTitle" } },
-    right = { { " not yet trusted ", "SuperpowerGate" } },
+    right = { { data.changed and " changed since you trusted it " or " not yet trusted ", "SuperpowerGate" } },
     help = "Trust",
     width = 90,
     height = require("superpower.ui.page").rows(lines, width - 1),

@@ -1,5 +1,6 @@
 //! `squad.json` and the run's summary: projections of the journal, written whole, without a flush of their own.
 
+use crate::declaration::model::{Input, InputKind};
 use crate::plan::Inputs;
 use crate::process::Secrets;
 use crate::run::snapshot;
@@ -20,7 +21,7 @@ pub fn write(root: &Path, dir: &RunDir, run: &Run, secrets: &Secrets) -> io::Res
         run_id: Some(run.run_id.clone()),
     };
     let aside = squad::write(root, &squad, reason, run.updated_at)?;
-    dir.write_summary(&summary(run))?;
+    dir.write_summary(&summary(run, secrets))?;
     Ok(aside)
 }
 
@@ -33,8 +34,23 @@ fn masked(inputs: &Inputs, secrets: &Secrets) -> Inputs {
     inputs.iter().map(|(name, value)| (name.clone(), secrets.mask(value).into_owned())).collect()
 }
 
+/// Letters of an input that tell one run from another.
+const ABOUT: usize = 100;
+
+/// The first required input that is a text, else the first that was given.
+fn about(run: &Run, secrets: &Secrets) -> String {
+    let declared = &run.plan.declaration.inputs;
+    let said =
+        |input: &&Input| run.plan.inputs.get(&input.name.value).filter(|value| !value.trim().is_empty());
+    let matters = |input: &&Input| input.required && matches!(input.kind, InputKind::String);
+    let given = || declared.iter().filter(|input| said(input).is_some());
+    let most = given().find(matters).or_else(|| given().next()).as_ref().and_then(said);
+    let line = most.map(|value| crate::plan::one_line(&secrets.mask(value))).unwrap_or_default();
+    line.chars().take(ABOUT).collect()
+}
+
 /// The run in short.
-pub fn summary(run: &Run) -> Summary {
+pub fn summary(run: &Run, secrets: &Secrets) -> Summary {
     Summary {
         run_id: run.run_id.clone(),
         superpower: run.plan.name().to_owned(),
@@ -45,5 +61,6 @@ pub fn summary(run: &Run) -> Summary {
         started_at: run.started_at.timestamp_millis(),
         updated_at: run.updated_at.timestamp_millis(),
         summary: snapshot::summary(run),
+        about: about(run, secrets),
     }
 }

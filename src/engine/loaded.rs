@@ -70,15 +70,19 @@ impl Loaded {
         if is_trusted(engine, &subject) {
             return Ok(());
         }
+        let differs =
+            |dir: &Path| matches!(subject.state(dir), trust::Trust::Untrusted { changed: true, .. });
+        let changed = engine.config().state_dir.as_deref().is_some_and(differs);
         let message = format!(
-            "\"{}\" was not run here before, or has changed since; look at what it does and agree with \
-             :Superpower run {0} in the editor, or set trust = \"always\" in vim.g.superpower",
-            self.file.name
+            "\"{}\" {}; look at what it does and agree with :Superpower run {0} in the editor, or set \
+             trust = \"always\" in vim.g.superpower",
+            self.file.name,
+            if changed { "has changed since you trusted it" } else { "was not run here before" },
         );
         Err(Refusal::with(
             "untrusted",
             message,
-            json!({ "digest": subject.digest, "sheet": subject.sheet, "name": self.file.name }),
+            json!({ "digest": subject.digest, "changed": changed, "sheet": subject.sheet, "name": self.file.name }),
         ))
     }
 

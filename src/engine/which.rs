@@ -3,6 +3,7 @@
 use super::loaded::Loaded;
 use super::{Engine, Refusal};
 use crate::driver::start::{NewRun, begin};
+use crate::process::{Environment, Secrets};
 use crate::run::event::Adopted;
 use crate::store::rundir::{self, RunDir, Summary};
 use crate::store::squad::{self, Squad, SquadError};
@@ -106,7 +107,8 @@ pub fn summaries(root: &Path) -> Vec<Summary> {
             if !driven {
                 opened.interrupt();
             }
-            Some(crate::driver::projection::summary(&opened.run))
+            let secrets = Secrets::of(&Environment::current());
+            Some(crate::driver::projection::summary(&opened.run, &secrets))
         })
     };
     rundir::ids(root).into_iter().filter_map(summary).collect()

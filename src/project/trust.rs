@@ -52,6 +52,8 @@ pub enum Trust {
     Untrusted {
         /// What the answer would be for.
         digest: String,
+        /// They agreed once, and something has changed since.
+        changed: bool,
     },
 }
 
@@ -92,8 +94,13 @@ impl Subject {
     pub fn state(&self, state_dir: &Path) -> Trust {
         let record = fs::read(self.record_path(state_dir)).ok();
         let record: Option<Record> = record.and_then(|bytes| serde_json::from_slice(&bytes).ok());
-        let agreed = record.is_some_and(|record| record.is_for(self));
-        if agreed { Trust::Trusted } else { Trust::Untrusted { digest: self.digest.clone() } }
+        let Some(record) = record.filter(|record| record.is_about(self)) else {
+            return Trust::Untrusted { digest: self.digest.clone(), changed: false };
+        };
+        if record.digest == self.digest {
+            return Trust::Trusted;
+        }
+        Trust::Untrusted { digest: self.digest.clone(), changed: true }
     }
 
     /// Keeps the user's answer. `digest` is the one that was shown: if the files have changed since, nothing is kept.
@@ -143,11 +150,8 @@ struct Record {
 }
 
 impl Record {
-    fn is_for(&self, subject: &Subject) -> bool {
-        self.format == FORMAT
-            && self.root == subject.root
-            && self.declaration == subject.sheet.path
-            && self.digest == subject.digest
+    fn is_about(&self, subject: &Subject) -> bool {
+        self.format == FORMAT && self.root == subject.root && self.declaration == subject.sheet.path
     }
 }
 

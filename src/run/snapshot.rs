@@ -184,7 +184,7 @@ fn mark(run: &Run, stage: usize, state: &StageState) -> (&'static str, String) {
         Step::Done(Done::Approved) if state.by_hand => ("approved", "approved; skipped by hand".into()),
         Step::Done(Done::Approved) => ("approved", "approved".into()),
         Step::Done(Done::Skipped { why }) => ("skipped", why.clone()),
-        Step::Done(Done::SkippedByHand) => ("skipped", "by hand".into()),
+        Step::Done(Done::SkippedByHand) => ("skipped", "skipped by hand".into()),
         Step::Done(Done::Adopted) => ("passed", "before this run".into()),
     }
 }

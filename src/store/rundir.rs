@@ -39,6 +39,9 @@ pub struct Summary {
     pub updated_at: i64,
     /// What it waits for, or how it ended.
     pub summary: String,
+    /// What it is about, among others of its superpower: the input that matters most.
+    #[serde(default)]
+    pub about: String,
 }
 
 impl Summary {

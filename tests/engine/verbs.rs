@@ -125,6 +125,16 @@ fn a_retry_names_its_run() {
 }
 
 #[test]
+fn a_run_of_the_history_says_what_it_is_about() {
+    let world = World::new();
+    let inputs = "inputs:\n  - {name: scope, default: full}\n  - {name: goal, required: true}\n";
+    world.declare("one", &format!("{inputs}{ONE}"));
+    world.run("one", json!({ "goal": "search that\nforgives typos" }));
+    world.settled();
+    assert_eq!(world.ok("runs", json!({}))[0]["about"], "search that forgives typos");
+}
+
+#[test]
 fn request_changes_rewinds_to_rework_and_runs_what_lies_between_again() {
     let world = World::new();
     world.declare("gated", GATED);

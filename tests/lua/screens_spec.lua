@@ -163,6 +163,7 @@ describe("the dashboard", function()
         current_stage = 5,
         total = 5,
         updated_at = now - 3 * 86400000,
+        about = "the total is wrong",
       },
       {
         run_id = "0190-xyz",

@@ -2,47 +2,67 @@
 --- It follows the run while it is open.
 local M = {}
 
+---@alias superpower.Ask fun(op: string, fields: table<string, any>, answered: fun(value: any, err: superpower.Fault?))
+
+--- Of what is unfinished the summaries say too little: with its gate and what it waits for.
 ---@param root string
----@param run table a summary
----@return table
-local function whole(root, run)
-  local known = require("superpower.session").call("status", { root = root, run_id = run.run_id })
-  if type(known) == "table" and known.run_id == run.run_id then
-    run = vim.tbl_extend("force", run, { gate = known.gate, detail = known.detail })
+---@param runs table[] summaries
+---@param ask superpower.Ask
+---@param done fun()
+local function complete(root, runs, ask, done)
+  local open = vim.list_slice(vim.tbl_filter(require("superpower.ui.overview").unfinished, runs), 1, 10)
+  local left = #open
+  for _, run in ipairs(open) do
+    ask("status", { root = root, run_id = run.run_id }, function(known)
+      if type(known) == "table" and known.run_id == run.run_id then
+        run.gate, run.detail = known.gate, known.detail
+      end
+      left = left - 1
+      if left == 0 then
+        done()
+      end
+    end)
   end
-  return run
+  if #open == 0 then
+    done()
+  end
 end
 
 ---@param root string
----@return superpower.OverviewState? state, superpower.Fault? err
-local function collect(root)
-  local session, overview = require("superpower.session"), require("superpower.ui.overview")
-  local list, err = session.call("list", { root = root })
-  local runs
-  if not err then
-    runs, err = session.call("runs", { root = root })
-  end
-  if err then
-    return nil, err
-  end
-  local asked = 0
-  runs = vim.tbl_map(function(run)
-    if overview.unfinished(run) and asked < 10 then
-      asked = asked + 1
-      return whole(root, run)
+---@param ask superpower.Ask
+---@param done fun(state: superpower.OverviewState?, err: superpower.Fault?)
+local function collect(root, ask, done)
+  ask("list", { root = root }, function(list, err)
+    if err then
+      return done(nil, err)
     end
-    return run
-  end, runs or {})
-  return {
-    list = list,
-    runs = runs,
-    asks = vim.tbl_filter(function(ask)
-      return ask.root == root
-    end, require("superpower.permission").queue()),
-    manual = require("superpower.manual").waiting(root),
-    now = os.time() * 1000,
-    icons = require("superpower.config").get().icons,
-  }
+    ask("runs", { root = root }, function(runs, fault)
+      if fault then
+        return done(nil, fault)
+      end
+      runs = runs or {}
+      complete(root, runs, ask, function()
+        done({
+          list = list,
+          runs = runs,
+          asks = vim.tbl_filter(function(request)
+            return request.root == root
+          end, require("superpower.permission").queue()),
+          manual = require("superpower.manual").waiting(root),
+          now = os.time() * 1000,
+          icons = require("superpower.config").get().icons,
+        })
+      end)
+    end)
+  end)
+end
+
+--- The first picture is waited for.
+---@param op string
+---@param fields table<string, any>
+---@param answered fun(value: any, err: superpower.Fault?)
+local function at_once(op, fields, answered)
+  answered(require("superpower.session").call(op, fields))
 end
 
 --- What stages are carried out by.
@@ -93,7 +113,10 @@ end
 ---@param root string
 function M.open(root)
   local notify, overview = require("superpower.notify"), require("superpower.ui.overview")
-  local state, err = collect(root)
+  local state, err ---@type superpower.OverviewState?, superpower.Fault?
+  collect(root, at_once, function(found, fault)
+    state, err = found, fault
+  end)
   if not state then
     return notify.fault(assert(err))
   end
@@ -227,11 +250,13 @@ function M.follow(root, page, renew)
       runs.listen("dashboard", nil)
     elseif what == "snapshot" and of == root and key() ~= seen then
       seen = key()
-      local state = collect(root)
-      if state then
-        renew(state)
-        page:refresh()
-      end
+      -- Asked, not called: while a run is under way the editor waits for none of it.
+      collect(root, require("superpower.session").ask, function(state)
+        if state and page:is_open() then
+          renew(state)
+          page:refresh()
+        end
+      end)
     end
   end)
 end

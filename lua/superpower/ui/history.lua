@@ -14,8 +14,9 @@ local groups = {
 ---@param run table
 ---@param now integer
 ---@param names integer
+---@param width integer
 ---@return superpower.Line
-local function line_of(run, now, names)
+local function line_of(run, now, names, width)
   local state = run.state == "paused" and require("superpower.ui.words").paused(run.reason) or run.state
   local age = run.updated_at and text.age(now - run.updated_at) or ""
   return {
@@ -24,6 +25,7 @@ local function line_of(run, now, names)
     { text.fit(state, 19) .. " ", groups[run.state] or "SuperpowerNote" },
     { text.right(age, 8) .. "  ", "SuperpowerTime" },
     { run.run_id:sub(1, 13), "SuperpowerDim" },
+    { "  " .. text.cut(text.line(run.about or ""), math.max(0, width - names - 56)), "SuperpowerNote" },
   }
 end
 
@@ -35,9 +37,11 @@ function M.open(root, list)
   for _, run in ipairs(list) do
     names = math.max(names, math.min(24, text.width(text.line(run.superpower))))
   end
-  local lines = vim.tbl_map(function(run)
-    return line_of(run, now, names)
-  end, list)
+  local function lines(width)
+    return vim.tbl_map(function(run)
+      return line_of(run, now, names, width)
+    end, list)
+  end
   local page ---@type superpower.Page
   local function chosen()
     local run = list[page:row()]

@@ -51,7 +51,7 @@ end
 ---@param at string root
 function M.open(at)
   root, shown = at, 0
-  buf = require("superpower.ui.output").show("superpower://log", "superpower-log", {})
+  buf = require("superpower.ui.output").show("Log", "superpower://log", "superpower-log", {})
   refresh()
   vim.api.nvim_win_set_cursor(0, { vim.api.nvim_buf_line_count(buf), 0 })
   require("superpower.runs").listen("log", function(what, of)

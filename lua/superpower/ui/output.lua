@@ -76,13 +76,14 @@ function M.fill(buf, lines)
 end
 
 --- A read-only buffer in a split. `q` goes back to where it was opened from.
+---@param title string of its keys
 ---@param name string
 ---@param filetype string
 ---@param lines string[]
 ---@param keys? superpower.Key[]
 ---@param back? fun() to what was closed for it
 ---@return integer buf
-function M.show(name, filetype, lines, keys, back)
+function M.show(title, name, filetype, lines, keys, back)
   local from = vim.api.nvim_get_current_win()
   local buf = scratch(name, filetype)
   M.fill(buf, lines)
@@ -99,7 +100,7 @@ function M.show(name, filetype, lines, keys, back)
       end
     end,
   })
-  require("superpower.ui.keys").set(buf, name, all)
+  require("superpower.ui.keys").set(buf, title, all)
   return buf
 end
 
@@ -191,6 +192,11 @@ function M.open(root, stage, what, run_id, back)
           lhs = "r",
           desc = "raw or readable",
           fn = function()
+            if not shown[buf].readable then
+              return require("superpower.notify").info(
+                "this is what it printed, as it is: nothing here is made readable"
+              )
+            end
             shown[buf].raw = not shown[buf].raw
             refresh(buf)
           end,
@@ -198,7 +204,14 @@ function M.open(root, stage, what, run_id, back)
       }
     or nil
   local filetype = what == "prompt" and "markdown" or "superpower-output"
-  buf = M.show(("superpower://stage-%d/%s"):format(stage, what), filetype, {}, keys, back)
+  buf = M.show(
+    ("Stage %d: %s"):format(stage, what),
+    ("superpower://stage-%d/%s"):format(stage, what),
+    filetype,
+    {},
+    keys,
+    back
+  )
   shown[buf] = { path = value.path, raw = what == "prompt", size = -1, readable = false }
   refresh(buf)
   if what == "output" then

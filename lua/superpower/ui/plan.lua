@@ -138,7 +138,7 @@ local function sum(plan)
     counts[stage.what] = (counts[stage.what] or 0) + 1
   end
   local said = {}
-  for _, pair in ipairs({ { "run", "run" }, { "ask", "ask" }, { "skip", "skip" }, { "?", "open" } }) do
+  for _, pair in ipairs({ { "run", "run" }, { "ask", "ask" }, { "skip", "skip" }, { "?", "undecided" } }) do
     if counts[pair[1]] > 0 then
       table.insert(said, ("%d %s"):format(counts[pair[1]], pair[2]))
     end

@@ -138,8 +138,9 @@ local function live_lines(run, opts, digits)
   if live.tool and live.tool ~= "" then
     table.insert(out, { { indent }, { text.cut(text.line(live.tool), room), "SuperpowerTool" } })
   end
-  if live.text and live.text ~= "" then
-    table.insert(out, { { indent }, { text.cut(text.line(live.text), room), "SuperpowerText" } })
+  local said = text.line(live.text or ""):gsub("^#+%s+", "") -- a heading's marks say nothing in one line
+  if said ~= "" then
+    table.insert(out, { { indent }, { text.cut(said, room), "SuperpowerText" } })
   end
   return out
 end
