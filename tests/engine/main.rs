@@ -35,6 +35,7 @@ mod links;
 mod machine;
 mod main_job;
 mod opencode;
+mod opencode_driven;
 mod opencode_hostile;
 mod opencode_server;
 mod process;

@@ -254,7 +254,8 @@ fn judged(setup: &Setup, reader: &Reader, end: &End, refused: &[String]) -> Outc
         _ => {
             let said = first_line(errors.trim_start_matches("Error: "));
             let exit = match end.stopped {
-                Some(Stopped::Harness) => "it came to rest without one".to_owned(),
+                Some(Stopped::Harness) if said.is_empty() => "it came to rest without one".to_owned(),
+                Some(Stopped::Harness) => "it came to rest without a final event".to_owned(),
                 _ => exit_words(end.exit),
             };
             let why =
