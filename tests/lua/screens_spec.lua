@@ -216,6 +216,7 @@ describe("the dashboard", function()
       nvim:feed("2Gx")
       if run_id == "0190-abc" then
         T.contains(row, "● new-ui-feature")
+        T.lacks(nvim:text(), "waits at gate 5/8") -- once is enough
         nvim:wait("#require('superpower.engine').script.calls('cancel') == 1")
       else
         nvim:wait("vim.fn.execute('messages'):match('no run to cancel') ~= nil")

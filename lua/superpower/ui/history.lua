@@ -19,13 +19,18 @@ local groups = {
 local function line_of(run, now, names, width)
   local state = run.state == "paused" and require("superpower.ui.words").paused(run.reason) or run.state
   local age = run.updated_at and text.age(now - run.updated_at) or ""
+  local about = text.line(run.about or "")
+  local id = run.run_id:sub(1, 13) .. "  "
+  if width < 90 and about ~= "" then
+    id = "" -- what it is about tells more where there is no room for both; the id completes
+  end
   return {
     { " " .. text.fit(text.line(run.superpower), names) .. " ", "SuperpowerLabel" },
     { text.right(("%d/%d"):format(run.current_stage or 0, run.total or 0), 7) .. "  ", "SuperpowerNumber" },
     { text.fit(state, 19) .. " ", groups[run.state] or "SuperpowerNote" },
     { text.right(age, 8) .. "  ", "SuperpowerTime" },
-    { run.run_id:sub(1, 13), "SuperpowerDim" },
-    { "  " .. text.cut(text.line(run.about or ""), math.max(0, width - names - 56)), "SuperpowerNote" },
+    { id, "SuperpowerDim" },
+    { text.cut(about, math.max(0, width - names - 42 - #id)), "SuperpowerNote" },
   }
 end
 

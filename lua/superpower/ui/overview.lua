@@ -167,7 +167,8 @@ function M.lines(state, width)
     table.insert(waits, { manual = state.manual })
   end
   for _, run in ipairs(state.runs) do
-    if M.unfinished(run) then
+    local in_hand = state.manual and state.manual.run_id == run.run_id -- whose stage says so
+    if M.unfinished(run) and not in_hand then
       table.insert(waits, { run = run })
     end
     newest[run.superpower] = newest[run.superpower] or run
