@@ -10,7 +10,7 @@ local function ask(root, run)
   local hints = {
     "Your answer goes to it: :w sends, :q goes back, and nothing is started.",
     "",
-    ("%s asks:"):format(text.line(who)),
+    ("%s waits for you:"):format(text.line(who)), -- it may be a harness that is missing
     "",
   }
   for _, line in ipairs(text.lines(run.detail or "")) do

@@ -1,7 +1,7 @@
 --- Buffers and files: what is unsaved before a run, and what an agent has changed under a buffer.
 local M = {}
 
-local told = "" ---@type string the files that were last said to be unsaved
+local told = {} ---@type table<string, string> by root: the files that were last said to be unsaved
 
 ---@param path string
 ---@param root string
@@ -46,7 +46,7 @@ function M.ask_unsaved(root, go)
   local names = vim.tbl_map(function(buf)
     return vim.fn.fnamemodify(vim.api.nvim_buf_get_name(buf), ":~:.")
   end, bufs)
-  told = table.concat(names, ", ")
+  told[root] = table.concat(names, ", ")
   vim.ui.select({ "Write and go on", "Go on without writing", "Cancel" }, {
     prompt = ("Unsaved in this project: %s"):format(table.concat(names, ", ")),
     kind = "superpower",
@@ -72,10 +72,10 @@ function M.say_unsaved(root)
     return vim.fn.fnamemodify(vim.api.nvim_buf_get_name(buf), ":~:.")
   end, M.unsaved(root))
   local all = table.concat(names, ", ")
-  if all ~= told and all ~= "" then
+  if all ~= told[root] and all ~= "" then
     require("superpower.notify").news("the agent does not see unsaved changes: " .. all, "info", true)
   end
-  told = all
+  told[root] = all
 end
 
 local said = {} ---@type table<integer, string> modified buffers, and the time of their file when it was said
@@ -147,11 +147,10 @@ local seen = {} ---@type table<integer, string> buffers, and the time of their f
 --- A stage begins: how the files of the project's buffers are.
 ---@param root string
 function M.before(root)
+  local before = seen
   seen = {}
-  for _, file in ipairs(files()) do
-    if inside(file.real, root) then
-      seen[file.buf] = mtime_of(file.real)
-    end
+  for _, file in ipairs(files()) do -- those of another project stay as they are
+    seen[file.buf] = inside(file.real, root) and mtime_of(file.real) or before[file.buf]
   end
   vim.api.nvim_create_autocmd({ "BufWritePost", "BufReadPost" }, { -- the user's own
     group = vim.api.nvim_create_augroup("superpower-buffers", { clear = true }),
@@ -172,11 +171,13 @@ function M.look(root)
   end
   local bufs = {}
   for _, file in ipairs(files()) do
-    local mtime = inside(file.real, root) and mtime_of(file.real)
-    if mtime and (not vim.bo[file.buf].modified or (seen[file.buf] and seen[file.buf] ~= mtime)) then
-      table.insert(bufs, file.buf)
+    if inside(file.real, root) then
+      local mtime = mtime_of(file.real)
+      if mtime and (not vim.bo[file.buf].modified or (seen[file.buf] and seen[file.buf] ~= mtime)) then
+        table.insert(bufs, file.buf)
+      end
+      seen[file.buf] = mtime
     end
-    seen[file.buf] = mtime or nil
   end
   renew(bufs)
 end

@@ -80,7 +80,7 @@ local handlers = {
     if event.run then
       local run = event.run
       require("superpower.runs").put(run)
-      require("superpower.attention").watch(run.ours and run.state == "running" or false)
+      require("superpower.attention").watch(require("superpower.runs").driving())
       require("superpower.telling").follow(run)
       require("superpower.gate").follow(run)
       require("superpower.news").follow(run)

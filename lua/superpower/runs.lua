@@ -117,6 +117,17 @@ function M.all()
   return snapshots
 end
 
+--- Whether this editor drives a run, in any project.
+---@return boolean
+function M.driving()
+  for _, run in pairs(snapshots) do
+    if run.ours and run.state == "running" then
+      return true
+    end
+  end
+  return false
+end
+
 ---@param root string
 ---@param line string
 function M.append(root, line)

@@ -85,6 +85,39 @@ describe("two projects in one editor", function()
     end
   end)
 
+  it("each have unsaved buffers of their own", function()
+    local nvim = S.child()
+    nvim:cmd("set noautoread")
+    local path = T.write(nvim.project .. "/a.txt", "before\n")
+    nvim:cmd("edit " .. path)
+    nvim:feed("ochanged here<Esc>")
+    S.send(nvim, { type = "stage-started", root = nvim.project, stage = 1 })
+    S.send(nvim, { type = "stage-started", root = nvim.dir .. "/other", stage = 1 })
+    nvim:wait("select(2, vim.fn.execute('messages'):gsub('unsaved changes', '')) == 1")
+    S.send(nvim, { type = "stage-finished", root = nvim.dir .. "/other", stage = 1 })
+    nvim:lua("vim.wait(20)")
+    T.write(path, "by an agent, and longer\n")
+    S.send(nvim, { type = "stage-finished", root = nvim.project, stage = 1 })
+    nvim:wait("vim.fn.execute('messages'):match('changed on disk by an agent') ~= nil")
+  end)
+
+  it("count as one to be typed at: a run that ends here leaves the other one's keys watched", function()
+    local nvim = S.child()
+    local other = S.run({ state = "complete" })
+    other.root = nvim.dir
+    S.send(nvim, { type = "snapshot", run = S.run() })
+    nvim:lua(
+      [[local run = ...
+      vim.schedule(function()
+        require("superpower.engine").script.send({ type = "snapshot", root = run.root, run = run })
+      end)]],
+      other
+    )
+    nvim:wait(("require('superpower.runs').get(%q) ~= nil"):format(nvim.dir))
+    nvim:feed("j")
+    nvim:wait("require('superpower.attention').recent()", 400)
+  end)
+
   it("each have a progress message of their own", function()
     local nvim = S.child()
     if not nvim:lua("return vim.fn.has('nvim-0.12') == 1") then
