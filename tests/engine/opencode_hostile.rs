@@ -231,3 +231,39 @@ fn what_is_asked_while_it_is_stopped_is_asked_of_nobody() {
     played.running.stop();
     assert!(!played.ended().0.iter().any(|signal| matches!(signal, Signal::Asked(_))));
 }
+
+#[test]
+fn answers_come_in_every_form_that_http_has() {
+    let raw = |form: &str| {
+        format!(
+            "def reply(self, value, status=200):\n    data = b'' if value is None else json.dumps(value).encode()\n    head = b'HTTP/1.1 %d OK\\r\\n' % status\n    self.wfile.write({form}); self.wfile.flush(); self.close_connection = True\nHandler.reply = reply\ndef work(body): ask(); replies.get(); done()"
+        )
+    };
+    for form in [
+        r"b'HTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\n' + head + b'content-length: %d\r\n\r\n%s' % (len(data), data)",
+        r"head + b'connection: close\r\n\r\n' + data",
+        r"(head + b'\r\n') if status == 204 else head + b'Transfer-Encoding: Chunked\r\n\r\n%x;x=y\r\n%s\r\n0\r\nx-trailer: 1\r\n\r\n' % (max(len(data), 1), data or b' ')",
+        r"head.replace(b'1.1', b'1.0') + b'\r\n' + data",
+        r"head + b'x-long: ' + b'y' * 6000 + b'\r\ncontent-length:   %d  \r\n\r\n%s' % (len(data), data)",
+    ] {
+        let played = play(&raw(form), |_, _| {});
+        played.running.answer(&played.asked().id, Answer::Once);
+        let ending = played.ended().1;
+        assert_eq!(ending.outcome, Outcome::Passed, "{form}: {}", ending.tail);
+    }
+}
+
+#[test]
+fn a_server_that_answers_nonsense_is_one_run_instead() {
+    for form in [
+        "b'nonsense\\r\\n\\r\\n'",
+        "b'HTTP/1.1 302 Found\\r\\nlocation: http://127.0.0.1:9/\\r\\ncontent-length: 0\\r\\n\\r\\n'",
+        "b''",
+    ] {
+        let script = format!(
+            "def do_GET(self): self.wfile.write({form}); self.wfile.flush(); self.close_connection = True\nHandler.do_GET = do_GET"
+        );
+        let said = notes(&run(&script).0);
+        assert!(said.contains("OpenCode's server does not do ("), "{form}: {said}");
+    }
+}

@@ -79,6 +79,7 @@ const SERVED: Case = Case { tool: "opencode", task: "builder", ..CLAUDE };
 const ASK: &[&str] = &["env", "OPENCODE_CONFIG=HOME/ask.json"];
 const TWICE: &str = "Go. <<use: bash {\"command\":\"echo one\",\"description\":\"One\"}>> <<use: bash {\"command\":\"echo two\",\"description\":\"Two\"}>> <<say: All done.>>";
 const BESIDE: &str = "Go. <<also: bash {\"command\":\"echo one\",\"description\":\"One\"}>> <<use: bash {\"command\":\"echo two\",\"description\":\"Two\"}>> <<say: All done.>>";
+const BELOW: &str = "Go. <<use: task {\"description\":\"Check\",\"subagent_type\":\"checker\",\"prompt\":\"Look. <<use: bash {\\\"command\\\":\\\"ls\\\",\\\"description\\\":\\\"List\\\"}>> <<say: Fine.>>\"}>> <<say: All done.>>";
 const OUTSIDE: &str =
     "Go. <<use: write {\"filePath\":\"/etc/superpower-recorded\",\"content\":\"x\"}>> <<say: All done.>>";
 const ASKED_OPENCODE: &str = "Go. <<use: question {\"questions\":[{\"question\":\"Which database?\",\"header\":\"DB\",\"options\":[{\"label\":\"sqlite\",\"description\":\"one file\"},{\"label\":\"postgres\",\"description\":\"a server\"}]}]}>> <<say: All done.>>";
@@ -326,6 +327,13 @@ pub const CASES: &[Case] = &[
     Case {
         name: "opencode-served-command",
         prompt: WORK_OPENCODE,
+        reply: Reply::Nobody,
+        expected: "passed: All done. / 1",
+        ..SERVED
+    },
+    Case {
+        name: "opencode-served-command-below",
+        prompt: BELOW,
         reply: Reply::Nobody,
         expected: "passed: All done. / 1",
         ..SERVED
