@@ -17,11 +17,16 @@ local function table_of()
   return require("superpower.subcommands")
 end
 
+-- Not in the order of letters, in which <Tab> would fall upon a decision.
+local first = { "run", "resume", "gate" }
+
 ---@return string[]
 local function words_known()
-  local names = vim.tbl_keys(table_of())
+  local names = vim.tbl_filter(function(name)
+    return not vim.tbl_contains(first, name)
+  end, vim.tbl_keys(table_of()))
   table.sort(names)
-  return names
+  return vim.list_extend(vim.list_slice(first), names)
 end
 
 ---@param message string

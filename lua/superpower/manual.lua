@@ -80,7 +80,6 @@ local function show(this)
   end
   local buf = this.buf ---@cast buf integer
   local win = vim.api.nvim_open_win(buf, true, { split = "below", win = -1, height = math.floor(vim.o.lines / 2) })
-  require("superpower.ui.seat").reading(win)
   vim.api.nvim_win_set_cursor(win, { vim.api.nvim_buf_line_count(buf), 0 })
   vim.api.nvim_create_autocmd("WinClosed", {
     pattern = tostring(win),

@@ -59,7 +59,8 @@ describe("completion", function()
     }) do
       ok(vim.tbl_contains(all, word), word)
     end
-    eq({ "reject", "resume", "retry" }, completed(nvim, "Superpower re"))
+    eq({ "run", "resume", "gate", "approve" }, vim.list_slice(all, 1, 4))
+    eq({ "resume", "reject", "retry" }, completed(nvim, "Superpower re"))
     eq({ "resume" }, completed(nvim, "Superpower! res"))
   end)
 

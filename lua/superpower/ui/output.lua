@@ -46,7 +46,6 @@ local function scratch(name, filetype)
     pcall(vim.api.nvim_buf_delete, buf, { force = true })
   end
   vim.cmd("botright new")
-  require("superpower.ui.seat").reading(vim.api.nvim_get_current_win())
   buf = vim.api.nvim_get_current_buf()
   vim.bo[buf].buftype = "nofile"
   vim.bo[buf].bufhidden = "wipe"

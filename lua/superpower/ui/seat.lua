@@ -20,20 +20,24 @@ local function row_for(height, screen)
   return above and screen.top or bottom
 end
 
---- A window of ours that the user has opened to read or write in: nothing covers it.
+--- Whether it is a split of ours that the user has opened to read or write in: a log, an output, a stage done by hand.
 ---@param win integer
-function M.reading(win)
-  vim.w[win].superpower_reading = true
+---@return boolean
+local function is_read(win)
+  local buf = vim.api.nvim_win_get_buf(win)
+  return vim.api.nvim_buf_get_name(buf):match("^superpower://") ~= nil
+    and vim.bo[buf].filetype ~= "superpower-progress"
+    and vim.api.nvim_win_get_config(win).relative == ""
 end
 
---- The rows above or below what the user reads; all of them where nothing is read.
+--- The rows above or below what the user reads, which nothing covers; all of them where nothing is read.
 ---@return { width: integer, height: integer, top: integer } screen, boolean reads
 local function free()
   local screen = float.screen()
   local top, bottom = screen.top, screen.top + screen.height
   local reads = false
   for _, win in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
-    if vim.w[win].superpower_reading and vim.api.nvim_win_get_config(win).relative == "" then
+    if is_read(win) then
       reads = true
       local first = vim.api.nvim_win_get_position(win)[1]
       local last = first + vim.api.nvim_win_get_height(win) -- its status line
