@@ -104,7 +104,13 @@ fn judge_worker(sink: &mut Sink<'_>, text: &Text, what: &str, code: Code, known:
         return;
     }
     let near = sink.nearest(value, known.iter().map(String::as_str));
-    let hint = near.map(|near| format!(" (did you mean \"{near}\"?)")).unwrap_or_default();
+    let hint = near.map_or_else(
+        || match what {
+            "agent" => format!(": .claude/agents/{value}.md would describe it"),
+            _ => format!(": .claude/skills/{value}/SKILL.md would describe it"),
+        },
+        |near| format!(" (did you mean \"{near}\"?)"),
+    );
     let report = sink.at(code, &text.slot, format!("unknown {what} \"{value}\"{hint}"));
     if let Some(near) = near {
         report.fix(format!("change to \"{near}\""), plain_or_quoted(near));
