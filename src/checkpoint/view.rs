@@ -1,7 +1,7 @@
 //! Checkpoints to show: in the window, and by `:Superpower why`.
 
 use super::record::Record;
-use super::status::stamp;
+use super::status::{read_time, stamp};
 use serde::Serialize;
 
 /// One checkpoint.
@@ -60,10 +60,11 @@ fn line(row: &Row) -> String {
         line.push_str(&format!(" · {done}/{total}"));
     }
     for text in [&row.task, &row.notes].into_iter().flatten() {
-        line.push_str(&format!(" · {text}"));
+        // A report often begins with a heading, whose marks say nothing in one line.
+        line.push_str(&format!(" · {}", text.trim_start_matches('#').trim()));
     }
-    if let Some(time) = &row.last_updated {
-        line.push_str(&format!(" · {time}"));
+    if let Some(time) = row.last_updated.as_deref().and_then(read_time) {
+        line.push_str(&format!(" · {}", time.format("%Y-%m-%d %H:%M UTC")));
     }
     line
 }

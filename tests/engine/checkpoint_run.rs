@@ -33,7 +33,7 @@ fn a_run_keeps_metadata_in_its_track() {
     let first = prompt.lines().next().unwrap();
     assert!(first.contains("--spec='it'\\''s here'") && first.contains("--track-id='login'"), "{first}");
 
-    world.hook("echo fine");
+    world.hook("echo '## Fine'");
     world.ok("resume", json!({}));
     assert_eq!(world.settled()["state"], "complete");
     let state = metadata(&world, path)["loop_state"].clone();
@@ -41,7 +41,9 @@ fn a_run_keeps_metadata_in_its_track() {
         assert_eq!(state["checkpoints"][key]["status"], "PASSED", "{state:#}");
     }
     let why = world.ok("why", json!({ "stage": 2 }));
-    assert!(why["lines"].to_string().contains("checkpoint EXECUTE PASSED"), "{why}");
+    let line = why["lines"].as_array().unwrap().iter().filter_map(|line| line.as_str());
+    let line = line.map(str::trim).find(|line| line.starts_with("checkpoint EXECUTE PASSED")).unwrap();
+    assert!(line.contains(" · Fine · ") && line.ends_with(" UTC"), "for people: {line}");
 }
 
 #[test]

@@ -134,6 +134,7 @@ describe("the demo", function()
     nvim:feed("ggp")
     nvim:wait("vim.fn.bufname() == 'superpower://stage-1/prompt'")
     contains(nvim:text(), "people forget their password")
+    eq(1, nvim:eval("line('.')"), "a prompt is read from its beginning")
     nvim:feed("q")
     for line, expected in pairs({
       ["Superpower why 2"] = "stage 2/13",

@@ -58,6 +58,8 @@ local function scratch(name, filetype)
     signcolumn = "no",
     foldcolumn = "0",
     list = false,
+    linebreak = true,
+    breakindent = true,
   }) do
     vim.api.nvim_set_option_value(option, value, { win = 0, scope = "local" })
   end
@@ -213,8 +215,8 @@ function M.open(root, stage, what, run_id, back)
   )
   shown[buf] = { path = value.path, raw = what == "prompt", size = -1, readable = false }
   refresh(buf)
+  vim.api.nvim_win_set_cursor(0, { what == "output" and vim.api.nvim_buf_line_count(buf) or 1, 0 })
   if what == "output" then
-    vim.api.nvim_win_set_cursor(0, { vim.api.nvim_buf_line_count(buf), 0 })
     follow()
   end
 end
