@@ -70,6 +70,10 @@ describe("the progress window", function()
       summary = "stage 4/8 asks: which colour should the banner be? :Superpower retry ANSWER",
     }),
     ["progress-by-hand"] = S.run({ mark = "by-hand", note = "by hand, waits for you" }),
+    ["progress-usage"] = S.at_gate({
+      summary = "waits at gate 5/8: :Superpower gate",
+      usage = { tokens = 41234, cost = 0.381 },
+    }),
     ["progress-limited"] = S.run({ mark = "limited", note = "limited until 14:05" }),
     ["progress-rejected"] = S.run({
       at = 5,

@@ -33,22 +33,15 @@ local function edges(run, at, width)
     width
   )
   local usage = words.usage(run)
-  local keys = {
-    { " <CR>", "SuperpowerKey" },
-    { " output  ", "SuperpowerFooter" },
-    { "p", "SuperpowerKey" },
-    { " prompt  ", "SuperpowerFooter" },
-    { "w", "SuperpowerKey" },
-    { " why  ", "SuperpowerFooter" },
-    { "g?", "SuperpowerKey" },
-    { " ", "SuperpowerFooter" },
-  }
+  local left = usage ~= "" and { { " " .. usage .. " ", "SuperpowerFooter" } } or {}
+  local keys = { { lhs = "<CR>", label = "output" }, { lhs = "p", label = "prompt" }, { lhs = "w", label = "why" } }
   local opens = words.opens(run)
   if opens then
-    table.insert(keys, 1, { " g", "SuperpowerKey" })
-    table.insert(keys, 2, { (" %s "):format(opens), "SuperpowerFooter" })
+    table.insert(keys, 1, { lhs = "g", label = opens })
   end
-  return title, frame.edge(usage ~= "" and { { " " .. usage .. " ", "SuperpowerFooter" } } or {}, keys, width)
+  local help = { { " g?", "SuperpowerKey" }, { " ", "SuperpowerFooter" } }
+  local foot = frame.foot(keys, width - frame.cells(left) - frame.cells(help))
+  return title, frame.edge(left, vim.list_extend(foot, help), width)
 end
 
 --- Paints the newest snapshot.
