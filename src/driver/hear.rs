@@ -7,6 +7,7 @@ use crate::project::review::Hurry;
 use crate::run::event::Event;
 use crate::run::machine::Refusal;
 use crate::run::state::Phase;
+use crate::store::atomic;
 use serde_json::Value;
 use std::sync::mpsc::{SendError, Sender};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -112,6 +113,7 @@ impl Drive {
             Message::Verb(event, reply) => self.verb(event, &reply),
             Message::Answer(id, answer) => self.answered(&id, answer),
             Message::Submit(launch, text) => {
+                self.keep_handed_in(launch, &text);
                 if let Some(agent) = self.agent.as_mut().filter(|agent| agent.launch == launch) {
                     agent.running.submit(text);
                     agent.submitted = true;
@@ -142,6 +144,16 @@ impl Drive {
                     self.notice("error", "what was asked of the run could not be written down; ask again")
                 }
             }
+        }
+    }
+
+    /// What a human hands in is the output of that attempt.
+    fn keep_handed_in(&mut self, launch: u32, text: &str) {
+        let Some(stage) = self.working(launch) else { return };
+        let path = self.dir.attempt(launch, stage).join("output.log");
+        let text = self.host.secrets.mask(text).into_owned();
+        if let Err(error) = atomic::fresh(&path, format!("{text}\n").as_bytes()) {
+            self.cannot_write("what was handed in", &error);
         }
     }
 

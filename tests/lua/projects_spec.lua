@@ -51,6 +51,11 @@ describe("two projects in one editor", function()
       nvim:feed(("GoThis was %s<Esc>:w<CR>"):format(goal))
       Shop.gate(nvim, ("Is %s right?"):format(goal))
       contains(nvim:text(), "This was " .. goal)
+      nvim:lua("require('superpower.ui.output').open(..., 1, 'output')", root)
+      nvim:wait(("vim.api.nvim_buf_get_lines(0, 0, -1, false)[1] == 'This was %s'"):format(goal), 1000)
+      nvim:feed("q")
+      nvim:wait("vim.bo.filetype == 'superpower-gate'")
+      Shop.gate(nvim, ("Is %s right?"):format(goal))
       nvim:feed("a")
       nvim:wait(
         ("return (require('superpower.runs').get(%q) or {}).state == 'complete'"):format(root),

@@ -94,6 +94,8 @@ local function show(what)
   if what == "output" and run.gate and run.gate.stage == stage and run.stages[stage].kind == "gate" then
     require("superpower.gate").open(run.root)
     return
+  elseif what == "output" and stage == run.current_stage and require("superpower.manual").open(run.root) then
+    return
   end
   require("superpower.ui.output").open(run.root, stage, what)
 end
@@ -102,7 +104,7 @@ end
 local keys = {
   {
     lhs = "<CR>",
-    desc = "output of the stage (at a gate: open it)",
+    desc = "output of the stage (at a gate, or one done by hand: open it)",
     fn = function()
       show("output")
     end,
