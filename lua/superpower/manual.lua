@@ -88,9 +88,7 @@ local function show(this)
       vim.schedule(function()
         if waiting[this.root] == this and vim.v.exiting == vim.NIL then
           require("superpower.notify").info(
-            ("stage %d still waits for its result: :Superpower gate opens it, :Superpower skip leaves it out"):format(
-              this.stage
-            )
+            ("stage %d still waits: :Superpower gate opens it, skip leaves it out"):format(this.stage)
           )
         end
       end)
