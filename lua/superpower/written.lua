@@ -104,6 +104,7 @@ end
 ---@param buf integer
 function M.wipe(buf)
   if vim.api.nvim_buf_is_valid(buf) then
+    vim.iter(vim.fn.win_findbuf(buf)):each(require("superpower.ui.float").leave)
     pcall(vim.api.nvim_buf_delete, buf, { force = true })
   end
 end

@@ -118,6 +118,30 @@ describe("a file under review that cannot be opened", function()
   end)
 end)
 
+describe("a comment that is left in another tab", function()
+  it("comes along when it is written on elsewhere, and the editor lives", function()
+    local nvim = child()
+    local run = S.run({ state = "paused", reason = "needs-human", detail = "which?", mark = "held" })
+    run.root = nvim.project
+    S.answer(nvim, "status", run)
+    nvim:cmd("Superpower gate")
+    nvim:wait_screen("waits for you:")
+    nvim:feed("blue<Esc>")
+    -- Whatever opens a window from there and closes it: a hover, a list of keys.
+    nvim:lua([[
+      local place = { relative = "editor", width = 9, height = 1, row = 0, col = 0 }
+      vim.api.nvim_win_close(vim.api.nvim_open_win(vim.api.nvim_create_buf(false, true), true, place), true)
+    ]])
+    nvim:cmd("tabnew")
+    nvim:cmd("Superpower gate")
+    nvim:wait_screen("waits for you:")
+    eq("blue", nvim:lua("return vim.api.nvim_buf_get_lines(0, 0, 1, false)[1]"))
+    nvim:cmd("tabfirst")
+    lacks(nvim:text(), "waits for you:")
+    ok(nvim:alive())
+  end)
+end)
+
 describe("a window that is made a split", function()
   local function made_split(nvim, key)
     nvim:feed("<C-w>" .. key)

@@ -42,7 +42,7 @@ end
 ---@param key string
 function M.drop(key)
   local buf = drafts[key]
-  if buf and vim.fn.bufwinid(buf) == -1 then
+  if buf and #vim.fn.win_findbuf(buf) == 0 then
     drafts[key] = nil
     written.wipe(buf)
   end

@@ -188,10 +188,10 @@ function M.paint(buf, lines)
   end
 end
 
---- Neovim 0.11 and 0.12 end where a float is closed that is the current window of another tab page, and the window that
---- was current there before it is gone.
+--- Before a window is closed: Neovim 0.11 and 0.12 crash where a float is closed that is the current window of another tab
+--- page, and the window that was current there before it is gone.
 ---@param win integer
-local function leave(win)
+function M.leave(win)
   local tab = vim.api.nvim_win_get_tabpage(win)
   if tab == vim.api.nvim_get_current_tabpage() or vim.api.nvim_tabpage_get_win(tab) ~= win then
     return
@@ -206,7 +206,7 @@ end
 ---@param float superpower.Float?
 function M.close(float)
   if float and vim.api.nvim_win_is_valid(float.win) then
-    leave(float.win)
+    M.leave(float.win)
     pcall(vim.api.nvim_win_close, float.win, true)
   end
 end
