@@ -267,3 +267,29 @@ fn a_server_that_answers_nonsense_is_one_run_instead() {
         assert!(said.contains("OpenCode's server does not do ("), "{form}: {said}");
     }
 }
+
+#[test]
+fn releases_that_say_only_of_a_message_whose_it_is_are_understood() {
+    let script = r#"
+put = events.put
+def older(event):
+    told = event["properties"]
+    inner = told.get("part") or told.get("info") if event["type"] in ("message.updated", "message.part.updated") else None
+    if inner: inner["sessionID"] = told.pop("sessionID")
+    put(event)
+events.put = older
+def work(body): say("I look."); tool("running", input={}); tool("completed", input={}); done()
+"#;
+    let (signals, ending) = run(script);
+    assert_eq!((ending.outcome, ending.message.as_str()), (Outcome::Passed, "All done."), "{}", ending.tail);
+    assert!(
+        signals.iter().any(|signal| matches!(signal, Signal::Progress(Progress::Tool { parent: None, .. })))
+    );
+}
+
+#[test]
+fn a_release_that_tries_again_without_end_is_ended() {
+    let script = "def work(body):\n    for n in range(1, 99): status('retry', attempt=n, message='Too Many Requests', next=int(time.time() * 1000) + 50); time.sleep(0.05)";
+    let outcome = run(script).1.outcome;
+    assert!(matches!(outcome, Outcome::Limited { until: None, .. }), "{outcome:?}");
+}

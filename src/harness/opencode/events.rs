@@ -40,8 +40,8 @@ pub enum Meaning {
     Rests,
     /// It went wrong; rest follows, mostly.
     Failed,
-    /// It tries again at that time, for that reason.
-    Retries(Option<DateTime<Utc>>, String),
+    /// It tries again at that time, for that reason, the so-manieth time.
+    Retries(Option<DateTime<Utc>>, String, u64),
 }
 
 impl Watch {
@@ -69,7 +69,7 @@ impl Watch {
     pub fn event(&mut self, line: &Line<'_>, to: &mut Vec<Signal>) -> Meaning {
         let nothing = Properties::default();
         let event = line.properties.get().unwrap_or(&nothing);
-        let ours = event.session.str() == self.session;
+        let ours = event.session() == self.session;
         match line.kind.str() {
             "message.updated" => {
                 let agents = |info: &&Info<'_>| info.role.str() == "assistant" && info.summary != true;
@@ -79,7 +79,7 @@ impl Watch {
                 Meaning::None
             }
             "message.part.updated" => event.part.get().map_or(Meaning::None, |part| {
-                if ours { self.part(part, to) } else { self.part_of_subagent(event.session.str(), part, to) }
+                if ours { self.part(part, to) } else { self.part_of_subagent(event.session(), part, to) }
             }),
             "message.part.delta" if event.field.str() == "text" => {
                 if let Some(shown) = self.texts.get_mut(event.part_id.str()) {
@@ -107,7 +107,7 @@ impl Watch {
                 Meaning::Failed
             }
             // Of a skill that it cannot read, or a plugin: its work goes on.
-            "session.error" if event.session.str().is_empty() => {
+            "session.error" if event.session().is_empty() => {
                 self.reader.error_line(Failure::of(&event.error).message());
                 Meaning::None
             }
@@ -142,7 +142,7 @@ impl Watch {
         let text = format!("{why}, retry {} in {left}s", status.attempt.count());
         self.reader.tail.line(&format!("[{text}]"));
         to.push(Signal::Progress(Progress::Waiting { text }));
-        Meaning::Retries(until, why)
+        Meaning::Retries(until, why, status.attempt.count())
     }
 
     fn part(&mut self, part: &Part<'_>, to: &mut Vec<Signal>) -> Meaning {

@@ -30,6 +30,8 @@ const REST: Duration = Duration::from_millis(250);
 const ERROR: Duration = Duration::from_secs(2);
 /// Whoever waits longer than this for another try does not wait in a running process.
 const FAR: TimeDelta = TimeDelta::minutes(10);
+/// So often it tries again at most; releases before 1.18 do without end.
+const RETRIES: u64 = 5;
 /// Events that say nothing of the work.
 const DULL: &[&str] = &[
     r#""server.heartbeat""#,
@@ -231,20 +233,21 @@ impl Served {
                 to.wake = Some(REST);
             }
             (Meaning::Failed, _) => self.fail_later(to),
-            (Meaning::Retries(until, why), Phase::Working | Phase::Resting) => {
+            (Meaning::Retries(until, why, times), Phase::Working | Phase::Resting) => {
                 self.means(Meaning::Working, to);
-                self.retries(until, &why, to);
+                self.retries(until, &why, times, to);
             }
             _ => {}
         }
     }
 
-    /// It waits for another try; for one that is far away, the run waits instead.
-    fn retries(&mut self, until: Option<DateTime<Utc>>, why: &str, to: &mut Actions) {
+    /// It waits for another try; for one that is far away, or one of too many, the run waits instead.
+    fn retries(&mut self, until: Option<DateTime<Utc>>, why: &str, times: u64, to: &mut Actions) {
         let now = Utc::now();
-        if let Some(until) = until.filter(|until| *until > now + FAR) {
+        let far = until.filter(|until| *until > now + FAR);
+        if far.is_some() || times > RETRIES {
             let outcome = match limit::trouble(why) {
-                Trouble::Limit => limit::limited(why, Some(until), now),
+                Trouble::Limit => limit::limited(why, far, now),
                 _ => Outcome::Transient { why: why.to_owned() },
             };
             self.fail(outcome, to);

@@ -63,12 +63,24 @@ pub struct Properties<'a> {
     pub request: Text<'a>,
 }
 
+impl Properties<'_> {
+    /// Whose it is: releases before 1.3 say so only of the message or the part that is told of.
+    pub fn session(&self) -> &str {
+        let part = self.part.get().map(|part| part.session.str());
+        let info = self.info.get().map(|info| info.session.str());
+        let mut all = [Some(self.session.str()), part, info].into_iter().flatten();
+        all.find(|session| !session.is_empty()).unwrap_or_default()
+    }
+}
+
 /// A message, or a session.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Info<'a> {
     #[serde(borrow)]
     pub id: Text<'a>,
+    #[serde(borrow, rename = "sessionID")]
+    pub session: Text<'a>,
     #[serde(borrow)]
     pub role: Text<'a>,
     #[serde(borrow, rename = "parentID")]
@@ -108,6 +120,8 @@ pub struct Told<'a> {
 pub struct Part<'a> {
     #[serde(borrow)]
     pub id: Text<'a>,
+    #[serde(borrow, rename = "sessionID")]
+    pub session: Text<'a>,
     #[serde(borrow, rename = "messageID")]
     pub message: Text<'a>,
     #[serde(borrow, rename = "type")]
