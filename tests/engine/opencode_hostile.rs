@@ -293,3 +293,9 @@ fn a_release_that_tries_again_without_end_is_ended() {
     let outcome = run(script).1.outcome;
     assert!(matches!(outcome, Outcome::Limited { until: None, .. }), "{outcome:?}");
 }
+
+#[test]
+fn a_turn_that_ends_with_its_stream_is_tried_again() {
+    let outcome = run("def work(body): say('half'); rest('unknown')").1.outcome;
+    assert_eq!(outcome, Outcome::Transient { why: "its stream was cut".to_owned() });
+}

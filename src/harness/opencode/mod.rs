@@ -251,6 +251,9 @@ fn judged(setup: &Setup, reader: &Reader, end: &End, refused: &[String]) -> Outc
             // It ends where a permission is refused, and says nothing of it to the model.
             Outcome::NeedsHuman { question: format!("refused: {}; {HINT}", refused.join(", ")) }
         }
+        Last::Unknown if !matches!(end.stopped, Some(Stopped::Asked | Stopped::Limit(_))) => {
+            Outcome::Transient { why: "its stream was cut".to_owned() }
+        }
         _ => {
             let said = first_line(errors.trim_start_matches("Error: "));
             let exit = match end.stopped {
