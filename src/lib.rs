@@ -19,6 +19,7 @@ pub mod diagnostic;
 pub mod environ;
 pub mod source;
 pub mod suggest;
+pub mod terminal;
 
 pub mod assist;
 pub mod check;

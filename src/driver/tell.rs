@@ -1,8 +1,8 @@
 //! What others see and hear of a drive: pictures of the run, events, and the log.
 
 use super::Drive;
-use crate::run::log::visible;
 use crate::run::snapshot;
+use crate::terminal::visible;
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::Path;
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 /// How long between two pictures of a run's progress: with those that a change makes at once, no second has more than 30.
 const FRAME: Duration = Duration::from_millis(36);
-/// Of a long run, drawing may take this share of the time at most.
+/// Drawing a long run takes one part in so many of the time, at most.
 const SHARE: u32 = 50;
 
 /// A picture of a run. It is written as it is drawn, one stage after the other, and once for everybody: as a tree of values, one of

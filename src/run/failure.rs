@@ -1,7 +1,7 @@
 //! A failed attempt, and what of it a human is shown.
 
-use super::log::{plain, visible};
 use crate::plan::one_line;
+use crate::terminal::{plain, visible};
 
 /// A failed attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]

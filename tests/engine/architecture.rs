@@ -21,6 +21,7 @@ const PURE: &[&str] = &[
     "source",
     "suggest",
     "template",
+    "terminal",
 ];
 
 /// What a pure module does not name.

@@ -19,7 +19,7 @@ use super::words::{exit_words, first_line, note};
 use super::{Actions, Answer, End, Ending, Harness, Invocation, Launch, Stopped, Task};
 use crate::outcome::Outcome;
 use crate::process::Environment;
-use crate::run::log::plain;
+use crate::terminal::plain;
 use flags::Flags;
 use read::{Last, Reader};
 use run::Run;

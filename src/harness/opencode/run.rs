@@ -8,7 +8,7 @@ use super::{CUTS, HINT, How, Setup, judged};
 use crate::harness::words::{cut_line, note};
 use crate::harness::{Actions, End, Ending, Harness, Invocation, Progress, Signal, Stopped, Task};
 use crate::outcome::Outcome;
-use crate::run::log::plain;
+use crate::terminal::plain;
 use std::time::Duration;
 
 /// After so much silence outside of a step, that is shown: it retries without a word.

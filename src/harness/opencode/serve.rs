@@ -15,7 +15,7 @@ use crate::harness::words::{cut_line, exit_words, questions};
 use crate::harness::{Actions, Answer, End, Ending, Harness, Invocation, Request, Server, Stopped, Task};
 use crate::outcome::Outcome;
 use crate::process::Environment;
-use crate::run::log::plain;
+use crate::terminal::plain;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use chrono::{DateTime, TimeDelta, Utc};
