@@ -124,12 +124,13 @@ impl Drive {
         }
     }
 
-    /// Pause, cancel, or skip what a human carries out. Whoever is told that it took effect can rely on that: it is on disk by then.
+    /// Pause, cancel, or skip what a human carries out. Whoever is told that it took effect can rely on that: it is on disk
+    /// by then.
     pub(super) fn verb(&mut self, event: Event, reply: &Sender<Option<Result<(), Refusal>>>) {
-        let mut lost = self.failed;
-        if matches!(event, Event::Skipped { .. }) {
-            // It goes on with the run, which one that is about to end leaves to the next drive.
-            lost |= self.run.phase != Phase::Running;
+        let skips = matches!(event, Event::Skipped { .. });
+        // A skip goes on with the run, which one that is about to end leaves to the next drive.
+        let lost = self.failed || (skips && self.run.phase != Phase::Running);
+        if skips && !lost {
             self.checkpoint_skipped();
         }
         let answer = if lost { None } else { Some(self.apply(event)) };

@@ -280,6 +280,8 @@ pub(super) fn launch(run: &mut Run, stage: usize, resume: bool, at: DateTime<Utc
     state.launch = Some(run.launches);
     state.launches += 1;
     state.process = None;
+    // Which one it is now is told when it has started: until then no human has it in hand.
+    state.harness = None;
     let session = state.session.clone().filter(|_| resume);
     let (kind, actor) = run.plan.actor(stage);
     let kind = if kind == "pipeline" { "agent" } else { kind };

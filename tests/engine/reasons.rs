@@ -278,3 +278,17 @@ fn a_gate_first_and_two_in_a_row_and_nothing_to_rework() {
     table.step(decide(1, Decision::Approve)).unwrap();
     assert!(starts(&table.decide()).is_some());
 }
+
+#[test]
+fn a_stage_is_in_a_humans_hands_from_the_start_of_that_launch_on() {
+    let mut table = Table::new();
+    let (launch, harness) = (table.run.launches, "manual".to_owned());
+    assert!(!table.run.stages[0].in_hand());
+    table.step(Event::AgentStarted { launch, harness, process: None }).unwrap();
+    assert!(table.run.stages[0].in_hand());
+    table.end(Outcome::Blocked { why: "no".into() });
+    table.step(Event::Retried { by: "ann".into(), comment: String::new() }).unwrap();
+    assert!(!table.run.stages[0].in_hand(), "its harness may be another one by now");
+    let skip = table.step(Event::Skipped { by: "ann".into() });
+    assert!(matches!(skip, Err(Refusal::NotNow { .. })), "{skip:?}");
+}
