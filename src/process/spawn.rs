@@ -48,6 +48,9 @@ pub enum Item<T> {
 
 /// The threads' names begin so, for whoever looks at the editor's threads.
 const THREAD: &str = "superpower";
+/// How long something that is short for a moment is given to come back.
+const MOMENT: Duration = Duration::from_millis(10);
+
 /// Starts a process. Everything it prints, and what others put into `inbox`, comes out of [`Process::next`].
 pub fn spawn<T: Send + 'static>(
     spec: Spec,
@@ -156,7 +159,11 @@ fn watch<T: Send + 'static>(
         let mut buffer = vec![0; 64 * 1024];
         while !sources.is_empty() || death.is_some() {
             let pipes = sources.iter().map(|source| &source.pipe);
-            let Ok(dead) = Pipe::wait_to_read(pipes, death.as_ref()) else { continue };
+            let Ok(dead) = Pipe::wait_to_read(pipes, death.as_ref()) else {
+                // The system has no memory for it: asked without a rest, it would have a whole core less too.
+                thread::sleep(MOMENT);
+                continue;
+            };
             sources.retain_mut(|source| {
                 let pump = AssertUnwindSafe(|| source.pump(&mut buffer, pid, &inbox));
                 let goes_on = catch_unwind(pump).unwrap_or(false);
@@ -177,7 +184,7 @@ fn watch<T: Send + 'static>(
 fn start(command: &mut Command) -> io::Result<Child> {
     for _ in 0..20 {
         match command.spawn() {
-            Err(e) if e.raw_os_error() == Some(libc::ETXTBSY) => thread::sleep(Duration::from_millis(10)),
+            Err(e) if e.raw_os_error() == Some(libc::ETXTBSY) => thread::sleep(MOMENT),
             done => return done,
         }
     }
