@@ -26,7 +26,7 @@ pub use resolve::{Harnesses, Kind, Missing, Resolved, Settings, resolve};
 
 use crate::outcome::{Outcome, ProcessRecord, Session, Usage};
 use crate::process::{Exit, Limit};
-pub use crate::process::{Request, Server};
+pub use crate::process::{Request, Server, Way};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::time::Duration;

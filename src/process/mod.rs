@@ -35,7 +35,7 @@ pub use spawn::{Item, Stdin, Stream, spawn};
 pub use supervise::{Event, Limit, Process};
 pub use sweep::sweep;
 pub use tree::{ATTEMPT, RUN_ID};
-pub use web::{Request, Server};
+pub use web::{Request, Server, Way};
 
 use std::ffi::OsString;
 use std::path::PathBuf;

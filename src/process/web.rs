@@ -35,10 +35,19 @@ pub struct Request {
     pub name: String,
     /// The path.
     pub path: String,
-    /// What is posted; nothing for a GET.
-    pub post: Option<Value>,
-    /// Whether it is asked as somebody who does not know the password.
-    pub stranger: bool,
+    /// How it is asked.
+    pub way: Way,
+}
+
+/// How a request is made.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Way {
+    /// A GET.
+    Get,
+    /// A GET by somebody who does not know the password.
+    Stranger,
+    /// A POST of this.
+    Post(Value),
 }
 
 /// A process's server, while it is connected.
@@ -164,10 +173,10 @@ impl<T> Wire<T> {
         request: &Request,
     ) -> Result<(u16, Value), ureq::Error> {
         let url = format!("http://127.0.0.1:{}{}", server.port, request.path);
-        let mut response = match &request.post {
-            None if request.stranger => agent.get(url).call()?,
-            None => agent.get(url).header("authorization", &server.authorization).call()?,
-            Some(body) => {
+        let mut response = match &request.way {
+            Way::Stranger => agent.get(url).call()?,
+            Way::Get => agent.get(url).header("authorization", &server.authorization).call()?,
+            Way::Post(body) => {
                 let post = agent.post(url).header("authorization", &server.authorization);
                 post.header("content-type", "application/json").send(body.to_string())?
             }

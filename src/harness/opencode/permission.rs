@@ -3,7 +3,7 @@
 use super::wire::Properties;
 use crate::harness::allowed::{self, DENIED, NOBODY};
 use crate::harness::words::note;
-use crate::harness::{Actions, Answer, Question, Request, Signal, tool};
+use crate::harness::{Actions, Answer, Question, Request, Signal, Way, tool};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -22,7 +22,7 @@ pub struct Permissions {
     /// All that was ever asked: one that is told of again is no other.
     asked: BTreeSet<String>,
     refused: Vec<String>,
-    /// Something was denied, and nothing was said of that to whoever it ended a turn for.
+    /// Something was denied in this turn, which that may end.
     denied: bool,
 }
 
@@ -87,13 +87,14 @@ impl Permissions {
         }
     }
 
-    /// Whether something was denied since this was asked last.
-    pub fn denied(&mut self) -> bool {
-        std::mem::take(&mut self.denied)
+    /// Whether something was denied since its last turn was over.
+    pub fn denied(&self) -> bool {
+        self.denied
     }
 
-    /// Nothing is waited for any more.
+    /// Its turn is over: nothing is waited for any more.
     pub fn over(&mut self, to: &mut Actions) {
+        self.denied = false;
         to.signals.extend(std::mem::take(&mut self.open).into_keys().map(Signal::Withdrawn));
     }
 
@@ -169,5 +170,5 @@ fn reply(id: &str, why_not: Option<&str>, to: &mut Actions) {
         Some(why) => json!({"reply": "reject", "message": why}),
     };
     let (name, path) = ("permission".to_owned(), format!("/permission/{id}/reply"));
-    to.requests.push(Request { name, path, post: Some(post), stranger: false });
+    to.requests.push(Request { name, path, way: Way::Post(post) });
 }

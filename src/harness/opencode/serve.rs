@@ -12,7 +12,9 @@ use super::wire::{Line, Told};
 use super::{CUTS, HINT, How, NAME, Setup, judged};
 use crate::harness::limit::{self, Trouble};
 use crate::harness::words::{cut_line, exit_words, questions};
-use crate::harness::{Actions, Answer, End, Ending, Harness, Invocation, Request, Server, Stopped, Task};
+use crate::harness::{
+    Actions, Answer, End, Ending, Harness, Invocation, Request, Server, Stopped, Task, Way,
+};
 use crate::outcome::Outcome;
 use crate::process::Environment;
 use crate::terminal::plain;
@@ -63,8 +65,8 @@ pub struct Served {
     tries: u8,
     /// It was told to go on, and has not begun with that.
     told_on: bool,
-    /// Whether a rule of ours is added to the user's.
-    ruled: bool,
+    /// The user's rules with ours added, until their own are found to speak of the same.
+    rules: Option<String>,
     /// Why its server does not do.
     given_up: Option<String>,
 }
@@ -94,7 +96,7 @@ impl Served {
                 flags.auto,
             ),
             setup,
-            ruled: !flags.auto && rules::ours(&Environment::current()).is_some(),
+            rules: if flags.auto { None } else { rules::ours(&Environment::current()) },
             flags,
             password: uuid::Uuid::new_v4().simple().to_string(),
             phase: Phase::Starting,
@@ -198,7 +200,7 @@ impl Served {
     }
 
     /// Whether a denial took the calls beside it along, and with them the turn: then it is over in the midst of tools.
-    fn is_cut_short(&mut self) -> bool {
+    fn is_cut_short(&self) -> bool {
         self.told_on || (self.watch.reader.last == Last::Tools && self.permissions.denied())
     }
 
@@ -261,9 +263,7 @@ impl Harness for Served {
         args.extend(["serve", "--port", "0", "--hostname", "127.0.0.1"].map(ToOwned::to_owned));
         args.extend(self.flags.own.iter().cloned());
         let mut env = self.setup.environment();
-        if self.ruled {
-            env.extend(rules::ours(&Environment::current()).map(|ours| (rules::VARIABLE.to_owned(), ours)));
-        }
+        env.extend(self.rules.iter().map(|rules| (rules::VARIABLE.to_owned(), rules.clone())));
         env.push(("OPENCODE_SERVER_USERNAME".to_owned(), NAME.to_owned()));
         env.push(("OPENCODE_SERVER_PASSWORD".to_owned(), self.password.clone()));
         Invocation { args, env, streams: true, wake: Some(START), ..Invocation::default() }
@@ -376,13 +376,13 @@ impl Harness for Served {
 }
 
 fn get(name: &str, path: &str, to: &mut Actions) {
-    request(name, path, None, to);
+    request(name, path, Way::Get, to);
 }
 
 fn post(name: &str, path: &str, body: Value, to: &mut Actions) {
-    request(name, path, Some(body), to);
+    request(name, path, Way::Post(body), to);
 }
 
-fn request(name: &str, path: &str, post: Option<Value>, to: &mut Actions) {
-    to.requests.push(Request { name: name.to_owned(), path: path.to_owned(), post, stranger: false });
+fn request(name: &str, path: &str, way: Way, to: &mut Actions) {
+    to.requests.push(Request { name: name.to_owned(), path: path.to_owned(), way });
 }

@@ -1,9 +1,9 @@
 //! What comes before the prompt: whether the server knows the name, and a session of this directory.
 
-use super::{Served, get, post, rules};
+use super::{Served, get, post, request, rules};
 use crate::harness::opencode::{File, How, NAME};
 use crate::harness::words::note;
-use crate::harness::{Actions, Request, Signal, Task, is_name};
+use crate::harness::{Actions, Signal, Task, Way, is_name};
 use crate::outcome::Session;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -11,8 +11,7 @@ use std::path::Path;
 impl Served {
     /// It is connected: whether it keeps strangers out, first of all.
     pub(super) fn connected(&mut self, to: &mut Actions) {
-        let (name, path) = ("stranger".to_owned(), "/permission".to_owned());
-        to.requests.push(Request { name, path, post: None, stranger: true });
+        request("stranger", "/permission", Way::Stranger, to);
     }
 
     /// Releases of before 2026 know no password, and neither ask for permissions in the way that is known here.
@@ -26,8 +25,8 @@ impl Served {
 
     /// Its agents, with their rules: whether the user's own speak of what ours are about, and whether it knows the name.
     pub(super) fn agents(&mut self, known: &Value, to: &mut Actions) {
-        if self.ruled && rules::users_speak(known) {
-            self.ruled = false;
+        if self.rules.is_some() && rules::users_speak(known) {
+            self.rules = None;
             self.again = true;
             to.stop = true;
             return;
