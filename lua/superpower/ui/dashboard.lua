@@ -249,10 +249,11 @@ function M.follow(root, page, renew)
     if not page:is_open() then
       runs.listen("dashboard", nil)
     elseif what == "snapshot" and of == root and key() ~= seen then
-      seen = key()
-      -- Asked, not called: while a run is under way the editor waits for none of it.
+      local now = key()
+      seen = now
+      -- Asked, not called: while a run is under way the editor waits for none of it. What was asked for later may come first.
       collect(root, require("superpower.session").ask, function(state)
-        if state and page:is_open() then
+        if state and now == seen and page:is_open() then
           renew(state)
           page:refresh()
         end
