@@ -37,11 +37,11 @@ function M.words(run)
     return ("waits at gate %s%s"):format(at, label), "gate", "SuperpowerGate"
   end
   local bad = run.reason == "failed" or run.reason == "blocked" or run.reason == "auth"
-  local words = ("paused at %s: %s"):format(at, run.reason)
+  local words = "paused at " .. at
   if run.reason == "needs-human" then
     words = "asks at " .. at
-  elseif run.reason == nil or run.reason == "user" then
-    words = "paused at " .. at
+  elseif run.reason and run.reason ~= "user" then
+    words = words .. ": " .. run.reason
   end
   return words .. (detail ~= "" and ": " .. detail or ""),
     bad and "failed" or "held",
@@ -134,13 +134,11 @@ local function entry_line(state, entry, last, names, width)
   end
   table.insert(line, { text.fit(count(entry.stages or 0, "stage"), 11), "SuperpowerNote" })
   room = room - 11
-  local ended = last
-      and ("%s %s"):format(
-        last.state == "paused" and require("superpower.ui.words").paused(last.reason):gsub("^paused: ", "")
-          or last.state,
-        text.age(state.now - last.updated_at)
-      )
-    or ""
+  local ended = ""
+  if last then
+    local how = last.state == "paused" and require("superpower.ui.words").why(last.reason) or last.state
+    ended = ("%s %s"):format(how, text.age(state.now - last.updated_at))
+  end
   local right = room >= 44 and 19 or 0
   local tagged = room >= 60 and tags_width(state) or 0
   local middle = room - right - (tagged > 0 and tagged + 2 or 0)

@@ -37,14 +37,22 @@ function M.opens(run)
   end
 end
 
+--- Why a run is paused, in a word or two.
+---@param reason string?
+---@return string
+function M.why(reason)
+  if reason == "needs-human" then
+    return "asks you"
+  end
+  return reason ~= "user" and reason or "paused"
+end
+
 --- That a run is paused, and why.
 ---@param reason string?
 ---@return string
 function M.paused(reason)
-  if reason == "needs-human" then
-    return "asks you"
-  end
-  return (reason == nil or reason == "user") and "paused" or "paused: " .. reason
+  local why = M.why(reason)
+  return why == reason and "paused: " .. why or why
 end
 
 --- The state in one or two words.
