@@ -136,7 +136,7 @@ end
 --- No gate waits: what does, if anything.
 ---@param root string
 ---@param run superpower.Snapshot?
-function M.none(root, run)
+local function none(root, run)
   if run and require("superpower.ui.words").opens(run) == "answer" then
     return require("superpower.answer").open(root, run.run_id)
   end
@@ -159,7 +159,7 @@ function M.open(root, quiet)
   if err then
     return notify.fault(err)
   elseif not run or not run.gate then
-    return quiet or M.none(root, run)
+    return quiet or none(root, run)
   end
   runs.show(root)
   local function focus()

@@ -13,7 +13,8 @@ local rule = "--- write the result below this line; :w hands it in ---"
 ---@field prompt_path string
 ---@field buf? integer
 
-local handed = {} ---@type table<string, { run_id: string, stage: integer, message: string }> by root: what was handed in last
+---@type table<string, { run_id: string, stage: integer, message: string }> by root: what was handed in last
+local handed = {}
 local waiting = {} ---@type table<string, superpower.InHand> by root: each project may drive a run
 
 ---@param lines string[]

@@ -27,8 +27,8 @@ end
 
 local plain = vim.notify
 
---- Whether Neovim itself shows this, on one line and with a command line to show it on: a longer one than the screen
---- would ask for a key. A user's own `vim.notify` gets the whole of it.
+--- Whether Neovim itself shows this, as one line that is longer than the screen is wide: it would ask for a key. A user's
+--- own `vim.notify` gets the whole of it.
 ---@param message string
 ---@return boolean
 local function too_long(message)

@@ -1,5 +1,5 @@
---- Runs as progress messages of Neovim 0.12: one id while a run is driven, told at each stage, always ended. The editor shows
---- them in the message line, in `vim.ui.progress_status()` and to its terminal; plugins hear them as `Progress`.
+--- Runs as progress messages of Neovim 0.12: one id while a run is driven, told at each stage, always ended. The editor
+--- shows them in the message line, in `vim.ui.progress_status()` and to its terminal; plugins hear them as `Progress`.
 local M = {}
 
 local told = {} ---@type table<string, { key: string, id?: integer|string }> what was told last, by run
