@@ -190,6 +190,8 @@ fn newer(_pid: u32) -> Option<std::ops::RangeInclusive<u32>> {
 /// Takes its status, after which its id is anybody's.
 pub(super) fn reaped(leader: &Leader, child: Option<Child>) -> Exit {
     let Some(mut child) = child else { return Exit::Stuck };
+    // Its death may never come, and whoever signals it until then must not wait for the lock.
+    leader.wait();
     let mut state = locked(&leader.state);
     match child.wait() {
         Ok(status) => {
@@ -198,5 +200,25 @@ pub(super) fn reaped(leader: &Leader, child: Option<Child>) -> Exit {
             code.or_else(|| status.signal().map(Exit::Signal)).unwrap_or(Exit::Stuck)
         }
         Err(_) => Exit::Stuck,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::process::CommandExt;
+    use std::process::Command;
+
+    #[test]
+    fn whoever_waits_for_its_death_keeps_nobody_from_signalling_it() {
+        let child = Command::new("sleep").arg("600").process_group(0).spawn().unwrap();
+        let mark = Mark { run_id: "r".to_owned(), stage: 1, launch: 1 };
+        let leader = Leader::new(child.id(), mark);
+        std::thread::scope(|scope| {
+            let reaper = scope.spawn(|| reaped(&leader, Some(child)));
+            std::thread::sleep(Duration::from_millis(50));
+            leader.signal(libc::SIGTERM);
+            assert_eq!(reaper.join().unwrap(), Exit::Signal(libc::SIGTERM));
+        });
     }
 }
