@@ -80,3 +80,18 @@ fn signal_name(signal: i32) -> &'static str {
         _ => "",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::failure::Failure;
+
+    #[test]
+    fn behind_the_bare_end_of_a_process_stands_what_it_printed_last() {
+        for exit in [Exit::Code(1), Exit::Signal(libc::SIGKILL), Exit::Signal(64)] {
+            let why = exit_words(exit);
+            let shown = Failure { why: why.clone(), tail: "oops".to_owned() }.shown();
+            assert_eq!(shown, format!("{why}: oops"));
+        }
+    }
+}
