@@ -37,15 +37,14 @@ fn masked(inputs: &Inputs, secrets: &Secrets) -> Inputs {
 /// Letters of an input that tell one run from another.
 const ABOUT: usize = 100;
 
-/// The first required input that is a text, else the first that was given.
+/// The first required input that is a text, else the first that has a value.
 fn about(run: &Run, secrets: &Secrets) -> String {
-    let declared = &run.plan.declaration.inputs;
-    let said =
-        |input: &&Input| run.plan.inputs.get(&input.name.value).filter(|value| !value.trim().is_empty());
-    let matters = |input: &&Input| input.required && matches!(input.kind, InputKind::String);
-    let given = || declared.iter().filter(|input| said(input).is_some());
-    let most = given().find(matters).or_else(|| given().next()).as_ref().and_then(said);
-    let line = most.map(|value| crate::plan::one_line(&secrets.mask(value))).unwrap_or_default();
+    let declared = run.plan.declaration.inputs.iter();
+    let values = declared.filter_map(|input| Some((input, run.plan.inputs.get(&input.name.value)?)));
+    let said: Vec<_> = values.filter(|(_, value)| !value.trim().is_empty()).collect();
+    let matters = |input: &Input| input.required && matches!(input.kind, InputKind::String);
+    let most = said.iter().find(|(input, _)| matters(input)).or(said.first());
+    let line = most.map(|(_, value)| crate::plan::one_line(&secrets.mask(value))).unwrap_or_default();
     line.chars().take(ABOUT).collect()
 }
 

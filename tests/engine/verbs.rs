@@ -132,6 +132,10 @@ fn a_run_of_the_history_says_what_it_is_about() {
     world.run("one", json!({ "goal": "search that\nforgives typos" }));
     world.settled();
     assert_eq!(world.ok("runs", json!({}))[0]["about"], "search that forgives typos");
+    world.declare("two", &format!("inputs:\n  - {{name: note}}\n  - {{name: scope, default: full}}\n{ONE}"));
+    world.run("two", json!({ "note": " " }));
+    world.settled();
+    assert_eq!(world.ok("runs", json!({}))[0]["about"], "full");
 }
 
 #[test]
