@@ -33,9 +33,9 @@ impl Command {
 
     /// The end of what it printed. What it complained about comes last: the two come by pipes of their own, in no order.
     fn printed(&self) -> String {
-        let errors = self.errors.text();
-        let errors = tail(&errors, TAIL / 2);
-        tail(&self.message.text(), TAIL - errors.len()).to_owned() + errors
+        let (message, errors) = (self.message.text(), self.errors.text());
+        let errors = tail(&errors, TAIL.saturating_sub(message.len()).max(TAIL / 2));
+        tail(&message, TAIL - errors.len()).to_owned() + errors
     }
 
     fn asked(&self, message: &str) -> String {

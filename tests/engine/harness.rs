@@ -181,6 +181,19 @@ fn a_fault_in_a_harness_is_a_failed_attempt() {
 }
 
 #[test]
+fn what_a_command_complained_about_comes_last_and_gets_the_room_that_its_output_leaves() {
+    let dir = tempfile::tempdir().unwrap();
+    let complaint = "seq 1000 1799 >&2; exit 1"; // 4000 bytes
+    for (output, begins) in [("echo out", "out\n1000\n"), ("seq 1000 1799", "90\n1391\n")] {
+        let script = format!("{output}; {complaint}");
+        let (_running, signals) = start("command", &command(&["sh", "-c", &script]), launch_in(dir.path()));
+        let tail = ended(&signals).1.tail;
+        assert!(tail.starts_with(begins) && tail.ends_with("1798\n1799\n"), "{tail}");
+        assert!(tail.len() <= 4096);
+    }
+}
+
+#[test]
 fn secrets_are_masked_in_everything_that_is_told_also_in_pieces() {
     let dir = tempfile::tempdir().unwrap();
     // SAFETY: no other thread of this test's process reads the environment by C.
