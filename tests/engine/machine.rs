@@ -71,7 +71,7 @@ fn plan(shapes: &[Shape]) -> Arc<Plan> {
 enum Throw {
     Decide(bool),
     End(u8, u8),
-    Started(u8),
+    Started(u8, bool),
     Gate(u8, u8, u8),
     WaitEnded(u8),
     Pause,
@@ -88,7 +88,7 @@ fn throws() -> impl Strategy<Value = Vec<Throw>> {
     let one = prop_oneof![
         8 => any::<bool>().prop_map(Throw::Decide),
         8 => (0..9u8, 0..3u8).prop_map(|(how, launch)| Throw::End(how, launch)),
-        1 => (0..3u8).prop_map(Throw::Started),
+        2 => (0..3u8, any::<bool>()).prop_map(|(launch, by_hand)| Throw::Started(launch, by_hand)),
         5 => (0..3u8, 0..4u8, 0..3u8).prop_map(|(how, stage, visit)| Throw::Gate(how, stage, visit)),
         2 => any::<u8>().prop_map(Throw::WaitEnded),
         1 => Just(Throw::Pause),
@@ -96,7 +96,7 @@ fn throws() -> impl Strategy<Value = Vec<Throw>> {
         1 => (0..30u8).prop_map(|n| if n == 0 { Throw::Cancel } else { Throw::Resume }),
         3 => Just(Throw::Resume),
         2 => Just(Throw::Retry),
-        1 => Just(Throw::Skip),
+        2 => Just(Throw::Skip),
         1 => (0..3u8, any::<bool>()).prop_map(|(fact, value)| Throw::Fact(fact, value)),
         1 => (any::<u8>(), any::<bool>()).prop_map(|(stage, run)| Throw::Verdict(stage, run)),
     ];
@@ -142,6 +142,18 @@ impl Witness {
             Event::GateDecided { stage, visit, .. } => {
                 prop_assert!(self.decided.insert((*stage, *visit)), "gate {stage}.{visit} was decided twice");
                 prop_assert_eq!(before, &Phase::Paused { reason: Reason::Gate, detail: String::new() });
+            }
+            Event::Skipped { .. } if *before == Phase::Running => {
+                let skipped = effects.iter().find_map(|effect| match effect {
+                    Effect::StopAgent { launch } => self.started.get(launch),
+                    _ => None,
+                });
+                let harness = skipped.and_then(|stage| run.stages[*stage].harness.as_deref());
+                prop_assert_eq!(
+                    harness,
+                    Some("manual"),
+                    "only what a human carries out is skipped while it is"
+                );
             }
             _ => {}
         }
@@ -210,8 +222,9 @@ fn event(run: &Run, throw: &Throw) -> Option<Event> {
             tail: String::new(),
             usage: Usage::default(),
         },
-        Throw::Started(launch) => {
-            Event::AgentStarted { launch: near(*launch), harness: "fake".into(), process: None }
+        Throw::Started(launch, by_hand) => {
+            let harness = if *by_hand { "manual" } else { "fake" };
+            Event::AgentStarted { launch: near(*launch), harness: harness.into(), process: None }
         }
         Throw::Gate(how, stage, visit) => {
             let current = run.current().unwrap_or(0);
