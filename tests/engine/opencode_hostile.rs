@@ -85,7 +85,10 @@ def work(body):
 fn a_page_in_place_of_an_answer_is_a_server_that_does_not_do() {
     let page = "def do_GET(self):\n    if self.path == '/event': return get(self)\n    data = b'<!doctype html><title>OpenCode</title>'; self.send_response(200); self.send_header('content-length', str(len(data))); self.end_headers(); self.wfile.write(data)\nget = Handler.do_GET; Handler.do_GET = do_GET";
     let said = notes(&run(page).0);
-    assert!(said.contains("OpenCode's server does not do"), "{said}");
+    assert!(said.contains("OpenCode's server does not do (it asks nobody for a password"), "{said}");
+    let locked = page.replace("if self.path == '/event'", "if self.path in ('/event', '/permission')");
+    let said = notes(&run(&locked).0);
+    assert!(said.contains("does not do (what it says of its agents is not understood)"), "{said}");
 }
 
 #[test]
@@ -265,6 +268,10 @@ fn a_server_that_answers_nonsense_is_one_run_instead() {
         );
         let said = notes(&run(&script).0);
         assert!(said.contains("OpenCode's server does not do ("), "{form}: {said}");
+        assert!(
+            !said.contains("password"),
+            "what was not answered asks for no password, and is not without: {said}"
+        );
     }
 }
 

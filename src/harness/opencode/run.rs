@@ -44,8 +44,7 @@ impl Harness for Run {
         }
         match &setup.resume {
             Some(id) => add(&["--session", id]),
-            // Its own title costs a request.
-            None => add(&["--title", &format!("superpower-{}", setup.launch.stage)]),
+            None => add(&["--title", &setup.title()]),
         }
         args.extend(setup.extra.iter().cloned());
         Invocation {

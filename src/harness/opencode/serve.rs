@@ -168,12 +168,14 @@ impl Served {
     /// An answer to a request of ours.
     fn answered(&mut self, told: &Told<'_>, to: &mut Actions) {
         let good = told.status.0.is_some_and(|status| (200.0..300.0).contains(&status));
-        let why = || match told.status.0 {
-            Some(status) => format!("{} was answered with {status}", told.answer.str()),
-            None => format!("{}: {}", told.answer.str(), told.error.str()),
+        let why = || match (told.answer.str(), told.status.0) {
+            ("events", Some(200.0)) => "its events ended".to_owned(),
+            (name, Some(_)) if good => format!("what it says of its {name} is not understood"),
+            (name, Some(status)) => format!("{name} was answered with {status}"),
+            (name, None) => format!("{name}: {}", told.error.str()),
         };
         match (told.answer.str(), self.phase) {
-            ("stranger", Phase::Starting) => self.let_in(told.status.0, to),
+            ("stranger", Phase::Starting) if told.status.0.is_some() => self.let_in(told.status.0, to),
             ("agents", Phase::Starting) if good && told.body.is_array() => self.agents(&told.body, to),
             ("commands", Phase::Starting) if good && told.body.is_array() => self.commands(&told.body, to),
             ("session", Phase::Starting) if good => self.session_is(&told.body, to),
