@@ -59,7 +59,7 @@ const HAS: &str = "TEST_HAS_CONFIGURATION";
 
 #[test]
 fn what_the_user_has_in_the_configuration_stays() {
-    let users = "{\"model\": \"a/b\", // with a comment\n \"agent\": {\"coder\": {\"temperature\": 0.5,},},}";
+    let users = "{\"model\": \"a/b\", // with a comment\n \"theme\": \"é// /* \\\" */,}\", /* another */ \"agent\": {\"coder\": {\"temperature\": 0.5,},},}";
     let mut test = std::process::Command::new(std::env::current_exe().unwrap());
     test.args(["--exact", "opencode::a_user_with_a_configuration", "--nocapture"]);
     let done = test.env("OPENCODE_CONFIG_CONTENT", users).env(HAS, "1").output().unwrap();
@@ -74,7 +74,8 @@ fn a_user_with_a_configuration() {
         return;
     }
     let told = told(|launch| agent_file(launch, ".opencode/agents/coder.md", "---\nmode: subagent\n---\nx"));
-    let expected = r#"{"model":"a/b","agent":{"coder":{"temperature":0.5,"mode":"primary"}}}"#;
+    let expected =
+        r#"{"model":"a/b","theme":"é// /* \" */,}","agent":{"coder":{"temperature":0.5,"mode":"primary"}}}"#;
     assert_eq!(told["config"], expected);
 }
 

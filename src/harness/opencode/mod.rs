@@ -6,7 +6,6 @@
 
 mod events;
 mod flags;
-mod jsonc;
 mod permission;
 mod read;
 mod rules;
@@ -21,6 +20,7 @@ use crate::outcome::Outcome;
 use crate::process::Environment;
 use crate::terminal::plain;
 use flags::Flags;
+use jsonc_parser::ParseOptions;
 use read::{Last, Reader};
 use run::Run;
 use serde_json::{Value, json};
@@ -273,7 +273,7 @@ fn judged(setup: &Setup, reader: &Reader, end: &End, refused: &[String]) -> Outc
 fn primary(name: &str) -> Option<String> {
     let users = Environment::current().get(CONFIG).map(|text| text.to_string_lossy().into_owned());
     let users = users.filter(|text| !text.trim().is_empty()).unwrap_or_else(|| "{}".to_owned());
-    let mut config: Value = serde_json::from_str(&jsonc::plain(&users)).ok()?;
+    let mut config: Value = jsonc_parser::parse_to_serde_value(&users, &ParseOptions::default()).ok()?;
     if !config.is_object() {
         return None;
     }
