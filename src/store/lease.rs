@@ -73,7 +73,10 @@ pub fn holder(root: &Path) -> Option<Option<Holder>> {
     let mut file = OpenOptions::new().read(true).open(path(root)).ok()?;
     match file.try_lock_shared() {
         Err(TryLockError::WouldBlock) => Some(read_holder(&mut file)),
-        _ => None,
+        _ => {
+            let _ = file.unlock();
+            None
+        }
     }
 }
 
@@ -100,9 +103,34 @@ impl Lease {
     }
 }
 
+impl Drop for Lease {
+    /// To close the file is not enough: a process that another thread is just starting has a copy of it until it has
+    /// begun with its own program.
+    fn drop(&mut self) {
+        let _ = self.file.unlock();
+    }
+}
+
 fn read_holder(file: &mut File) -> Option<Holder> {
     let mut text = String::new();
     file.seek(SeekFrom::Start(0)).ok()?;
     file.read_to_string(&mut text).ok()?;
     serde_json::from_str(&text).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lock_is_free_as_soon_as_it_is_given_back_whoever_has_a_copy_of_its_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        let Taken::Ours(lease) = take(&root).unwrap() else { panic!("not free") };
+        let _copy = lease.file.try_clone().unwrap();
+        assert!(matches!(take(&root).unwrap(), Taken::Elsewhere(_)));
+        drop(lease);
+        assert_eq!(holder(&root), None);
+        assert!(matches!(take(&root).unwrap(), Taken::Ours(_)));
+    }
 }
