@@ -60,11 +60,30 @@ fn line(row: &Row) -> String {
         line.push_str(&format!(" · {done}/{total}"));
     }
     for text in [&row.task, &row.notes].into_iter().flatten() {
-        // A report often begins with a heading, whose marks say nothing in one line.
-        line.push_str(&format!(" · {}", text.trim_start_matches('#').trim()));
+        line.push_str(&format!(" · {}", without_marks(text)));
     }
     if let Some(time) = row.last_updated.as_deref().and_then(read_time) {
         line.push_str(&format!(" · {}", time.format("%Y-%m-%d %H:%M UTC")));
     }
     line
+}
+
+/// A report often begins with a heading, whose marks say nothing in one line; `#7` is none.
+fn without_marks(text: &str) -> &str {
+    let heading = text.trim_start_matches('#');
+    if heading.starts_with(char::is_whitespace) { heading.trim() } else { text.trim() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_marks;
+
+    #[test]
+    fn a_headings_marks_go_and_a_number_stays() {
+        for (text, shown) in
+            [("## Fine ", "Fine"), ("#7 is mended", "#7 is mended"), (" plain", "plain"), ("#", "#")]
+        {
+            assert_eq!(without_marks(text), shown);
+        }
+    }
 }
