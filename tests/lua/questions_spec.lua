@@ -173,10 +173,11 @@ describe("a stage that asks", function()
     eq("needs-human", Shop.status(nvim).reason)
     nvim:feed("i")
     answers(nvim)
-    local second = T.wait(function()
-      return vim.fn.glob(("%s/.claude/state/runs/%s/attempts/*/prompt.md"):format(nvim.project, run.run_id), true, true)[2]
-    end)
-    contains(T.read(second), "The blue one")
+    local prompts = ("%s/.claude/state/runs/%s/attempts/*/prompt.md"):format(nvim.project, run.run_id)
+    T.wait(function()
+      local second = vim.fn.glob(prompts, true, true)[2]
+      return second and T.read(second):find("The blue one", 1, true)
+    end, 5000, "the answer in the prompt")
   end)
 
   it("is never started again without an answer by <CR> on its run", function()
