@@ -110,6 +110,18 @@ local function run_of(state, row)
     end)
 end
 
+--- What a row is about, wherever it stands.
+---@param row superpower.OverviewRow?
+---@return string?
+local function subject(row)
+  if not row then
+    return nil
+  elseif row.ask or row.manual then
+    return ("stage %s of %s"):format((row.ask or row.manual).stage, (row.ask or row.manual).run_id)
+  end
+  return row.run and row.run.run_id or row.entry.name
+end
+
 ---@param root string
 function M.open(root)
   local notify, overview = require("superpower.notify"), require("superpower.ui.overview")
@@ -230,7 +242,19 @@ function M.open(root)
     end
   end
   M.follow(root, page, function(now)
+    local about = subject(rows[page:row()])
     state = now
+    page:refresh()
+    -- The next key is for what the cursor was put on: where that is gone, for nothing.
+    local same, free ---@type integer?, integer?
+    for line = 1, vim.api.nvim_buf_line_count(page.float.buf) do
+      if not rows[line] then
+        free = free or line
+      elseif subject(rows[line]) == about then
+        same = same or line
+      end
+    end
+    vim.api.nvim_win_set_cursor(page.float.win, { same or free or 1, 0 })
   end)
 end
 
@@ -255,7 +279,6 @@ function M.follow(root, page, renew)
       collect(root, require("superpower.session").ask, function(state)
         if state and now == seen and page:is_open() then
           renew(state)
-          page:refresh()
         end
       end)
     end
