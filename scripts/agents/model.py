@@ -102,8 +102,12 @@ def answer_to(body):
     """The steps of this request's answer."""
     if not body.get("tools"):
         return [("say", "ok")]
-    if HURRY in text_of((body.get("messages") or [{}])[-1].get("content")):
-        return [("say", "Wrapped up.")]
+    # A reminder of the tool's own may follow it.
+    for message in reversed(body.get("messages") or []):
+        if message["role"] == "assistant":
+            break
+        if HURRY in text_of(message.get("content")):
+            return [("say", "Wrapped up.")]
     _, _, text, had = conversation(body)
     answers = script(text)
     steps = answers[had] if had < len(answers) else [("say", "Done.")]
@@ -153,7 +157,7 @@ class Handler(BaseHTTPRequestHandler):
         if self.log:
             tools = [t.get("name") or t.get("function", {}).get("name") for t in body.get("tools", [])]
             entry = {"path": path, "model": body.get("model"), "system": system, "words": words, "had": had,
-                     "last": text_of(body["messages"][-1].get("content")) if body.get("messages") else "",
+                     "last": "\n".join(text_of(m.get("content")) for m in body.get("messages", [])[-2:] if m["role"] != "assistant"),
                      "tools": tools, "steps": steps}
             with lock, open(self.log, "a") as file:
                 file.write(json.dumps(entry) + "\n")

@@ -306,7 +306,8 @@ def permissions(harness):
 
 def retries(harness):
     project = Project(harness, "retries")
-    project.asker(["<<fail: 529 2>>", "<<say: got through.>>"])
+    # The model counts by what it is told: with the same words the other agent's two would have been the last.
+    project.asker(["<<fail: 529 2>>", f"<<say: {harness} got through.>>"])
     screen = project.screen()
     # Every picture is looked at: how long one is shown depends on the machine.
     screen.ask("nvim_exec_lua", """require("superpower.events").tap("waits", function(event)
