@@ -54,7 +54,9 @@ impl Drive {
                     Notice::GateOpened { .. } | Notice::RunPaused { .. } | Notice::RunFinished { .. }
                 );
                 if stops {
-                    // Whoever hears of it and asks for the run must not be given an older one.
+                    // Whoever hears of it and asks for the run, or for all of them, must not be given an older one.
+                    self.unwritten = true;
+                    self.project();
                     self.publish_snapshot();
                     self.dirty = true;
                 }

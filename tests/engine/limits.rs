@@ -175,3 +175,20 @@ fn a_harness_that_panics_fails_the_attempt_and_not_the_run() {
         stage.log()
     );
 }
+
+#[test]
+fn whoever_sees_that_a_run_has_stopped_reads_the_same_in_its_files() {
+    let asks = || Outcome::NeedsHuman { question: "which?".into() };
+    let gate = "  - {agent: a, description: A, gate: human-approval}\n";
+    for (outcomes, stages, state) in
+        [(vec![asks()], TWO, "paused"), (vec![], gate, "paused"), (vec![], TWO, "complete")]
+    {
+        let stage = Stage::ending(outcomes);
+        over(&stage.start(stages));
+        let states = stage.states.lock().unwrap();
+        let stopped: Vec<_> = states.iter().filter(|states| states[0] != "running").collect();
+        assert!(stopped.iter().any(|states| states[0] == state), "{states:?}");
+        let same = |states: &[Value; 3]| states[0] == states[1] && states[1] == states[2];
+        assert!(stopped.iter().all(|states| same(states)), "{states:?}");
+    }
+}

@@ -23,6 +23,8 @@ pub struct Stage {
     clock: Arc<AtomicI64>,
     /// What the editor would have been told.
     pub told: Arc<Mutex<Vec<Value>>>,
+    /// The states of each picture, of `squad.json` and of the run's summary, as the picture was told.
+    pub states: Arc<Mutex<Vec<[Value; 3]>>>,
     /// What the drives work with.
     pub host: Arc<Host>,
 }
@@ -55,19 +57,33 @@ impl Stage {
         let dir = tempfile::Builder::new().prefix("superpower-").tempdir().unwrap();
         let clock = Arc::new(AtomicI64::new(noon().timestamp_millis()));
         let told = Arc::new(Mutex::new(Vec::new()));
-        let (now, listener) = (clock.clone(), told.clone());
+        let states = Arc::new(Mutex::new(Vec::new()));
+        let (now, listener, seen) = (clock.clone(), told.clone(), states.clone());
+        let state = dir.path().join(".claude/state");
         let mut config = Config { harness: "fake".into(), ..Config::default() };
         configure(&mut config);
         let host = Host {
             publish: Box::new(move |_, event| {
-                listener.lock().unwrap().push(serde_json::from_str(&event).unwrap())
+                let event: Value = serde_json::from_str(&event).unwrap();
+                if event["type"] == "snapshot" {
+                    let run = &event["run"];
+                    let summary = format!("runs/{}/summary.json", run["run_id"].as_str().unwrap_or_default());
+                    let kept = |path: &str, field: &str| {
+                        let text = std::fs::read_to_string(state.join(path)).unwrap_or_default();
+                        serde_json::from_str::<Value>(&text).unwrap_or_default()[field].clone()
+                    };
+                    let states =
+                        [run["state"].clone(), kept("squad.json", "status"), kept(&summary, "state")];
+                    seen.lock().unwrap().push(states);
+                }
+                listener.lock().unwrap().push(event);
             }),
             clock: Box::new(move || Utc.timestamp_millis_opt(now.load(Ordering::SeqCst)).unwrap()),
             config,
             harnesses: fake(script),
             secrets: Secrets::default(),
         };
-        Self { dir, clock, told, host: Arc::new(host) }
+        Self { dir, clock, told, states, host: Arc::new(host) }
     }
 
     /// The project's root.
