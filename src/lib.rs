@@ -25,7 +25,6 @@ pub mod assist;
 pub mod check;
 pub mod condition;
 pub mod declaration;
-pub mod project;
 pub mod template;
 
 pub mod outcome;
@@ -34,10 +33,12 @@ pub mod prompt;
 pub mod run;
 
 pub mod config;
+pub mod store;
+
 pub mod process;
+pub mod project;
 
 pub mod harness;
-pub mod store;
 
 pub mod checkpoint;
 pub mod driver;

@@ -1,9 +1,12 @@
 //! What a run leaves on disk, and how it gets there whole.
 
 pub mod atomic;
+pub mod beneath;
 pub mod disk;
 pub mod journal;
 pub mod lease;
 pub mod log;
 pub mod rundir;
+pub mod seal;
 pub mod squad;
+pub mod state;

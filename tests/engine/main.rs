@@ -3,6 +3,7 @@
 mod architecture;
 mod asks;
 mod assist;
+mod beneath;
 mod bounds;
 mod branches;
 mod check;
@@ -53,6 +54,7 @@ mod reports_g;
 mod reports_h;
 mod reports_h_runs;
 mod reports_s;
+mod seal_key;
 mod sealed;
 mod secrets_kept;
 mod stage;

@@ -1,0 +1,320 @@
+//! The one door to files: everything below the project root and in our state folders is opened here.
+//!
+//! A repository is not a friend. What lies in a project may be a link to a file of the user's, a pipe that never
+//! answers, a device without an end, or a file of a hundred gigabytes. So a file is opened by its way down from a
+//! folder that is known, without leaving it; it must be a regular file; and no more of it is read than the caller
+//! says. What is refused is an error that names the file.
+//!
+//! [`Links`] says which links are followed on the way. Nothing is ever written, made, renamed or deleted through one.
+
+mod meta;
+mod refused;
+mod resolve;
+mod tree;
+
+pub use meta::{Entry, Kind, Meta};
+pub use refused::Refused;
+pub use resolve::set_walking;
+
+use super::disk::{Op, pass};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags};
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Bytes of a small file of ours or of the user's: settings, a summary, an agent, a story.
+pub const SMALL: u64 = 16 << 20;
+/// Entries of one folder that are looked at.
+pub const ENTRIES: usize = 100_000;
+
+static SERIAL: AtomicU32 = AtomicU32::new(0);
+
+/// Which symbolic links are followed on the way to a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Links {
+    /// None: for files that only we write. `.claude` itself may be a link that stays in the project.
+    None,
+    /// Those that stay below the folder: for what people write in a project.
+    Beneath,
+    /// All: for the user's own files, outside of projects.
+    All,
+}
+
+/// A folder, through which the files below it are reached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Door {
+    base: PathBuf,
+    links: Links,
+    /// Whether what is made is for its user alone.
+    private: bool,
+}
+
+impl Door {
+    /// Files of the project that only we write: the run state, the logs, a track's checkpoint. `root` is a real path.
+    pub fn ours(root: &Path) -> Self {
+        Self { base: root.to_owned(), links: Links::None, private: false }
+    }
+
+    /// Files of the project that people write: superpowers, agents, skills, stories. `root` is a real path.
+    pub fn people(root: &Path) -> Self {
+        Self { base: root.to_owned(), links: Links::Beneath, private: false }
+    }
+
+    /// The user's own files below a folder outside of projects, such as `~/.claude`.
+    pub fn home(dir: &Path) -> Self {
+        Self { base: dir.to_owned(), links: Links::All, private: false }
+    }
+
+    /// A state folder of ours, outside of projects. The path to it may hold links, what is below it none.
+    pub fn state(dir: &Path) -> Self {
+        Self { base: dir.to_owned(), links: Links::None, private: true }
+    }
+
+    /// The folder.
+    pub fn base(&self) -> &Path {
+        &self.base
+    }
+
+    /// Opens a regular file for reading. Its size is for the caller to bound; [`Door::read`] does.
+    pub fn open(&self, path: &Path) -> io::Result<File> {
+        pass(Op::Read, path)?;
+        self.file(path, OFlags::RDONLY)
+    }
+
+    /// Reads a regular file of at most `max` bytes.
+    pub fn read(&self, path: &Path, max: u64) -> io::Result<Vec<u8>> {
+        read_from(&self.open(path)?, path, max)
+    }
+
+    /// The same as text, a byte-order mark dropped. What is no text is `InvalidData`.
+    pub fn read_text(&self, path: &Path, max: u64) -> io::Result<String> {
+        let text = String::from_utf8(self.read(path, max)?)
+            .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
+        Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
+    }
+
+    /// Opens a regular file for writing that is there already.
+    pub fn open_to_write(&self, path: &Path) -> io::Result<File> {
+        self.file(path, OFlags::WRONLY)
+    }
+
+    /// Opens a regular file for reading and writing, and makes it where it is missing.
+    pub fn open_or_create(&self, path: &Path) -> io::Result<File> {
+        self.file(path, OFlags::RDWR | OFlags::CREATE)
+    }
+
+    /// Opens a regular file to add to its end, and makes it where it is missing.
+    pub fn append(&self, path: &Path) -> io::Result<File> {
+        self.file(path, OFlags::WRONLY | OFlags::CREATE | OFlags::APPEND)
+    }
+
+    /// Makes a file that must not be there yet.
+    pub fn create_new(&self, path: &Path) -> io::Result<File> {
+        pass(Op::Write, path)?;
+        self.file(path, OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL)
+    }
+
+    /// Replaces a file by `bytes`, whole or not at all: written beside, then renamed over. Without a flush, for what
+    /// can be made again.
+    pub fn replace(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        self.put(path, bytes, false)
+    }
+
+    /// The same, flushed to the disk before it takes its place.
+    pub fn replace_flushed(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        self.put(path, bytes, true)
+    }
+
+    fn put(&self, path: &Path, bytes: &[u8], flush: bool) -> io::Result<()> {
+        let (dir, name) = self.parent(path)?;
+        let beside = beside(name);
+        let written = (|| {
+            pass(Op::Write, path)?;
+            let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
+            let mut file = File::from(resolve::at(&dir, &beside, flags, self.mode(false))?);
+            file.write_all(bytes)?;
+            if flush {
+                pass(Op::Flush, path)?;
+                file.sync_all()?;
+            }
+            pass(Op::Rename, path)?;
+            Ok(rustix::fs::renameat(&dir, &beside, &dir, name)?)
+        })();
+        if written.is_err() {
+            let _ = rustix::fs::unlinkat(&dir, &beside, AtFlags::empty());
+        }
+        written
+    }
+
+    /// Renames, over what is there.
+    pub fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        pass(Op::Rename, to)?;
+        let ((from_dir, from), (to_dir, to)) = (self.parent(from)?, self.parent(to)?);
+        Ok(rustix::fs::renameat(from_dir, from, to_dir, to)?)
+    }
+
+    /// Renames where nothing is there yet, else fails with `AlreadyExists`.
+    pub fn rename_new(&self, from: &Path, to: &Path) -> io::Result<()> {
+        pass(Op::Rename, to)?;
+        let ((from_dir, from), (to_dir, to)) = (self.parent(from)?, self.parent(to)?);
+        Ok(rustix::fs::renameat_with(from_dir, from, to_dir, to, RenameFlags::NOREPLACE)?)
+    }
+
+    /// Gives a file a second name. A link is never followed.
+    pub fn hard_link(&self, from: &Path, to: &Path) -> io::Result<()> {
+        pass(Op::Write, to)?;
+        let ((from_dir, from), (to_dir, to)) = (self.parent(from)?, self.parent(to)?);
+        Ok(rustix::fs::linkat(from_dir, from, to_dir, to, AtFlags::empty())?)
+    }
+
+    /// Removes a file or a link.
+    pub fn remove_file(&self, path: &Path) -> io::Result<()> {
+        let (dir, name) = self.parent(path)?;
+        Ok(rustix::fs::unlinkat(dir, name, AtFlags::empty())?)
+    }
+
+    /// Removes an empty folder.
+    pub fn remove_dir(&self, path: &Path) -> io::Result<()> {
+        let (dir, name) = self.parent(path)?;
+        Ok(rustix::fs::unlinkat(dir, name, AtFlags::REMOVEDIR)?)
+    }
+
+    /// Removes a folder with all that is in it. What links in it lead to stays.
+    pub fn remove_tree(&self, path: &Path) -> io::Result<()> {
+        let (dir, name) = self.parent(path)?;
+        tree::remove(&dir, name, 0)
+    }
+
+    /// Makes a folder whose parent is there.
+    pub fn create_dir(&self, path: &Path) -> io::Result<()> {
+        let (dir, name) = self.parent(path)?;
+        Ok(rustix::fs::mkdirat(dir, name, self.mode(true))?)
+    }
+
+    /// Makes a folder and those above it, down from the door's own.
+    pub fn create_dirs(&self, path: &Path) -> io::Result<()> {
+        if self.private && !self.base.is_dir() {
+            use std::os::unix::fs::DirBuilderExt;
+            std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.base)?;
+        }
+        let inner = self.inner(path)?.to_owned();
+        let mut made = PathBuf::new();
+        for part in inner.components() {
+            made.push(part);
+            match self.create_dir(&made) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                made => made?,
+            }
+        }
+        // A file or a link may stand in its place.
+        self.dir(&inner).map(drop)
+    }
+
+    /// What a path leads to. Links are followed as the door says; one that is not followed is itself what is there.
+    pub fn stat(&self, path: &Path) -> io::Result<Meta> {
+        pass(Op::Read, path)?;
+        if self.links == Links::None {
+            let (dir, name) = self.parent(path)?;
+            return Ok(meta::of(&rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW)?));
+        }
+        self.resolve(path)
+    }
+
+    /// What stands at a path, a link being what it is.
+    pub fn lstat(&self, path: &Path) -> io::Result<Meta> {
+        let (dir, name) = self.parent(path)?;
+        Ok(meta::of(&rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW)?))
+    }
+
+    /// Whether there is a regular file that may be opened.
+    pub fn is_file(&self, path: &Path) -> bool {
+        self.stat(path).is_ok_and(|meta| meta.kind == Kind::File)
+    }
+
+    /// Whether there is a folder that may be opened.
+    pub fn is_dir(&self, path: &Path) -> bool {
+        self.stat(path).is_ok_and(|meta| meta.kind == Kind::Dir)
+    }
+
+    /// Where a link points, as it is written.
+    pub fn read_link(&self, path: &Path) -> io::Result<PathBuf> {
+        let (dir, name) = self.parent(path)?;
+        let target = rustix::fs::readlinkat(dir, name, Vec::new())?;
+        Ok(PathBuf::from(OsString::from_vec(target.into_bytes())))
+    }
+
+    /// The entries of a folder, sorted by name; at most [`ENTRIES`].
+    pub fn list(&self, path: &Path) -> io::Result<Vec<Entry>> {
+        pass(Op::Read, path)?;
+        let dir = self.descend(path, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NONBLOCK, Mode::empty())?;
+        tree::list(dir, path)
+    }
+
+    /// Opens a regular file. Other kinds are opened without waiting for anybody, looked at, and refused.
+    fn file(&self, path: &Path, flags: OFlags) -> io::Result<File> {
+        // The kernel refuses a mode for what is not made.
+        let mode = if flags.contains(OFlags::CREATE) { self.mode(false) } else { Mode::empty() };
+        let opened = self.descend(path, flags | OFlags::NONBLOCK | OFlags::NOCTTY, mode);
+        let opened = opened.map_err(|error| match error.raw_os_error() {
+            // A pipe that nobody reads, a socket; a folder that was to be written.
+            Some(libc::ENXIO | libc::EOPNOTSUPP) => {
+                Refused::NotAFile(path.to_owned(), "pipe or a socket").into()
+            }
+            Some(libc::EISDIR) => Refused::NotAFile(path.to_owned(), "folder").into(),
+            _ => error,
+        })?;
+        match FileType::from_raw_mode(rustix::fs::fstat(&opened)?.st_mode) {
+            FileType::RegularFile => Ok(File::from(opened)),
+            other => Err(Refused::NotAFile(path.to_owned(), refused::word(other)).into()),
+        }
+    }
+
+    /// The folder that holds `path`, and its name there.
+    fn parent<'a>(&self, path: &'a Path) -> io::Result<(OwnedFd, &'a OsStr)> {
+        let inner = self.inner(path)?;
+        let name = inner.file_name().ok_or_else(|| Refused::NotBelow(path.to_owned()))?;
+        Ok((self.dir(inner.parent().unwrap_or(Path::new("")))?, name))
+    }
+
+    fn mode(&self, dir: bool) -> Mode {
+        Mode::from_raw_mode(match (self.private, dir) {
+            (true, true) => 0o700,
+            (true, false) => 0o600,
+            (false, true) => 0o777,
+            (false, false) => 0o666,
+        })
+    }
+
+    /// A path as seen from the door's folder.
+    fn inner<'a>(&self, path: &'a Path) -> io::Result<&'a Path> {
+        match path.strip_prefix(&self.base) {
+            Ok(inner) => Ok(inner),
+            Err(_) if path.is_relative() => Ok(path),
+            Err(_) => Err(Refused::NotBelow(path.to_owned()).into()),
+        }
+    }
+}
+
+/// Reads an open regular file to its end, but no more than `max` bytes: also one whose size is told wrong.
+pub fn read_from(file: &File, path: &Path, max: u64) -> io::Result<Vec<u8>> {
+    let too_large = || Refused::TooLarge(path.to_owned(), max);
+    let size = file.metadata()?.len();
+    if size > max {
+        return Err(too_large().into());
+    }
+    let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0));
+    file.take(max + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > max { Err(too_large().into()) } else { Ok(bytes) }
+}
+
+fn beside(name: &OsStr) -> OsString {
+    let serial = SERIAL.fetch_add(1, Ordering::Relaxed);
+    let mut beside = OsString::from(".");
+    beside.push(OsStr::from_bytes(&name.as_bytes()[..name.len().min(200)]));
+    beside.push(format!(".{}.{serial}.new", std::process::id()));
+    beside
+}

@@ -1,0 +1,212 @@
+//! The way down from a known folder to a file, which no link may turn elsewhere.
+//!
+//! Linux walks it in one call (`openat2`). Where that is not to be had (macOS; a container whose filter forbids it,
+//! which answers EPERM) we walk it ourselves, folder by folder, and look at each link before it is followed.
+
+use super::meta::{self, Meta};
+use super::{Door, Links, Refused};
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+use std::collections::VecDeque;
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Component, Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// The folder that holds our own files in a project, and may itself be a link inside it.
+const CLAUDE: &str = ".claude";
+/// How often a way is tried that somebody else is just changing.
+#[cfg(target_os = "linux")]
+const TRIES: usize = 8;
+/// Whether each way is walked by hand; set once the one call has been seen not to be there.
+static WALKING: AtomicBool = AtomicBool::new(cfg!(not(target_os = "linux")));
+
+/// Walks each way by hand, as where the system has no call for it. For tests.
+pub fn set_walking(walking: bool) {
+    WALKING.store(walking, Ordering::Relaxed);
+}
+
+/// Links that are followed on one way, as the kernel counts them.
+const HOPS: usize = 40;
+
+#[cfg(target_os = "linux")]
+const FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+#[cfg(not(target_os = "linux"))]
+const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+
+/// Opens an entry of a folder, which must not be a link.
+pub(super) fn at(dir: &OwnedFd, name: &OsStr, flags: OFlags, mode: Mode) -> rustix::io::Result<OwnedFd> {
+    rustix::fs::openat(dir, name, flags | OFlags::NOFOLLOW | OFlags::CLOEXEC, mode)
+}
+
+impl Door {
+    /// A folder, to reach what is in it.
+    pub(super) fn dir(&self, inner: &Path) -> io::Result<OwnedFd> {
+        self.descend(inner, FOLDER, Mode::empty())
+    }
+
+    /// What a path leads to, links followed as the door says.
+    pub(super) fn resolve(&self, path: &Path) -> io::Result<Meta> {
+        #[cfg(target_os = "linux")]
+        let flags = OFlags::PATH;
+        #[cfg(not(target_os = "linux"))]
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
+        let there = self.descend(path, flags, Mode::empty())?;
+        Ok(meta::of(&rustix::fs::fstat(there)?))
+    }
+
+    /// Opens what a path leads to.
+    pub(super) fn descend(&self, path: &Path, flags: OFlags, mode: Mode) -> io::Result<OwnedFd> {
+        let inner = self.inner(path)?;
+        let flags = flags | OFlags::CLOEXEC;
+        let base = rustix::fs::open(&self.base, FOLDER, Mode::empty())?;
+        let opened = match self.links {
+            Links::All => {
+                let inner = if inner.as_os_str().is_empty() { Path::new(".") } else { inner };
+                rustix::fs::openat(&base, inner, flags, mode)
+            }
+            Links::Beneath => below(&base, &self.base, inner, flags, mode, Links::Beneath),
+            Links::None => match inner.strip_prefix(CLAUDE) {
+                Ok(rest) if !self.private && !rest.as_os_str().is_empty() => {
+                    below(&base, &self.base, Path::new(CLAUDE), FOLDER, Mode::empty(), Links::Beneath)
+                        .and_then(|claude| below(&claude, &self.base, rest, flags, mode, Links::None))
+                }
+                Ok(_) if !self.private => below(&base, &self.base, inner, flags, mode, Links::Beneath),
+                _ => below(&base, &self.base, inner, flags, mode, Links::None),
+            },
+        };
+        opened.map_err(|errno| match errno {
+            Errno::XDEV => Refused::Outside(path.to_owned()).into(),
+            Errno::LOOP => Refused::Link(path.to_owned()).into(),
+            other => other.into(),
+        })
+    }
+}
+
+/// Opens what a path below a folder leads to. `EXDEV`: a link leads out of it. `ELOOP`: a link is not followed.
+fn below(
+    base: &OwnedFd,
+    real: &Path,
+    inner: &Path,
+    flags: OFlags,
+    mode: Mode,
+    links: Links,
+) -> rustix::io::Result<OwnedFd> {
+    #[cfg(target_os = "linux")]
+    if !WALKING.load(Ordering::Relaxed) {
+        return match in_one_call(base, inner, flags, mode, links) {
+            Err(errno @ (Errno::NOSYS | Errno::PERM)) => {
+                let walked = walk(base, real, inner, flags, mode, links);
+                // Where a walk is not forbidden either, it is the call that is, and not the file.
+                if errno == Errno::NOSYS || !matches!(walked, Err(Errno::PERM)) {
+                    WALKING.store(true, Ordering::Relaxed);
+                }
+                walked
+            }
+            // Somebody changes the way all the time; or a link with a whole path, which may still lead to a place inside.
+            Err(Errno::AGAIN) => walk(base, real, inner, flags, mode, links),
+            Err(Errno::XDEV) if links == Links::Beneath => walk(base, real, inner, flags, mode, links),
+            answer => answer,
+        };
+    }
+    walk(base, real, inner, flags, mode, links)
+}
+
+#[cfg(target_os = "linux")]
+fn in_one_call(
+    base: &OwnedFd,
+    inner: &Path,
+    flags: OFlags,
+    mode: Mode,
+    links: Links,
+) -> rustix::io::Result<OwnedFd> {
+    use rustix::fs::ResolveFlags;
+    let inner = if inner.as_os_str().is_empty() { Path::new(".") } else { inner };
+    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
+    let resolve = if links == Links::None { resolve | ResolveFlags::NO_SYMLINKS } else { resolve };
+    let mut opened = Err(Errno::AGAIN);
+    for _ in 0..TRIES {
+        opened = rustix::fs::openat2(base, inner, flags, mode, resolve);
+        if !matches!(opened, Err(Errno::AGAIN | Errno::INTR)) {
+            break;
+        }
+    }
+    opened
+}
+
+/// The same by hand: each folder is opened without following a link, and a link is looked at first.
+fn walk(
+    base: &OwnedFd,
+    real: &Path,
+    inner: &Path,
+    flags: OFlags,
+    mode: Mode,
+    links: Links,
+) -> rustix::io::Result<OwnedFd> {
+    let mut above: Vec<OwnedFd> = vec![base.try_clone().map_err(|_| Errno::MFILE)?];
+    let mut rest: VecDeque<OsString> = parts(inner)?;
+    let mut hops = 0;
+    while let Some(name) = rest.pop_front() {
+        let here = &above[above.len() - 1];
+        if name == ".." {
+            if above.len() == 1 {
+                return Err(Errno::XDEV);
+            }
+            above.pop();
+            continue;
+        }
+        let last = rest.is_empty();
+        let opened = at(here, &name, if last { flags } else { FOLDER }, mode);
+        let target = match opened {
+            Ok(opened) if !is_link(&opened) => {
+                if last {
+                    return Ok(opened);
+                }
+                above.push(opened);
+                continue;
+            }
+            Ok(_) | Err(Errno::LOOP | Errno::NOTDIR | Errno::MLINK) => {
+                match rustix::fs::readlinkat(here.as_fd(), &name, Vec::new()) {
+                    Ok(target) => PathBuf::from(OsString::from_vec(target.into_bytes())),
+                    Err(_) => return Err(opened.err().unwrap_or(Errno::LOOP)),
+                }
+            }
+            Err(errno) => return Err(errno),
+        };
+        hops += 1;
+        if links == Links::None || hops > HOPS {
+            return Err(Errno::LOOP);
+        }
+        let target = if target.is_absolute() {
+            above.truncate(1);
+            target.strip_prefix(real).map_err(|_| Errno::XDEV)?.to_owned()
+        } else {
+            target
+        };
+        for part in parts(&target)?.into_iter().rev() {
+            rest.push_front(part);
+        }
+    }
+    // The way ended at a folder that was passed already: at the base itself, or at `..`.
+    at(&above[above.len() - 1], OsStr::new("."), flags, mode)
+}
+
+fn is_link(opened: &OwnedFd) -> bool {
+    rustix::fs::fstat(opened)
+        .is_ok_and(|stat| rustix::fs::FileType::from_raw_mode(stat.st_mode) == rustix::fs::FileType::Symlink)
+}
+
+fn parts(path: &Path) -> rustix::io::Result<VecDeque<OsString>> {
+    let mut parts = VecDeque::new();
+    for part in path.components() {
+        match part {
+            Component::Normal(name) => parts.push_back(name.to_owned()),
+            Component::ParentDir => parts.push_back("..".into()),
+            Component::CurDir => {}
+            Component::RootDir | Component::Prefix(_) => return Err(Errno::XDEV),
+        }
+    }
+    Ok(parts)
+}

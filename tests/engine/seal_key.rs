@@ -1,0 +1,72 @@
+//! The key of the seals, and what a seal is worth.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use superpower::store::seal::{Key, Seal, Sealer};
+use superpower::store::state::{State, project};
+
+fn state() -> (tempfile::TempDir, State) {
+    let dir = tempfile::tempdir().unwrap();
+    let state = State::at(Some(&dir.path().join("superpower"))).unwrap();
+    (dir, state)
+}
+
+fn seal(key: &Key, text: &str) -> Seal {
+    Sealer::new(key, "journal", Path::new("/p"), "run").seal(None, text.as_bytes())
+}
+
+#[test]
+fn a_key_is_made_once_and_for_its_user_alone() {
+    let (_dir, state) = state();
+    assert!(Key::read(&state).unwrap().is_none());
+    let keys: Vec<Key> = std::thread::scope(|scope| {
+        let makers: Vec<_> = (0..8).map(|_| scope.spawn(|| Key::read_or_make(&state).unwrap())).collect();
+        makers.into_iter().map(|maker| maker.join().unwrap()).collect()
+    });
+    assert!(keys.iter().all(|key| seal(key, "x") == seal(&keys[0], "x")));
+    let file = state.dir().join("key");
+    assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(fs::read_dir(state.dir()).unwrap().count(), 1, "nothing is left beside it");
+    fs::remove_file(&file).unwrap();
+    assert!(seal(&Key::read_or_make(&state).unwrap(), "x") != seal(&keys[0], "x"));
+}
+
+#[test]
+fn a_key_that_is_none_is_not_used_and_not_overwritten() {
+    let (_dir, state) = state();
+    state.make(Path::new("")).unwrap();
+    for bytes in [&b""[..], b"short", &[7; 33]] {
+        fs::write(state.dir().join("key"), bytes).unwrap();
+        assert!(Key::read(&state).is_err() && Key::read_or_make(&state).is_err());
+        assert_eq!(fs::read(state.dir().join("key")).unwrap(), bytes);
+    }
+}
+
+#[test]
+fn a_seal_is_of_these_bytes_in_this_place_of_this_run_of_this_project() {
+    let (_dir, state) = state();
+    let key = Key::read_or_make(&state).unwrap();
+    let of = |what: &str, root: &str, run: &str| Sealer::new(&key, what, Path::new(root), run);
+    let sealer = of("journal", "/p", "run");
+    let first = sealer.seal(None, b"x");
+    let second = sealer.seal(Some(&first), b"x");
+    assert!(sealer.fits(None, b"x", &first) && sealer.fits(Some(&first), b"x", &second));
+    assert!(!sealer.fits(None, b"x", &second) && !sealer.fits(Some(&second), b"x", &second));
+    assert!(!sealer.fits(None, b"y", &first));
+    for other in [of("summary", "/p", "run"), of("journal", "/q", "run"), of("journal", "/pr", "un")] {
+        assert!(!other.fits(None, b"x", &first));
+    }
+    assert_eq!(Seal::parse(first.to_string().as_bytes()), Some(first));
+    assert_eq!(Seal::parse(b"00"), None);
+    assert_eq!(Seal::parse(&[b'x'; Seal::DIGITS]), None);
+}
+
+#[test]
+fn a_project_stands_under_digits_of_its_own() {
+    assert_eq!(project(Path::new("/a")).len(), 16);
+    assert_ne!(project(Path::new("/a")), project(Path::new("/b")));
+    let state = State::at(Some(Path::new("/s"))).unwrap();
+    assert_eq!(state.dir(), Path::new("/s"));
+}
