@@ -8,8 +8,9 @@ use crate::project::digest::Digest;
 use crate::project::review::{Change, Hurry, Review, TreeId};
 use crate::run::event::Decision;
 use crate::run::state::{Run, gate_id};
-use crate::store::atomic;
+use crate::store::keyring::Keyring;
 use crate::store::rundir::{self, RunDir};
+use crate::store::{atomic, summary};
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -58,11 +59,11 @@ pub fn take_baseline(hurry: &Hurry, root: &Path, dir: &RunDir, run: &Run) {
 }
 
 /// Throws away what no kept run needs any more of the files that were under review.
-pub fn prune(hurry: &Hurry, root: &Path) {
+pub fn prune(hurry: &Hurry, root: &Path, keys: &Keyring) {
     let kept: Vec<TreeId> = rundir::ids(root)
         .iter()
+        .filter(|id| !summary::read(root, id, keys).is_some_and(|kept| kept.summary.over()))
         .map(|id| RunDir::of(root, id))
-        .filter(|dir| !dir.summary().is_some_and(|summary| summary.over()))
         .flat_map(|dir| baseline(&dir).into_iter().chain(reviewed(&dir)))
         .collect();
     // What cannot be pruned now is pruned another time.

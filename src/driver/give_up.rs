@@ -4,10 +4,9 @@
 use super::Host;
 use super::start::{StartError, lock};
 use crate::run::event::{Event, Record};
-use crate::store::journal::{self, Journal};
+use crate::store::journal::{self, Contents, Journal, Place};
 use crate::store::log::Log;
-use crate::store::rundir::RunDir;
-use crate::store::squad;
+use crate::store::{squad, summary};
 use serde_json::json;
 use std::path::Path;
 
@@ -15,23 +14,24 @@ use std::path::Path;
 pub fn give_up(host: &Host, root: &Path, run_id: &str, by: &str) -> Result<(), StartError> {
     let _lease = lock(root)?;
     let at = (host.clock)();
-    let dir = RunDir::of(root, run_id);
-    let whole = journal::read(&dir.journal()).ok().filter(|contents| contents.damaged.is_none());
-    if let Some(contents) = whole {
-        let mut journal = Journal::open(&dir.journal(), &contents)?;
+    let place = Place::new(root, run_id, &host.keys);
+    let whole =
+        |contents: &Contents| contents.ours && contents.damaged.is_none() && contents.strange.is_empty();
+    if let Some(contents) = journal::read(&place).ok().filter(whole) {
+        let mut journal = Journal::open(&place, &contents)?;
         let mut event = Event::Cancelled { by: by.to_owned() };
         event.texts(&mut |text| *text = host.secrets.mask(text).into_owned());
         journal.append(&Record { at, event });
         journal.flush()?;
     }
     let mut name = None;
-    if let Some(mut summary) = dir.summary() {
+    if let Some(summary::Kept { mut summary, .. }) = summary::read(root, run_id, &host.keys) {
         name = Some(summary.superpower.clone());
         summary.state = "cancelled".into();
         summary.summary = "cancelled".into();
         summary.reason = None;
         summary.updated_at = at.timestamp_millis();
-        dir.write_summary(&summary)?;
+        summary::write(root, &summary, &host.keys)?;
     }
     if let Ok(Some(mut squad)) = squad::read(root)
         && squad.run_id.as_deref() == Some(run_id)

@@ -3,6 +3,7 @@
 //! A [`Drive`] exists from the verb that sets a run going until the run next pauses or ends. It holds the drive lock
 //! and the journal. A step's events are on disk, with one flush, before its effects act or show.
 
+pub mod adopt;
 pub mod checkpoints;
 mod facts;
 pub mod gate_review;
@@ -28,6 +29,7 @@ use crate::run::event::{Event, Record};
 use crate::run::machine::{self, Refusal};
 use crate::run::state::{Phase, Reason, Run, StageState, Step};
 use crate::store::journal::Journal;
+use crate::store::keyring::Keyring;
 use crate::store::lease::{Holder, Lease};
 use crate::store::log::Log;
 use crate::store::rundir::RunDir;
@@ -64,6 +66,8 @@ pub struct Host {
     pub harnesses: Harnesses,
     /// Values that never appear in anything that is kept or shown.
     pub secrets: Secrets,
+    /// What makes the files of a run ours.
+    pub keys: Keyring,
 }
 
 /// A run being driven.
@@ -213,7 +217,7 @@ impl Drive {
         if !self.unwritten || (self.project > now && self.run.phase == Phase::Running) {
             return;
         }
-        let written = projection::write(&self.root, &self.dir, &self.run, &self.host.secrets);
+        let written = projection::write(&self.root, &self.run, &self.host.secrets, &self.host.keys);
         // What could not be written is tried again, as long as the run is driven.
         self.unwritten = written.is_err();
         match written {
@@ -293,7 +297,7 @@ impl Drive {
         let name = self.run.plan.name();
         let mut detail = format!("{error}; mend that, then :Superpower resume {name}");
         // Only for the picture: what the journal knows, which will call this an interruption.
-        match open::open(&self.root, &self.run.run_id) {
+        match open::open(&self.root, &self.run.run_id, &self.host.keys) {
             Ok(opened) => self.run = opened.run,
             Err(open::OpenError::Missing(_)) => {
                 // It may come back, as a disk that is mounted again does.

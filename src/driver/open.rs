@@ -1,14 +1,17 @@
 //! A run from disk: its journal replayed over the declarations that it kept.
 
-use crate::check;
+use crate::check::{self, is_kebab};
 use crate::plan::{Inputs, Plan};
 use crate::process::Secrets;
 use crate::run::event::{Event, Hidden, Record};
 use crate::run::machine;
 use crate::run::replace;
 use crate::run::state::Run;
-use crate::store::journal::{self, Contents, JournalError};
+use crate::store::journal::{self, Contents, JournalError, Place};
+use crate::store::keyring::Keyring;
 use crate::store::rundir::RunDir;
+use sha2::{Digest, Sha256};
+use std::fmt::Write;
 use std::path::Path;
 use std::sync::Arc;
 use thiserror::Error;
@@ -37,12 +40,17 @@ pub enum OpenError {
 pub struct Opened {
     /// Its directory.
     pub dir: RunDir,
+    /// Its journal.
+    pub place: Place,
     /// Its state.
     pub run: Run,
-    /// Where the journal ends, to append to; its records are taken out.
+    /// Where the journal ends, to append to, and what of it can be believed. The records of a run that is ours are taken
+    /// out.
     pub contents: Contents,
     /// The kept declaration that it stands on.
     pub declaration: String,
+    /// Whether that copy is not what the journal says was kept.
+    pub changed: bool,
     /// Inputs that held secrets and are masked still, with where these came from.
     pub hidden: Hidden,
 }
@@ -70,9 +78,7 @@ impl Opened {
     /// still. It happened when the run was last heard of: nobody has worked since.
     pub fn interrupt(&mut self) -> Option<Record> {
         let why = match self.contents.damaged {
-            Some(line) => {
-                format!("its journal is damaged at line {line}; resuming goes on from what stands before")
-            }
+            Some(damage) => format!("its journal was damaged at line {}", damage.line),
             None => "the editor that drove it ended without leaving".to_owned(),
         };
         let record = Record { at: self.run.updated_at, event: Event::Interrupted { why } };
@@ -81,49 +87,79 @@ impl Opened {
 }
 
 /// Reads a run.
-pub fn open(root: &Path, run_id: &str) -> Result<Opened, OpenError> {
+pub fn open(root: &Path, run_id: &str, keys: &Keyring) -> Result<Opened, OpenError> {
     let dir = RunDir::of(root, run_id);
     if run_id.is_empty() || run_id.contains(['/', '\\']) || !dir.journal().exists() {
         return Err(OpenError::Missing(run_id.to_owned()));
     }
-    let mut contents = journal::read(&dir.journal())?;
+    let place = Place::new(root, run_id, keys);
+    let mut contents = journal::read(&place)?;
     let records = std::mem::take(&mut contents.records);
-    let (run, declaration) = replay(&dir, &records)?;
-    let hidden = match records.into_iter().next().map(|record| record.event) {
-        Some(Event::RunStarted { hidden, .. }) => hidden,
+    let Replayed { mut run, declaration, changed } = replay(&dir, &records)?;
+    // Whatever a journal says of itself, this is where it lies.
+    run_id.clone_into(&mut run.run_id);
+    let hidden = match records.first().map(|record| &record.event) {
+        Some(Event::RunStarted { hidden, .. }) => hidden.clone(),
         _ => Hidden::new(),
     };
-    Ok(Opened { dir, run, contents, declaration, hidden })
+    if !contents.ours {
+        contents.records = records;
+    }
+    Ok(Opened { dir, place, run, contents, declaration, changed, hidden })
 }
 
-fn replay(dir: &RunDir, records: &[Record]) -> Result<(Run, String), OpenError> {
+struct Replayed {
+    run: Run,
+    declaration: String,
+    changed: bool,
+}
+
+fn replay(dir: &RunDir, records: &[Record]) -> Result<Replayed, OpenError> {
     let mut records = records.iter();
     let first = records.next();
-    let Some(Record { event: Event::RunStarted { declaration, inputs, .. }, .. }) = first else {
+    let Some(Record { event: Event::RunStarted { declaration, digest, inputs, .. }, .. }) = first else {
         return Err(OpenError::Missing(dir.path().display().to_string()));
     };
     let mut declaration = declaration.clone();
-    let plan = |name: &str| kept_plan(dir, name, inputs).map(Arc::new);
-    let (mut run, _) = machine::start(plan(&declaration)?, first.expect("it was matched above"));
+    let kept = |name: &str, digest: &Option<String>| -> Result<(Arc<Plan>, bool), OpenError> {
+        let (plan, found) = kept_plan(dir, name, inputs)?;
+        Ok((Arc::new(plan), digest.as_ref().is_some_and(|digest| *digest != found)))
+    };
+    let (plan, mut changed) = kept(&declaration, digest)?;
+    let (mut run, _) = machine::start(plan, first.expect("it was matched above"));
     for record in records {
-        if let Event::DeclarationReplaced { declaration: name, .. } = &record.event {
-            replace::replace(&mut run, plan(name)?, record.at);
+        if let Event::DeclarationReplaced { declaration: name, digest, .. } = &record.event {
+            let (plan, differs) = kept(name, digest)?;
+            replace::replace(&mut run, plan, record.at);
             declaration.clone_from(name);
+            changed = differs;
         } else {
             // A record that is refused now was written by a race that is over; the state stands without it.
             let _ = machine::step(&mut run, record);
         }
     }
-    Ok((run, declaration))
+    Ok(Replayed { run, declaration, changed })
 }
 
-/// The plan of a declaration that a run kept. It was checked when it was kept; names that only the configuration of
-/// that day knew, and rules that are newer than it, do not keep the run from being read.
-pub fn kept_plan(dir: &RunDir, name: &str, inputs: &Inputs) -> Result<Plan, OpenError> {
+/// The plan of a declaration that a run kept, and the digest of the copy. It was checked when it was kept; names that
+/// only the configuration of that day knew, and rules that are newer than it, do not keep the run from being read.
+pub fn kept_plan(dir: &RunDir, name: &str, inputs: &Inputs) -> Result<(Plan, String), OpenError> {
     let failed = |why: String| OpenError::Declaration { name: name.to_owned(), why };
     let bytes = dir.declaration(name).map_err(|error| failed(error.to_string()))?;
     let checked = check::check_bytes(&bytes, &check::Context::default());
     let declaration = checked.draft.finish(&checked.tree);
-    let declaration = declaration.ok_or_else(|| failed("it is no declaration any more".into()))?;
-    Ok(Plan::kept(declaration, inputs))
+    let declaration = declaration.ok_or_else(|| failed("it is no longer a valid declaration".into()))?;
+    // The name becomes a title and a word of commands. One that no check has passed is nobody's.
+    if !is_kebab(&declaration.name.value) {
+        return Err(failed("its name is not in kebab-case".into()));
+    }
+    Ok((Plan::kept(declaration, inputs), digest(&bytes)))
+}
+
+/// SHA-256 of a declaration, in hexadecimal, as the journal holds it of the copy that a run keeps.
+pub fn digest(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }

@@ -211,8 +211,8 @@ impl Drive {
 
     /// A new run makes room for itself: the oldest finished ones go, and what only they needed.
     fn prune(&self) {
-        rundir::prune(&self.root, self.host.config.keep_runs, &self.run.run_id);
-        gate_review::prune(&self.shared.hurry, &self.root);
+        rundir::prune(&self.root, &self.host.keys, self.host.config.keep_runs, &self.run.run_id);
+        gate_review::prune(&self.shared.hurry, &self.root, &self.host.keys);
     }
 
     /// Whether this stage is working right now, for a launch.

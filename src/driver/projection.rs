@@ -5,13 +5,14 @@ use crate::plan::Inputs;
 use crate::process::Secrets;
 use crate::run::snapshot;
 use crate::run::state::Run;
-use crate::store::rundir::{RunDir, Summary};
+use crate::store::keyring::Keyring;
 use crate::store::squad::{self, Squad};
+use crate::store::summary::{self, Summary};
 use std::io;
 use std::path::{Path, PathBuf};
 
 /// Writes both. What stood in the place of `squad.json` and could not be read was moved aside; gives where to.
-pub fn write(root: &Path, dir: &RunDir, run: &Run, secrets: &Secrets) -> io::Result<Option<PathBuf>> {
+pub fn write(root: &Path, run: &Run, secrets: &Secrets, keys: &Keyring) -> io::Result<Option<PathBuf>> {
     let reason = run.phase.reason().map(|reason| reason.word());
     let squad = Squad {
         active_superpower: run.plan.name().to_owned(),
@@ -21,7 +22,7 @@ pub fn write(root: &Path, dir: &RunDir, run: &Run, secrets: &Secrets) -> io::Res
         run_id: Some(run.run_id.clone()),
     };
     let aside = squad::write(root, &squad, reason, run.updated_at)?;
-    dir.write_summary(&summary(run, secrets))?;
+    summary::write(root, &summary(run, secrets), keys)?;
     Ok(aside)
 }
 

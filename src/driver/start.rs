@@ -1,6 +1,7 @@
 //! How a drive begins: a new run, or one that is taken up again. Both take the drive lock first.
 
-use super::open::{OpenError, Opened, kept_plan, open};
+use super::adopt;
+use super::open::{self, OpenError, Opened, kept_plan};
 use super::{Drive, Host, Message, Shared, projection};
 use crate::declaration::model::InputKind;
 use crate::plan::{Inputs, Plan};
@@ -9,7 +10,7 @@ use crate::run::event::{Adopted, Event, Record};
 use crate::run::machine::{self, Refusal};
 use crate::run::replace;
 use crate::run::state::Run;
-use crate::store::journal::{self, Journal, JournalError};
+use crate::store::journal::{self, Journal, JournalError, Place};
 use crate::store::lease::{self, Holder, Lease, Taken};
 use crate::store::log::Log;
 use crate::store::rundir::RunDir;
@@ -113,7 +114,8 @@ pub fn begin(host: Arc<Host>, root: &Path, new: NewRun) -> Result<Handle, StartE
     let lease = lock(root)?;
     let run_id = uuid::Uuid::now_v7().to_string();
     let dir = RunDir::create(root, &run_id)?;
-    let (run, effects, journal) = match make(&host, &dir, run_id, new) {
+    let place = Place::new(root, &run_id, &host.keys);
+    let (run, effects, journal) = match make(&host, &dir, &place, run_id, new) {
         Ok(made) => made,
         Err(error) => {
             // A run that never began leaves no trace.
@@ -129,6 +131,7 @@ pub fn begin(host: Arc<Host>, root: &Path, new: NewRun) -> Result<Handle, StartE
 fn make(
     host: &Host,
     dir: &RunDir,
+    place: &Place,
     run_id: String,
     new: NewRun,
 ) -> Result<(Run, Vec<Effect>, Journal), StartError> {
@@ -150,6 +153,7 @@ fn make(
         superpower: new.plan.name().to_owned(),
         version: new.plan.declaration.version.value.clone(),
         declaration: dir.keep_declaration(&new.declaration)?,
+        digest: Some(open::digest(&new.declaration)),
         inputs: new.inputs,
         harness: new.harness,
         by: new.by,
@@ -162,38 +166,61 @@ fn make(
     if let Event::RunStarted { inputs, .. } = &mut kept.event {
         inputs.extend(listed);
     }
-    let mut journal = Journal::create(&dir.journal())?;
+    let mut journal = Journal::create(place)?;
     journal.append(&kept);
     journal.flush()?;
     let (run, effects) = machine::start(Arc::new(new.plan), &record);
     Ok((run, effects, journal))
 }
 
-/// Takes up a run: replays its journal, calls what a crash left an interruption, and hands the rest to `verb`, which
-/// gives the events to apply. If any is refused, nothing of the verb is kept.
+/// How a run that nobody drives is taken up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Admission {
+    /// It is ours, and whole.
+    Whole,
+    /// It is ours, and is to go on without the records that its journal has lost.
+    Repaired,
+    /// It is somebody else's, and is to become ours.
+    Adopted,
+}
+
+/// Takes up a run: replays its journal, asks `admit` whether it may be, calls what a crash left an interruption, and
+/// hands the rest to `verb`, which gives the events to apply. If any is refused, nothing of the verb is kept.
 pub fn take_up<E: From<StartError>>(
     host: Arc<Host>,
     root: &Path,
     run_id: &str,
+    admit: impl FnOnce(&Opened) -> Result<Admission, E>,
     verb: impl FnOnce(&Opened) -> Result<Vec<Event>, E>,
 ) -> Result<Handle, E> {
     let lease = lock(root)?;
-    let mut opened = open(root, run_id).map_err(StartError::from)?;
+    let mut opened = open::open(root, run_id, &host.keys).map_err(StartError::from)?;
+    let adopted = admit(&opened)? == Admission::Adopted;
+    if adopted {
+        let kept = adopt::adopt(&host, root, &mut opened)?;
+        let (name, kept) = (opened.run.plan.name(), kept.strip_prefix(root).unwrap_or(&kept).display());
+        warn(
+            &host,
+            root,
+            &format!("{name} is your run now; the journal that it came with is kept as \"{kept}\""),
+        );
+    }
     opened.reveal(&host.secrets);
-    mend(&host, root, &opened).map_err(StartError::from)?;
-    let mut journal = Journal::open(&opened.dir.journal(), &opened.contents).map_err(StartError::from)?;
+    mend(&host, root, &mut opened).map_err(StartError::from)?;
+    let mut journal = Journal::open(&opened.place, &opened.contents).map_err(StartError::from)?;
     if let Some(record) = opened.interrupt() {
         journal.append(&record);
         journal.flush().map_err(StartError::from)?;
     }
     if !opened.run.phase.ended() || is_current(root, run_id) {
-        let aside = projection::write(root, &opened.dir, &opened.run, &host.secrets);
+        let aside = projection::write(root, &opened.run, &host.secrets, &host.keys);
         if let Some(aside) = aside.map_err(StartError::from)? {
             warn(&host, root, &projection::moved(&aside));
         }
     }
     let events = verb(&opened)?;
-    let left_behind = Some(opened.run.processes());
+    // What a run that was not ours calls its processes may be anybody's.
+    let left_behind = Some(opened.run.processes()).filter(|_| !adopted);
     let Opened { dir, run, .. } = opened;
     let mut drive = Parts { host, root, dir, run, journal, lease, left_behind }.assemble();
     for event in events {
@@ -203,20 +230,27 @@ pub fn take_up<E: From<StartError>>(
     Ok(drive.launch()?)
 }
 
-/// Sets a damaged journal aside; the run goes on from what stands before the damage.
-fn mend(host: &Host, root: &Path, opened: &Opened) -> Result<(), JournalError> {
-    let Some(line) = opened.contents.damaged else { return Ok(()) };
-    let aside = journal::set_aside(&opened.dir.journal(), &opened.contents, (host.clock)())?;
+/// Leaves out of the journal what is not ours or not whole, and says so; the run goes on from what stands before.
+fn mend(host: &Host, root: &Path, opened: &mut Opened) -> Result<(), JournalError> {
+    let (damaged, strange) = (opened.contents.damaged, opened.contents.strange.len());
+    if damaged.is_none() && strange == 0 {
+        return Ok(());
+    }
+    let aside = journal::set_aside(&opened.place, &mut opened.contents, (host.clock)())?;
     let (run, aside) = (&opened.run, aside.strip_prefix(root).unwrap_or(&aside).display());
     let (name, stage, total) = (run.plan.name(), run.current_position(), run.plan.total());
-    warn(
-        host,
-        root,
-        &format!(
-            "the journal of {name} was damaged at line {line}: the run stands where it stood before, at stage \
-             {stage}/{total}, and may ask or do again what was lost; the whole journal is kept as \"{aside}\""
+    let what = match damaged {
+        Some(damage) => format!(
+            "the journal of {name} was damaged at line {}: the run stands where it stood before, at stage {stage}/{total}, \
+             and may ask or do again what was lost",
+            damage.line
         ),
-    );
+        None => format!(
+            "{} in the journal of {name} that superpower.nvim did not write; set aside, and not counted",
+            crate::run::log::count(strange, "line")
+        ),
+    };
+    warn(host, root, &format!("{what}; the whole journal is kept as \"{aside}\""));
     Ok(())
 }
 
@@ -311,8 +345,8 @@ impl Drive {
 
     /// A verb's event, which may put another declaration under the run.
     fn take(&mut self, event: Event) -> Result<(), StartError> {
-        if let Event::DeclarationReplaced { declaration, version } = &event {
-            let plan = kept_plan(&self.dir, declaration, &self.run.plan.inputs)?;
+        if let Event::DeclarationReplaced { declaration, version, .. } = &event {
+            let (plan, _) = kept_plan(&self.dir, declaration, &self.run.plan.inputs)?;
             let record = Record { at: (self.host.clock)(), event: event.clone() };
             self.journal.append(&record);
             replace::replace(&mut self.run, Arc::new(plan), record.at);

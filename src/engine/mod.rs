@@ -3,6 +3,7 @@
 //! [`Engine::call`] takes `{"op":NAME,…}` and answers `{"ok":…}` or `{"err":{"code","message","data"?}}`. An operation
 //! is a function over a typed request; [`ops`] has the table.
 
+mod admission;
 mod asks;
 mod assist;
 mod checks;
@@ -31,6 +32,8 @@ use crate::driver::{Host, Message};
 use crate::harness::{Harnesses, Settings};
 use crate::process::{Environment, Secrets};
 use crate::project::review::Hurry;
+use crate::store::keyring::Keyring;
+use crate::store::state::State;
 use chrono::Utc;
 use queue::Queue;
 pub use refusal::Refusal;
@@ -213,8 +216,14 @@ impl Engine {
             clock: Box::new(Utc::now),
             secrets: Secrets::of(&Environment::current()),
             harnesses: harnesses(&config),
+            keys: self.keys(),
             config,
         })
+    }
+
+    /// What makes the files of runs ours, as our state has it now.
+    fn keys(&self) -> Keyring {
+        Keyring::open(State::at(locked(&self.config).state_dir.as_deref()))
     }
 }
 

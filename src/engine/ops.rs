@@ -97,7 +97,7 @@ fn answer(engine: &Engine, op: &str, fields: Map<String, Value>) -> Answer {
         "review" => views::review(engine, &read(op, fields)?),
         "diff" => views::diff(engine, &read(op, fields)?),
         "output" => views::output(engine, &read(op, fields)?),
-        "runs" => views::runs(&read(op, fields)?),
+        "runs" => views::runs(engine, &read(op, fields)?),
         "why" => views::why(engine, &read(op, fields)?),
         "schema" => Ok(schema::schema()),
         "health" => views::health(engine, &read(op, fields)?),

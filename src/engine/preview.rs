@@ -59,6 +59,7 @@ pub fn imagined(declaration: Declaration, mut given: Inputs) -> Result<Run, Inpu
             superpower: plan.name().to_owned(),
             version: String::new(),
             declaration: String::new(),
+            digest: None,
             inputs: given,
             harness: None,
             by: String::new(),

@@ -4,7 +4,7 @@
 use super::loaded::Loaded;
 use super::{Engine, Refusal};
 use crate::driver::gate_review;
-use crate::driver::open::Opened;
+use crate::driver::open::{Opened, digest};
 use crate::plan::Plan;
 use crate::process::{Environment, Secrets};
 use crate::run::drift::{Drift, compare};
@@ -25,6 +25,10 @@ pub enum Choice {
     GoOn,
     /// Look at them again.
     LookAgain,
+    /// A run that is not ours becomes ours.
+    Adopt,
+    /// Continue without what the journal has lost.
+    Repair,
 }
 
 /// The answers given so far, as in `new,go-on`: one verb may have to ask more than one question.
@@ -33,7 +37,8 @@ pub enum Choice {
 pub struct Answers(Vec<Choice>);
 
 impl Answers {
-    fn has(&self, choice: Choice) -> bool {
+    /// Whether this one was given.
+    pub fn has(&self, choice: Choice) -> bool {
         self.0.contains(&choice)
     }
 }
@@ -47,7 +52,11 @@ impl TryFrom<String> for Answers {
             "new" => Ok(Choice::New),
             "go-on" => Ok(Choice::GoOn),
             "look-again" => Ok(Choice::LookAgain),
-            _ => Err(format!("\"{word}\" is no answer: old, new, go-on or look-again")),
+            "adopt" => Ok(Choice::Adopt),
+            "repair" => Ok(Choice::Repair),
+            _ => Err(format!(
+                "unknown answer \"{word}\"; expected old, new, go-on, look-again, adopt or repair"
+            )),
         };
         text.split(',').map(choice).collect::<Result<_, _>>().map(Self)
     }
@@ -112,13 +121,15 @@ pub fn before_driving(
         .keep_declaration(&loaded.bytes)
         .map_err(|error| Refusal::new("disk", format!("cannot keep the edited declaration: {error}")))?;
     let version = edited.declaration.version.value;
-    Ok(vec![Event::DeclarationReplaced { declaration, version }])
+    let digest = Some(digest(&loaded.bytes));
+    Ok(vec![Event::DeclarationReplaced { declaration, digest, version }])
 }
 
 /// The plan of an edited declaration that the run is to go on with, if it is another one.
 fn drift(opened: &Opened, loaded: &Loaded, answers: &Answers) -> Result<Option<Plan>, Refusal> {
     let run = &opened.run;
-    let unchanged = || opened.dir.declaration(&opened.declaration).is_ok_and(|kept| kept == loaded.bytes);
+    let kept = || opened.dir.declaration(&opened.declaration);
+    let unchanged = || !opened.changed && kept().is_ok_and(|kept| kept == loaded.bytes);
     if answers.has(Choice::Old) || unchanged() {
         return Ok(None);
     }

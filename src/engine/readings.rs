@@ -2,6 +2,7 @@
 
 use super::locked;
 use crate::driver::open::{OpenError, Opened, open};
+use crate::store::keyring::Keyring;
 use crate::store::rundir::RunDir;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -33,14 +34,14 @@ pub struct Readings {
 
 impl Readings {
     /// The run as its journal is now.
-    pub fn open(&self, root: &Path, run_id: &str) -> Result<Arc<Opened>, OpenError> {
+    pub fn open(&self, root: &Path, run_id: &str, keys: &Keyring) -> Result<Arc<Opened>, OpenError> {
         let journal = RunDir::of(root, run_id).journal();
         let stamp = stamp(&journal);
         let same = |it: &Reading| it.journal == journal && Some(it.stamp) == stamp;
         if let Some(reading) = locked(&self.kept).iter().find(|it| same(it)) {
             return Ok(reading.opened.clone());
         }
-        let opened = Arc::new(open(root, run_id)?);
+        let opened = Arc::new(open(root, run_id, keys)?);
         let Some(stamp) = stamp else { return Ok(opened) };
         let mut kept = locked(&self.kept);
         kept.retain(|it| it.journal != journal);
@@ -78,20 +79,22 @@ mod tests {
     fn a_journal_that_is_as_it_was_is_not_read_again() {
         let (dir, journal) = project();
         let readings = Readings::default();
-        let first = readings.open(dir.path(), "r").unwrap();
-        assert!(Arc::ptr_eq(&first, &readings.open(dir.path(), "r").unwrap()));
+        let first = readings.open(dir.path(), "r", &Keyring::default()).unwrap();
+        assert!(Arc::ptr_eq(&first, &readings.open(dir.path(), "r", &Keyring::default()).unwrap()));
         let more = r#"{"at":"2026-01-01T00:00:01Z","event":"cancelled","by":"ann"}"#;
         fs::write(&journal, fs::read_to_string(&journal).unwrap() + more + "\n").unwrap();
-        assert!(readings.open(dir.path(), "r").unwrap().run.phase.ended());
+        assert!(readings.open(dir.path(), "r", &Keyring::default()).unwrap().run.phase.ended());
         fs::remove_file(&journal).unwrap();
-        assert!(matches!(readings.open(dir.path(), "r"), Err(OpenError::Missing(_))));
+        assert!(matches!(readings.open(dir.path(), "r", &Keyring::default()), Err(OpenError::Missing(_))));
     }
 
     #[test]
     fn no_more_are_kept_than_a_few() {
         let readings = Readings::default();
         let projects: Vec<_> = (0..KEPT + 2).map(|_| project()).collect();
-        projects.iter().for_each(|(dir, _)| drop(readings.open(dir.path(), "r").unwrap()));
+        projects
+            .iter()
+            .for_each(|(dir, _)| drop(readings.open(dir.path(), "r", &Keyring::default()).unwrap()));
         assert_eq!(locked(&readings.kept).len(), KEPT);
     }
 }

@@ -3,6 +3,7 @@
 use crate::driver::open::OpenError;
 use crate::driver::start::StartError;
 use crate::run::machine;
+use crate::store::journal::JournalError;
 use serde_json::{Value, json};
 use std::any::Any;
 use std::fmt::Display;
@@ -54,6 +55,7 @@ impl From<StartError> for Refusal {
         match error {
             StartError::DrivenElsewhere(holder) => Self::with("driven-elsewhere", message, json!(holder)),
             StartError::Open(error) => error.into(),
+            StartError::Journal(JournalError::Key(_)) => Self::new("no-state", message),
             StartError::Journal(_) | StartError::Disk(_) => Self::new("disk", message),
             StartError::Refused(refusal) => refusal.into(),
         }

@@ -1,8 +1,10 @@
 //! Operations that drive: run, resume, decide, retry, skip, pause, cancel, and the answers that a drive waits for.
 
+use super::admission::{admit, is_foreign};
 use super::loaded::Loaded;
 use super::questions::{Answers, before_driving, look_again, nested};
 use super::{Engine, Refusal, which};
+use crate::driver::adopt::file_away;
 use crate::driver::give_up::give_up;
 use crate::driver::open::Opened;
 use crate::driver::start::{Handle, NewRun, begin, take_up};
@@ -126,7 +128,8 @@ pub fn resume(engine: &Engine, request: Resume) -> Answer {
     let (run_id, others) = which::named(engine, root, request.which.as_deref())?;
     which::make_way(engine, root)?;
     let by = by(request.by);
-    let handle = take_up(engine.host(), root, &run_id, |opened| -> Result<Vec<Event>, Refusal> {
+    let admit = |opened: &Opened| admit(engine, root, opened, Some(&request.answer));
+    let handle = take_up(engine.host(), root, &run_id, admit, |opened| -> Result<Vec<Event>, Refusal> {
         if opened.run.phase.ended() {
             // The machine says how it ended.
             return Ok(vec![Event::Resumed { by }]);
@@ -138,7 +141,7 @@ pub fn resume(engine: &Engine, request: Resume) -> Answer {
         events.push(Event::Resumed { by });
         Ok(events)
     });
-    started(engine, root, handle.map_err(|refusal| which::lost(root, &run_id, refusal))?, others)
+    started(engine, root, handle.map_err(|refusal| which::lost(engine, root, &run_id, refusal))?, others)
 }
 
 pub fn decide(engine: &Engine, request: Decide) -> Answer {
@@ -147,7 +150,8 @@ pub fn decide(engine: &Engine, request: Decide) -> Answer {
     idle(engine, root)?;
     let run_id = named(engine, root, request.run_id.clone())?;
     let by = by(request.by);
-    let handle = take_up(engine.host(), root, &run_id, |opened| -> Result<Vec<Event>, Refusal> {
+    let admit = |opened: &Opened| admit(engine, root, opened, Some(&request.answer));
+    let handle = take_up(engine.host(), root, &run_id, admit, |opened| -> Result<Vec<Event>, Refusal> {
         let Some((stage, visit)) = opened.run.open_gate() else {
             return Err(no_gate(opened));
         };
@@ -164,7 +168,7 @@ pub fn decide(engine: &Engine, request: Decide) -> Answer {
         events.push(Event::GateDecided { stage, visit, decision, comment, by, digest });
         Ok(events)
     });
-    started(engine, root, handle.map_err(|refusal| which::lost(root, &run_id, refusal))?, 0)
+    started(engine, root, handle.map_err(|refusal| which::lost(engine, root, &run_id, refusal))?, 0)
 }
 
 pub fn retry(engine: &Engine, request: Retry) -> Answer {
@@ -195,6 +199,13 @@ pub fn cancel(engine: &Engine, request: Verb) -> Answer {
     let event = Event::Cancelled { by: by.clone() };
     let answer = told_or_done(engine, &request.root, "cancel", event);
     match answer {
+        Err(refusal) if is_foreign(&refusal) => {
+            let run_id = which::current(engine, &request.root)?;
+            let to = file_away(&engine.host(), &request.root, &run_id)?;
+            let to = to.strip_prefix(&request.root).unwrap_or(&to).display();
+            engine.notice(&request.root, "info", &format!("the run's files were moved to \"{to}\""));
+            Ok(json!({ "run_id": run_id, "others": 0, "state": "cancelled" }))
+        }
         Err(refusal) if which::is_lost(&refusal) => {
             // What cannot be read cannot be gone on with, but it can be ended.
             let run_id = which::current(engine, &request.root)?;
@@ -244,7 +255,11 @@ fn verb(
     }
     idle(engine, root)?;
     let run_id = named(engine, root, run_id)?;
-    let handle = take_up(engine.host(), root, &run_id, |opened| -> Result<Vec<Event>, Refusal> {
+    // A run that ends loses nothing by what its journal has lost.
+    let (none, ends) = (Answers::default(), matches!(event, Event::Cancelled { .. }));
+    let given = if ends { None } else { Some(answers.unwrap_or(&none)) };
+    let admit = |opened: &Opened| admit(engine, root, opened, given);
+    let handle = take_up(engine.host(), root, &run_id, admit, |opened| -> Result<Vec<Event>, Refusal> {
         let mut events = Vec::new();
         // The machine says of a run that is over, or that waits for another verb, what it is.
         let fits = matches!(opened.run.phase.reason(), Some(reason) if !reason.waits_for_another_verb());
@@ -257,7 +272,7 @@ fn verb(
         events.push(event);
         Ok(events)
     });
-    started(engine, root, handle.map_err(|refusal| which::lost(root, &run_id, refusal))?, 0)
+    started(engine, root, handle.map_err(|refusal| which::lost(engine, root, &run_id, refusal))?, 0)
 }
 
 /// Hands a verb to the drive that is under way, or does it without one.

@@ -85,9 +85,13 @@ fn view(root: &Path, mut opened: Opened) -> Value {
         opened.interrupt();
     }
     let mut picture = snapshot(&opened.run, Utc::now());
-    if let Some(line) = opened.contents.damaged {
-        let how = "it is kept, and the run goes on from what stands before, with the next verb";
-        picture["detail"] = json!(format!("the journal is damaged at line {line}: {how}"));
+    if let Some((reason, words)) = which::unsound(&opened) {
+        // Whatever it was doing, it waits for a human to say what is true.
+        picture["state"] = json!("paused");
+        picture["reason"] = json!(reason);
+        picture["detail"] = json!(words);
+        picture["summary"] = json!(words);
+        picture["gate"] = Value::Null;
     }
     picture["root"] = json!(root);
     picture["ours"] = json!(false);
@@ -99,7 +103,7 @@ fn view(root: &Path, mut opened: Opened) -> Value {
 /// The run asked for, or the one that is shown without asking.
 fn opened(engine: &Engine, root: &Path, run_id: Option<&str>) -> Result<Arc<Opened>, Refusal> {
     let run_id = run_id.map_or_else(|| which::shown(engine, root), |run_id| Ok(run_id.to_owned()))?;
-    Ok(engine.readings.open(root, &run_id)?)
+    Ok(engine.readings.open(root, &run_id, &engine.keys())?)
 }
 
 /// What a person at the open gate has to see.
@@ -177,8 +181,8 @@ pub fn output(engine: &Engine, request: &Output) -> Answer {
 }
 
 /// Every run, newest first.
-pub fn runs(request: &Root) -> Answer {
-    Ok(json!(which::summaries(&request.root)))
+pub fn runs(engine: &Engine, request: &Root) -> Answer {
+    Ok(json!(which::summaries(engine, &request.root)))
 }
 
 /// What a stage waits for, or why it is what it is.
@@ -301,7 +305,7 @@ pub fn health(engine: &Engine, request: &Health) -> Answer {
         let index = super::loaded::index(engine, root);
         answer["project"] = json!({
             "superpowers": index.superpowers.len(), "agents": index.agents.len(), "skills": index.skills.len(),
-            "unfinished": which::summaries(root).into_iter().filter(|summary| !summary.over()).collect::<Vec<_>>(),
+            "unfinished": which::summaries(engine, root).into_iter().filter(|summary| !summary.over()).collect::<Vec<_>>(),
             "driver": lease::holder(root).map(|holder| json!(holder)),
             "lock": lease::path(root), "log": crate::store::log::path(root),
         });

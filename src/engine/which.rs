@@ -2,11 +2,16 @@
 
 use super::loaded::Loaded;
 use super::{Engine, Refusal};
+use crate::check::is_kebab;
+use crate::driver::open::Opened;
 use crate::driver::start::{NewRun, begin};
 use crate::process::{Environment, Secrets};
 use crate::run::event::Adopted;
-use crate::store::rundir::{self, RunDir, Summary};
+use crate::store::journal::{self, Place};
+use crate::store::keyring::Keyring;
+use crate::store::rundir;
 use crate::store::squad::{self, Squad, SquadError};
+use crate::store::summary::{self, Summary};
 use crate::store::{atomic, lease};
 use chrono::Utc;
 use serde_json::json;
@@ -39,7 +44,7 @@ pub fn current(engine: &Engine, root: &Path) -> Result<String, Refusal> {
     match standing(engine, root) {
         Ok(Standing::Ours(run_id)) => Ok(run_id),
         Ok(Standing::Foreign(foreign)) => adopt(engine, root, &foreign),
-        Ok(Standing::Nothing) => newest_unfinished(root).ok_or_else(nothing),
+        Ok(Standing::Nothing) => newest_unfinished(engine, root).ok_or_else(nothing),
         Err(error) => Err(unreadable(root, error)),
     }
 }
@@ -53,7 +58,7 @@ pub fn shown(engine: &Engine, root: &Path) -> Result<String, Refusal> {
             "\"squad.json\" was written by another tool; :Superpower resume takes it over",
         )),
         Ok(Standing::Nothing) => {
-            summaries(root).into_iter().next().map(|newest| newest.run_id).ok_or_else(nothing)
+            summaries(engine, root).into_iter().next().map(|newest| newest.run_id).ok_or_else(nothing)
         }
         Err(error) => Err(Refusal::new("unreadable-squad", error)),
     }
@@ -75,7 +80,7 @@ pub fn named(engine: &Engine, root: &Path, which: Option<&str>) -> Result<(Strin
             }
         }
     }
-    let all = summaries(root);
+    let all = summaries(engine, root);
     let (over, unfinished): (Vec<&Summary>, Vec<&Summary>) =
         all.iter().filter(|summary| summary.superpower == which).partition(|summary| summary.over());
     let here = squad::read(root).ok().flatten();
@@ -96,22 +101,79 @@ pub fn named(engine: &Engine, root: &Path, which: Option<&str>) -> Result<(Strin
     }
 }
 
-/// Every run's summary, newest first. One that is missing, or that a crash has left untrue, is made from the journal.
-pub fn summaries(root: &Path) -> Vec<Summary> {
-    let driver = lease::holder(root);
+/// Every run's summary, newest first. One that is missing, or that is no longer true of its journal, is made from that.
+pub fn summaries(engine: &Engine, root: &Path) -> Vec<Summary> {
+    let (driver, keys) = (lease::holder(root), engine.keys());
     let summary = |id: String| {
         let driven = lease::drives(driver.as_ref(), &id);
-        let kept = RunDir::of(root, &id).summary().filter(|kept| kept.state != "running" || driven);
-        kept.or_else(|| {
-            let mut opened = crate::driver::open::open(root, &id).ok()?;
-            if !driven {
-                opened.interrupt();
-            }
-            let secrets = Secrets::of(&Environment::current());
-            Some(crate::driver::projection::summary(&opened.run, &secrets))
-        })
+        let kept = summary::read(root, &id, &keys)
+            .filter(|kept| driven || (kept.current && kept.summary.state != "running"));
+        kept.map(|kept| kept.summary).or_else(|| from_journal(root, &id, &keys, driven))
     };
     rundir::ids(root).into_iter().filter_map(summary).collect()
+}
+
+fn from_journal(root: &Path, id: &str, keys: &Keyring, driven: bool) -> Option<Summary> {
+    let place = Place::new(root, id, keys);
+    if !journal::begun_by_us(&place) {
+        return foreign(root, id, &place);
+    }
+    let mut opened = crate::driver::open::open(root, id, keys).ok()?;
+    if !driven {
+        opened.interrupt();
+    }
+    let secrets = Secrets::of(&Environment::current());
+    let mut summary = crate::driver::projection::summary(&opened.run, &secrets);
+    if let Some((reason, words)) = unsound(&opened) {
+        summary.state = "paused".into();
+        (summary.reason, summary.summary) = (Some(reason.into()), words);
+    }
+    Some(summary)
+}
+
+/// A run that is not ours. What its files claim is listed where it can be nothing else: a name, a state, a number.
+fn foreign(root: &Path, id: &str, place: &Place) -> Option<Summary> {
+    let claimed = summary::claimed(root, id);
+    let (superpower, started_at) = match &claimed {
+        Some(claimed) => (claimed.superpower.clone(), claimed.started_at),
+        None => journal::claim(place).map(|claim| (claim.superpower, claim.at.timestamp_millis()))?,
+    };
+    if !is_kebab(&superpower) {
+        return None;
+    }
+    let over = claimed.as_ref().filter(|claimed| claimed.over());
+    Some(Summary {
+        run_id: id.to_owned(),
+        superpower,
+        state: over.map_or_else(|| "paused".to_owned(), |over| over.state.clone()),
+        reason: over.is_none().then(|| FOREIGN.to_owned()),
+        current_stage: claimed.as_ref().map_or(1, |claimed| claimed.current_stage),
+        total: claimed.as_ref().map_or(1, |claimed| claimed.total),
+        started_at,
+        updated_at: claimed.as_ref().map_or(started_at, |claimed| claimed.updated_at),
+        summary: if over.is_some() { "not your run".into() } else { NOT_YOURS.into() },
+        about: String::new(),
+    })
+}
+
+/// The reason that is shown of a run that is not ours.
+const FOREIGN: &str = "foreign";
+/// What is said of it.
+const NOT_YOURS: &str =
+    "not started by you on this machine, or by an older version: :Superpower resume shows what it would do";
+
+/// Why a run cannot be taken up as it is: a word, and what is shown.
+pub fn unsound(opened: &Opened) -> Option<(&'static str, String)> {
+    if !opened.contents.ours {
+        return Some((FOREIGN, NOT_YOURS.to_owned()));
+    }
+    opened.contents.damaged.map(|damage| {
+        let words = format!(
+            "the journal is damaged at byte {}: :Superpower resume shows what is lost, and how to continue",
+            damage.offset
+        );
+        ("damaged", words)
+    })
 }
 
 /// Whether a verb was refused because the run itself cannot be read any more.
@@ -120,13 +182,13 @@ pub fn is_lost(refusal: &Refusal) -> bool {
 }
 
 /// What can be done with a run that cannot be read any more: no verb goes on with it.
-pub fn lost(root: &Path, run_id: &str, refusal: Refusal) -> Refusal {
+pub fn lost(engine: &Engine, root: &Path, run_id: &str, refusal: Refusal) -> Refusal {
     let current = squad::read(root).ok().flatten().filter(|squad| squad.run_id.as_deref() == Some(run_id));
     let missing = refusal.code == "nothing-to-resume" && current.is_some();
     if refusal.code != "unreadable-run" && !missing {
         return refusal;
     }
-    let name = RunDir::of(root, run_id).summary().map(|summary| summary.superpower);
+    let name = summary::read(root, run_id, &engine.keys()).map(|kept| kept.summary.superpower);
     let name = name.or(current.map(|squad| squad.active_superpower)).unwrap_or_else(|| "NAME".into());
     let message = format!(
         "{}; nothing can go on with this run: :Superpower cancel ends it, :Superpower run {name} starts anew",
@@ -173,8 +235,8 @@ fn over(squad: &Squad) -> Option<&'static str> {
     }
 }
 
-fn newest_unfinished(root: &Path) -> Option<String> {
-    summaries(root).into_iter().find(|summary| !summary.over()).map(|summary| summary.run_id)
+fn newest_unfinished(engine: &Engine, root: &Path) -> Option<String> {
+    summaries(engine, root).into_iter().find(|summary| !summary.over()).map(|summary| summary.run_id)
 }
 
 fn nothing() -> Refusal {

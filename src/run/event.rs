@@ -33,6 +33,9 @@ pub enum Event {
         version: String,
         /// The copy of the declaration in the run's directory.
         declaration: String,
+        /// SHA-256 of the copy, in hexadecimal; none in journals of format 1.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        digest: Option<String>,
         /// What the user gave; defaults are the declaration's.
         inputs: Inputs,
         /// The harness asked for on the command line.
@@ -155,6 +158,9 @@ pub enum Event {
     DeclarationReplaced {
         /// The new copy in the run's directory.
         declaration: String,
+        /// SHA-256 of the copy, in hexadecimal; none in journals of format 1.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        digest: Option<String>,
         /// Its version, as written.
         version: String,
     },

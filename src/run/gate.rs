@@ -188,6 +188,7 @@ mod tests {
             superpower: "p".into(),
             version: "1".into(),
             declaration: "d".into(),
+            digest: None,
             inputs: Inputs::new(),
             harness: None,
             by: "ann".into(),

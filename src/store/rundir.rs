@@ -1,7 +1,7 @@
 //! The directory of a run: `.claude/state/runs/RUN_ID/`.
 
-use super::{atomic, disk};
-use serde::{Deserialize, Serialize};
+use super::keyring::Keyring;
+use super::{atomic, disk, summary};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
@@ -16,39 +16,6 @@ pub fn runs(root: &Path) -> PathBuf {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunDir {
     path: PathBuf,
-}
-
-/// What the list of runs shows: a projection of the journal, for speed.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Summary {
-    /// The run.
-    pub run_id: String,
-    /// Its superpower.
-    pub superpower: String,
-    /// SPEC section 5's word.
-    pub state: String,
-    /// Why it is paused.
-    pub reason: Option<String>,
-    /// Position from 1.
-    pub current_stage: usize,
-    /// How many stages.
-    pub total: usize,
-    /// Milliseconds since the epoch.
-    pub started_at: i64,
-    /// Milliseconds since the epoch.
-    pub updated_at: i64,
-    /// What it waits for, or how it ended.
-    pub summary: String,
-    /// What it is about, among others of its superpower: the input that matters most.
-    #[serde(default)]
-    pub about: String,
-}
-
-impl Summary {
-    /// Whether nothing can happen to the run any more.
-    pub fn over(&self) -> bool {
-        matches!(self.state.as_str(), "complete" | "cancelled" | "rejected")
-    }
 }
 
 impl RunDir {
@@ -107,16 +74,6 @@ impl RunDir {
     pub fn attempt(&self, launch: u32, stage: usize) -> PathBuf {
         self.path.join(format!("attempts/{launch:04}-stage-{:02}", stage + 1))
     }
-
-    /// Writes the summary.
-    pub fn write_summary(&self, summary: &Summary) -> io::Result<()> {
-        atomic::replace(&self.path.join("summary.json"), &serde_json::to_vec(summary)?)
-    }
-
-    /// The summary, where there is one that can be read.
-    pub fn summary(&self) -> Option<Summary> {
-        serde_json::from_str(&atomic::read(&self.path.join("summary.json")).ok()?).ok()
-    }
 }
 
 /// The ids of all runs, newest first. Ids are UUIDs of version 7, which sort by time.
@@ -130,12 +87,14 @@ pub fn ids(root: &Path) -> Vec<String> {
     ids
 }
 
-/// Deletes the oldest finished runs beyond `keep`. Unfinished runs, and `current`, are never deleted.
-pub fn prune(root: &Path, keep: usize, current: &str) {
-    let over = |id: &String| RunDir::of(root, id).summary().is_some_and(|summary| summary.over());
+/// Deletes the oldest finished runs beyond `keep`. Unfinished runs, `current`, and runs that are not ours, whatever
+/// their files say, are never deleted.
+pub fn prune(root: &Path, keys: &Keyring, keep: usize, current: &str) {
+    let over = |id: &String| summary::read(root, id, keys).is_some_and(|kept| kept.summary.over());
     for id in ids(root).into_iter().skip(keep).filter(|id| id != current).filter(over) {
         let _ = fs::remove_dir_all(runs(root).join(id));
     }
+    keys.forget_others(root, &ids(root));
 }
 
 /// Makes a directory of ours. A repository may have made it, or one above it, a link: no path leaves the project.

@@ -11,6 +11,9 @@ use std::path::Path;
 
 /// Bytes of a key and of a seal.
 const LENGTH: usize = 32;
+/// What stands between an object's own fields and its seal, and behind that.
+const FIELD: &[u8] = b",\"seal\":\"";
+const END: &[u8] = b"\"}\n";
 /// The key's file in our state.
 const FILE: &str = "key";
 
@@ -124,6 +127,26 @@ impl Sealer {
         }
         mac.update(bytes);
         Seal(mac.finalize().into_bytes().into())
+    }
+
+    /// Seals the object of JSON that the buffer ends with, from this byte on: the seal becomes its last field, and the line
+    /// ends.
+    pub fn close(&self, before: Option<&Seal>, buffer: &mut Vec<u8>, from: usize) -> Seal {
+        let seal = self.seal(before, &buffer[from..]);
+        buffer.pop();
+        buffer.extend_from_slice(FIELD);
+        buffer.extend_from_slice(seal.to_string().as_bytes());
+        buffer.extend_from_slice(END);
+        seal
+    }
+
+    /// The object of a line, without its seal, if that is the seal of it.
+    pub fn open(&self, before: Option<&Seal>, line: &[u8]) -> Option<(Vec<u8>, Seal)> {
+        let inner = line.strip_suffix(END)?;
+        let (text, seal) = inner.split_at_checked(inner.len().checked_sub(Seal::DIGITS)?)?;
+        let (mut text, seal) = (text.strip_suffix(FIELD)?.to_vec(), Seal::parse(seal)?);
+        text.push(b'}');
+        self.fits(before, &text, &seal).then_some((text, seal))
     }
 
     /// Whether a seal is that of these bytes. Takes as long for a wrong one as for the right one.

@@ -5,7 +5,7 @@
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use superpower::driver::open::open;
@@ -13,7 +13,7 @@ use superpower::outcome::Outcome;
 use superpower::run::event::Event;
 use superpower::store::{journal, rundir};
 
-use crate::world::World;
+use crate::world::{STATE, World};
 
 const PROJECT: &str = "SUPERPOWER_CRASH_PROJECT";
 
@@ -47,7 +47,7 @@ fn child() {
         serde_json::from_str(&engine.call(&fields.to_string())).unwrap()
     };
     let config = json!({
-        "harness": "command", "trust": "always",
+        "harness": "command", "trust": "always", "state_dir": PathBuf::from(std::env::var_os(STATE).unwrap()),
         "harnesses": { "command": { "cmd": [root.join("agent"), "{agent}"] } },
     });
     call("configure", json!({ "config": config }));
@@ -95,6 +95,7 @@ fn editor(world: &World, fault: Option<&str>) -> Child {
     command
         .args(["--exact", "crash::child", "--nocapture", "--test-threads=1"])
         .env(PROJECT, world.root())
+        .env(STATE, world.state_dir())
         .env_remove("SUPERPOWER_RUN_ID")
         .stdout(Stdio::null())
         .stderr(Stdio::null());
@@ -108,7 +109,7 @@ fn editor(world: &World, fault: Option<&str>) -> Child {
 /// The journal as it is can be read and replayed.
 fn readable(world: &World) {
     for id in rundir::ids(&world.root()) {
-        if let Err(error) = open(&world.root(), &id) {
+        if let Err(error) = open(&world.root(), &id, &world.keys()) {
             // A run whose first record never reached the disk has not begun.
             let text = world.read(&format!(".claude/state/runs/{id}/journal.jsonl"));
             assert!(text.lines().count() <= 1, "{error}\n{text}");
@@ -118,10 +119,13 @@ fn readable(world: &World) {
 
 /// The finished run kept every promise.
 fn kept(world: &World) {
-    let id = rundir::ids(&world.root()).into_iter().find(|id| open(&world.root(), id).is_ok()).unwrap();
-    let opened = open(&world.root(), &id).unwrap();
+    let id = rundir::ids(&world.root())
+        .into_iter()
+        .find(|id| open(&world.root(), id, &world.keys()).is_ok())
+        .unwrap();
+    let opened = open(&world.root(), &id, &world.keys()).unwrap();
     assert_eq!(opened.run.phase.word(), "complete");
-    let records = journal::read(&opened.dir.journal()).unwrap().records;
+    let records = journal::read(&opened.place).unwrap().records;
     let mut launched: BTreeMap<u32, usize> = BTreeMap::new();
     let mut passed: BTreeMap<usize, u32> = BTreeMap::new();
     let mut order = Vec::new();

@@ -37,30 +37,35 @@ fn kept(world: &World, journal: &str) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn s3_a_damaged_journal_is_kept_whole_and_the_run_goes_on_from_what_stands_before() {
+fn s3_a_damaged_journal_is_kept_whole_and_the_run_goes_on_without_what_is_lost_where_a_human_says_so() {
     let garbage: [Damage; 4] = [
         &|line| line.replace('{', "#").into_bytes(),
         &|line| line.as_bytes()[..line.len() / 2].to_vec(),
         &|_| vec![0; 700],
-        &|line| [line.as_bytes(), b"\n\xff\xfe not ours"].concat(),
+        &|line| line.replace("approve", "APPROVE").into_bytes(),
     ];
     for (at, to) in garbage.into_iter().enumerate() {
         let (world, journal, bytes) = damaged("\"gate-decided\"", to);
-        // Looking changes nothing, and says what is wrong. What is lost is asked again.
+        // Looking changes nothing, and says what is wrong, in the list too. What is lost is asked again.
         let picture = world.status();
-        assert!(picture["detail"].as_str().unwrap().contains("is damaged at line"), "{at}: {picture:#}");
-        assert_eq!(world.ok("runs", json!({}))[0]["superpower"], "two");
+        assert_eq!((&picture["state"], &picture["reason"]), (&json!("paused"), &json!("damaged")), "{at}");
+        assert!(picture["detail"].as_str().unwrap().contains("is damaged at byte"), "{at}: {picture:#}");
+        let listed = world.ok("runs", json!({}));
+        assert_eq!((&listed[0]["superpower"], &listed[0]["reason"]), (&json!("two"), &json!("damaged")));
+        assert!(listed[0]["summary"].as_str().unwrap().contains("damaged at byte"), "{listed}");
+        for (op, fields) in
+            [("resume", json!({})), ("decide", json!({ "decision": "approve" })), ("retry", json!({}))]
+        {
+            let message = world.refused(op, fields, "damaged-journal");
+            assert!(message.contains("answer=repair") && message.contains("stage 2/4"), "{message}");
+        }
         assert_eq!(fs::read(world.path(&journal)).unwrap(), bytes);
-        world.ok("resume", json!({ "answer": "go-on" }));
+        world.ok("resume", json!({ "answer": "repair,go-on" }));
         let picture = world.settled();
         assert_eq!(kept(&world, &journal), [bytes], "{at}");
-        if at < 3 {
-            assert_eq!(picture["gate"]["id"], "2.1", "{at}: {picture:#}");
-            world.ok("decide", json!({ "decision": "approve" }));
-            assert_eq!(world.settled()["gate"]["id"], "4.1", "{at}");
-        } else {
-            assert_eq!(world.settled()["reason"], "gate");
-        }
+        assert_eq!(picture["gate"]["id"], "2.1", "{at}: {picture:#}");
+        world.ok("decide", json!({ "decision": "approve" }));
+        assert_eq!(world.settled()["gate"]["id"], "4.1", "{at}");
         let said = world.events().into_iter().find(|it| it["type"] == "notice" && it["level"] == "warn");
         let said = said.unwrap()["message"].as_str().unwrap().to_owned();
         assert!(said.contains("damaged at line") && said.contains(".corrupt-"), "{said}");
@@ -68,6 +73,22 @@ fn s3_a_damaged_journal_is_kept_whole_and_the_run_goes_on_from_what_stands_befor
         assert_eq!(world.settled()["state"], "complete");
         assert_eq!(kept(&world, &journal).len(), 1, "the mended one is sound");
     }
+}
+
+/// What stands between our lines, or behind them, is somebody else's: set aside, said, and never believed.
+#[test]
+fn a_line_that_somebody_else_wrote_is_set_aside_and_said() {
+    let (world, journal, bytes) =
+        damaged("\"gate-decided\"", |line| [line.as_bytes(), b"\n\xff\xfe not ours"].concat());
+    assert_eq!(world.status()["reason"], "gate");
+    world.ok("resume", json!({}));
+    assert_eq!(world.settled()["gate"]["id"], "4.1");
+    assert_eq!(kept(&world, &journal), [bytes]);
+    let said = world.events().into_iter().find(|it| it["type"] == "notice" && it["level"] == "warn");
+    let said = said.unwrap()["message"].as_str().unwrap().to_owned();
+    assert!(said.contains("1 line in the journal of two") && said.contains(".corrupt-"), "{said}");
+    world.ok("decide", json!({ "decision": "approve" }));
+    assert_eq!(world.settled()["state"], "complete");
 }
 
 #[test]
@@ -89,10 +110,10 @@ fn what_cannot_be_kept_is_not_mended() {
         let ours = |name: &std::ffi::OsStr| name.to_string_lossy().starts_with("journal.jsonl");
         op != superpower::store::disk::Op::Read && path.file_name().is_some_and(ours)
     });
-    world.refused("resume", json!({}), "disk");
+    world.refused("resume", json!({ "answer": "repair" }), "disk");
     assert_eq!(fs::read(world.path(&journal)).unwrap(), bytes);
     drop(failing);
-    world.ok("resume", json!({}));
+    world.ok("resume", json!({ "answer": "repair" }));
     assert_eq!(world.settled()["gate"]["id"], "2.1");
 }
 

@@ -19,11 +19,10 @@ fn s14_a_run_whose_editor_was_killed_is_called_interrupted_and_goes_on() {
     // What a crash in the middle of the first stage would have left: the journal without its end.
     world.restart();
     let run_id = picture["run_id"].as_str().unwrap();
-    let journal = format!(".claude/state/runs/{run_id}/journal.jsonl");
-    let text = world.read(&journal);
+    let text = world.journal(run_id);
     let upto = text.find("\"attempt-ended\"").unwrap();
     let upto = text[..upto].rfind('\n').unwrap();
-    world.write(&journal, &format!("{}{}", &text[..=upto], "{\"at\":\"2026-01-01T00:00:00Z\",\"ev"));
+    world.write_journal(run_id, &format!("{}{}", &text[..=upto], "{\"at\":\"2026-01-01T00:00:00Z\",\"ev"));
     let mut squad = world.squad();
     squad["status"] = json!("running");
     foreign(&world, squad);
@@ -163,11 +162,7 @@ fn g22_files_that_change_after_the_approval_are_named_and_asked_about() {
     world.settled();
     world.restart();
     // What a crash between the approval and the next stage would have left.
-    let journal = format!(".claude/state/runs/{run_id}/journal.jsonl");
-    let text = world.read(&journal);
-    let decided = text.find("\"gate-decided\"").unwrap();
-    let end = decided + text[decided..].find('\n').unwrap();
-    world.write(&journal, &text[..=end]);
+    world.cut_journal(&run_id, "\"gate-decided\"");
     world.write("plan.md", "another plan\n");
     let message = world.refused("resume", json!({}), "files-changed");
     assert!(message.contains("plan.md"), "{message}");
@@ -185,8 +180,9 @@ fn a_journal_of_a_newer_format_is_shown_and_not_written() {
     world.settled();
     world.restart();
     let journal = format!(".claude/state/runs/{run_id}/journal.jsonl");
-    let text = world.read(&journal).replacen("\"format\":1", "\"format\":2", 1);
-    world.write(&journal, &text);
+    let newer = world.journal(&run_id).replacen("\"format\":2", "\"format\":3", 1);
+    world.write_journal(&run_id, &newer);
+    let text = world.read(&journal);
     assert_eq!(world.status()["gate"]["id"], "2.1");
     let call = world.call("decide", json!({ "decision": "approve" }));
     assert!(call["err"]["message"].as_str().unwrap().contains("update superpower.nvim"), "{call}");

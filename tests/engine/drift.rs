@@ -211,6 +211,7 @@ fn sent_back() -> Run {
         superpower: "p".into(),
         version: "1".into(),
         declaration: "d".into(),
+        digest: None,
         inputs: Inputs::new(),
         harness: None,
         by: "ann".into(),

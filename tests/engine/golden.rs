@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 use superpower::driver::open::open;
 use superpower::run::state::Run;
 use superpower::run::{event::Decision, snapshot::snapshot};
-use superpower::store::journal::{self, FORMAT};
+use superpower::store::journal::{self, FORMAT, Place};
+use superpower::store::keyring::Keyring;
 
 /// Each directory with the digest of its journal and declarations.
 const GOLDEN: &[(&str, &str)] = &[
@@ -35,11 +36,16 @@ fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/journals")
 }
 
+/// The id that a run was given, and where it therefore lies.
+fn id(name: &str) -> String {
+    format!("0198a000-0000-7000-8000-{name:0>12}")
+}
+
 /// A project that has these runs.
 fn project() -> tempfile::TempDir {
     let root = tempfile::tempdir().unwrap();
     for (name, _) in GOLDEN {
-        let to = root.path().join(".claude/state/runs").join(name);
+        let to = root.path().join(".claude/state/runs").join(id(name));
         fs::create_dir_all(&to).unwrap();
         for entry in fs::read_dir(fixtures().join(name)).unwrap() {
             let from = entry.unwrap().path();
@@ -101,7 +107,8 @@ fn told(run: &Run) -> Value {
 fn journals_of_format_1_come_out_as_they_did() {
     let root = project();
     for (name, _) in GOLDEN {
-        let opened = open(root.path(), name).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let opened = open(root.path(), &id(name), &Keyring::default())
+            .unwrap_or_else(|error| panic!("{name}: {error}"));
         assert!(!opened.contents.torn && opened.contents.format == 1, "{name}");
         let told = told(&opened.run);
         let path = fixtures().join(name).join("expected.json");
@@ -181,37 +188,41 @@ fn the_golden_journals_hold_every_event_and_outcome() {
     all.extend(variants("src/run/event.rs", "Decision", "decision"));
     assert!(all.len() > 20, "{all:?}");
     assert_eq!(seen, all);
-    assert_eq!(FORMAT, 1, "a new format needs golden journals of its own");
+    assert_eq!(FORMAT, 2, "a new format needs golden journals of its own");
 }
 
 /// SPEC section 7: a torn last line is dropped, a broken one before it is no crash's doing, and is told.
 #[test]
 fn every_prefix_of_a_journal_is_a_run() {
     let root = project();
-    let path = root.path().join(".claude/state/runs/complete/journal.jsonl");
+    let place = Place::new(root.path(), &id("complete"), &Keyring::default());
+    let path = place.path().to_owned();
     let bytes = fs::read(&path).unwrap();
     let first = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n').nth(1).unwrap().0 + 1;
     let ends = (first..bytes.len()).step_by(41).chain([bytes.len() - 1, bytes.len()]);
     for end in ends {
         fs::write(&path, &bytes[..end]).unwrap();
-        let contents = journal::read(&path).unwrap();
+        let contents = journal::read(&place).unwrap();
         let whole = bytes[..end].iter().rposition(|&byte| byte == b'\n').unwrap() + 1;
         assert_eq!((contents.length as usize, contents.torn), (whole, whole < end));
         if end % 7 == 0 {
-            open(root.path(), "complete").unwrap();
+            open(root.path(), &id("complete"), &Keyring::default()).unwrap();
         }
     }
     let mut broken = bytes.clone();
     broken[first + 3] = b'#';
     fs::write(&path, &broken).unwrap();
-    let opened = open(root.path(), "complete").unwrap();
-    assert_eq!((opened.contents.damaged, opened.contents.length as usize), (Some(3), first));
+    let opened = open(root.path(), &id("complete"), &Keyring::default()).unwrap();
+    assert_eq!(
+        (opened.contents.damaged.map(|it| it.line), opened.contents.length as usize),
+        (Some(3), first)
+    );
     let second = bytes.iter().position(|&byte| byte == b'\n').unwrap() + 1;
     for (at, line) in [(0, 1), (second, 2)] {
         let mut broken = bytes.clone();
         broken[at] = b'#';
         fs::write(&path, &broken[..]).unwrap();
-        match open(root.path(), "complete") {
+        match open(root.path(), &id("complete"), &Keyring::default()) {
             Err(error) => {
                 assert!(error.to_string().contains(&format!("is damaged at line {line}")), "{error}")
             }

@@ -1,7 +1,7 @@
 //! Runs whose editor has died: what is shown of them before anybody takes them up.
 
 use crate::world::World;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::time::Duration;
 use superpower::store::lease::{self, Taken};
 
@@ -14,15 +14,14 @@ fn left() -> (World, String) {
     let run_id = world.run("one", json!({}));
     world.settled();
     world.restart();
-    let dir = format!(".claude/state/runs/{run_id}");
-    let text = world.read(&format!("{dir}/journal.jsonl"));
+    let text = world.journal(&run_id);
     let working: Vec<&str> = text.lines().take_while(|line| !line.contains("\"attempt-ended\"")).collect();
     let year = &working[1][working[1].find("\"at\":\"").unwrap()..][..10];
     let text = working.join("\n").replace(year, "\"at\":\"2020");
-    world.write(&format!("{dir}/journal.jsonl"), &format!("{text}\n"));
-    let mut summary: Value = serde_json::from_str(&world.read(&format!("{dir}/summary.json"))).unwrap();
-    summary["state"] = json!("running");
-    world.write(&format!("{dir}/summary.json"), &summary.to_string());
+    world.write_journal(&run_id, &format!("{text}\n"));
+    let mut kept = superpower::store::summary::read(&world.root(), &run_id, &world.keys()).unwrap().summary;
+    kept.state = "running".into();
+    superpower::store::summary::write(&world.root(), &kept, &world.keys()).unwrap();
     (world, run_id)
 }
 

@@ -266,6 +266,7 @@ fn walk(shapes: &[Shape], throws: &[Throw]) -> Result<(), TestCaseError> {
         superpower: "p".into(),
         version: "1".into(),
         declaration: "d".into(),
+        digest: None,
         inputs: Inputs::new(),
         harness: None,
         by: "ann".into(),

@@ -26,6 +26,7 @@ mod documents;
 mod drift;
 mod examples;
 mod facts_from_lua;
+mod foreign;
 mod golden;
 mod harness;
 mod invariants;

@@ -1,15 +1,13 @@
 //! More than one who wants to decide, or to drive.
 
-use crate::world::World;
+use crate::world::{STATE, World};
 use serde_json::{Value, json};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Barrier;
 use std::time::{Duration, Instant};
-use superpower::driver::open::open;
 use superpower::engine::Engine;
 use superpower::run::event::Event;
-use superpower::store::journal;
 
 const PROJECT: &str = "SUPERPOWER_RACE_PROJECT";
 const GATE: &str = "stages:\n  - {agent: a}\n  - {gate: human-approval}\n  - {agent: b}\n";
@@ -17,7 +15,7 @@ const GATE: &str = "stages:\n  - {agent: a}\n  - {gate: human-approval}\n  - {ag
 fn engine(root: &Path) -> std::sync::Arc<Engine> {
     let engine = Engine::new();
     let config = json!({
-        "harness": "command", "trust": "always",
+        "harness": "command", "trust": "always", "state_dir": PathBuf::from(std::env::var_os(STATE).unwrap()),
         "harnesses": { "command": { "cmd": [root.join("bin/agent"), "{agent}{skill}"] } },
     });
     engine.call(&json!({ "op": "configure", "config": config }).to_string());
@@ -60,6 +58,7 @@ fn editor(world: &World) -> Child {
     Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "race::child", "--nocapture", "--test-threads=1"])
         .env(PROJECT, world.root())
+        .env(STATE, world.state_dir())
         .env_remove("SUPERPOWER_RUN_ID")
         .stdout(Stdio::null())
         .stderr(Stdio::null())
@@ -116,7 +115,7 @@ fn of_many_deciders_one_decides() {
             .filter(|path| std::fs::read_to_string(path).unwrap().contains("\"ok\""))
             .count();
         assert_eq!(decided + elsewhere, 1, "one decision is made");
-        let records = journal::read(&open(&root, &run_id).unwrap().dir.journal()).unwrap().records;
+        let records = world.records(&run_id);
         let made = records.iter().filter(|record| matches!(record.event, Event::GateDecided { .. })).count();
         assert_eq!(made, 1);
     }

@@ -91,7 +91,7 @@ fn g7_a_decision_from_elsewhere_goes_on() {
         request["op"] = json!(op);
         serde_json::from_str(&other.call(&request.to_string())).unwrap()
     };
-    let config = json!({ "harness": "command", "trust": "always", "harnesses": { "command": { "cmd": [world.path("bin/agent"), "{agent}{skill}"] } } });
+    let config = json!({ "harness": "command", "trust": "always", "state_dir": world.state_dir(), "harnesses": { "command": { "cmd": [world.path("bin/agent"), "{agent}{skill}"] } } });
     call("configure", json!({ "config": config }));
     let answer = call("decide", json!({ "root": world.root(), "decision": "approve" }));
     assert!(answer.get("ok").is_some(), "{answer}");

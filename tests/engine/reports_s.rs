@@ -8,7 +8,6 @@ use std::fs;
 use std::path::Path;
 use superpower::check;
 use superpower::run::event::Event;
-use superpower::store::journal;
 
 const TWO: &str = "stages:
   - {agent: maker, description: Make}
@@ -174,8 +173,7 @@ fn s13_nothing_starts_between_a_pause_and_its_resume() {
     assert_eq!(world.settled()["reason"], "user");
     world.ok("resume", json!({}));
     world.settled();
-    let path = world.path(&format!(".claude/state/runs/{run_id}/journal.jsonl"));
-    let records = journal::read(&path).unwrap().records;
+    let records = world.records(&run_id);
     let at = |wanted: fn(&Event) -> bool| records.iter().position(|record| wanted(&record.event)).unwrap();
     let asked = at(|event| matches!(event, Event::PauseRequested { .. }));
     let ended = at(|event| matches!(event, Event::AttemptEnded { .. }));
@@ -375,10 +373,7 @@ fn an_edited_declaration_and_changed_files_are_asked_about_one_after_the_other()
     world.ok("decide", json!({ "decision": "approve" }));
     world.settled();
     world.restart();
-    let journal = format!(".claude/state/runs/{run_id}/journal.jsonl");
-    let text = world.read(&journal);
-    let decided = text.find("\"gate-decided\"").unwrap();
-    world.write(&journal, &text[..=decided + text[decided..].find('\n').unwrap()]);
+    world.cut_journal(&run_id, "\"gate-decided\"");
     world.write("plan.md", "another plan\n");
     world.declare("two", &TWO.replace("Make", "Make it"));
     world.refused("resume", json!({}), "files-changed");

@@ -30,12 +30,10 @@ fn approved_until(last: &str) -> World {
     world.ok("decide", json!({ "decision": "approve" }));
     world.settled();
     world.restart();
-    let journal = format!(".claude/state/runs/{run_id}/journal.jsonl");
-    let text = world.read(&journal);
-    let decided = text.find("\"gate-decided\"").unwrap();
-    let last = decided + text[decided..].find(&format!("\"{last}\"")).unwrap();
-    let end = last + text[last..].find('\n').unwrap();
-    world.write(&journal, &text[..=end]);
+    world.cut_journal_where(&run_id, |text| {
+        let decided = text.find("\"gate-decided\"")?;
+        Some(decided + text[decided..].find(&format!("\"{last}\""))?)
+    });
     world
 }
 
@@ -132,11 +130,9 @@ fn an_approval_without_its_baseline_gets_one_when_the_run_goes_on() {
         world.ok("decide", json!({ "decision": "approve" }));
         assert_eq!(world.settled()["gate"]["id"], "4.1");
         world.restart();
-        let text = world.read(&format!("{dir}/journal.jsonl"));
-        let last =
-            if heard { text.rfind("\"agent-started\"") } else { text.find("\"gate-decided\"") }.unwrap();
-        let end = last + text[last..].find('\n').unwrap();
-        world.write(&format!("{dir}/journal.jsonl"), &text[..=end]);
+        world.cut_journal_where(&run_id, |text| {
+            if heard { text.rfind("\"agent-started\"") } else { text.find("\"gate-decided\"") }
+        });
         world.write(&format!("{dir}/baseline"), &older);
         fs::remove_file(world.path("b.md")).unwrap();
         world.ok("resume", json!({}));
@@ -152,7 +148,7 @@ fn an_approval_without_its_baseline_gets_one_when_the_run_goes_on() {
 #[test]
 fn what_an_attempts_end_has_found_is_not_looked_for_again() {
     let (world, run_id) = at_gate();
-    let opened = superpower::driver::open::open(&world.root(), &run_id).unwrap();
+    let opened = world.opened(&run_id);
     let none = superpower::process::Secrets::default();
     let looked = gate_review::compare(&Hurry::default(), &world.root(), &opened.dir).unwrap();
     let nowhere = std::path::Path::new("/nowhere");

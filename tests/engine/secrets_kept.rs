@@ -2,7 +2,7 @@
 //!
 //! The test binary starts itself with real variables: `child` below.
 
-use crate::world::World;
+use crate::world::{STATE, World};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
@@ -70,6 +70,7 @@ fn no_secret_reaches_a_file_or_a_window() {
     let status = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "secrets_kept::child", "--nocapture", "--test-threads=1"])
         .env(PROJECT, world.root())
+        .env(STATE, world.state_dir())
         .env("MY_SERVICE_KEY", KEY)
         .env("MY_SERVICE_TOKEN", TOKEN)
         .env("SHORT_KEY", "abc")
@@ -126,7 +127,7 @@ fn editor() {
 fn editor_with(world: &World, what: &str, environment: &[(&str, &str)]) {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", "secrets_kept::editor", "--nocapture", "--test-threads=1"]);
-    command.env(PROJECT, world.root()).env(WHAT, what).stdout(Stdio::null());
+    command.env(PROJECT, world.root()).env(STATE, world.state_dir()).env(WHAT, what).stdout(Stdio::null());
     // Another test of this process may have set one of them.
     for name in ["SUPERPOWER_RUN_ID", "MY_SERVICE_KEY", "MY_SERVICE_TOKEN"] {
         command.env_remove(name);
@@ -222,7 +223,10 @@ fn what_the_secrets_are_changes_nothing_in_a_run() {
     let editor = |what: &str, with_secrets: bool| {
         let mut command = Command::new(std::env::current_exe().unwrap());
         command.args(["--exact", "secrets_kept::worded", "--nocapture", "--test-threads=1"]);
-        command.env(PROJECT, world.root()).env("SUPERPOWER_SECRETS_WORDS", what);
+        command
+            .env(PROJECT, world.root())
+            .env(STATE, world.state_dir())
+            .env("SUPERPOWER_SECRETS_WORDS", what);
         command.env_remove("SUPERPOWER_RUN_ID").stdout(Stdio::null());
         for (at, value) in names.iter().enumerate().filter(|_| with_secrets) {
             command.env(format!("WORD_{at}_KEY"), value);

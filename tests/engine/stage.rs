@@ -9,17 +9,21 @@ use std::time::Instant;
 use superpower::check::{self, Context};
 use superpower::config::Config;
 use superpower::driver::Host;
-use superpower::driver::start::{self, Handle, NewRun, StartError};
+use superpower::driver::open::Opened;
+use superpower::driver::start::{self, Admission, Handle, NewRun, StartError};
 use superpower::harness::{Launch, Step, fake};
 use superpower::outcome::Outcome;
 use superpower::plan::{Inputs, Plan};
 use superpower::process::Secrets;
 use superpower::run::event::{Event, Record};
-use superpower::store::journal;
+use superpower::store::journal::{self, Place};
+use superpower::store::keyring::Keyring;
+use superpower::store::state::State;
 
 /// A stage to play on.
 pub struct Stage {
     dir: tempfile::TempDir,
+    _state: tempfile::TempDir,
     clock: Arc<AtomicI64>,
     /// What the editor would have been told.
     pub told: Arc<Mutex<Vec<Value>>>,
@@ -60,6 +64,7 @@ impl Stage {
         let states = Arc::new(Mutex::new(Vec::new()));
         let (now, listener, seen) = (clock.clone(), told.clone(), states.clone());
         let state = dir.path().join(".claude/state");
+        let kept = tempfile::tempdir().unwrap();
         let mut config = Config { harness: "fake".into(), ..Config::default() };
         configure(&mut config);
         let host = Host {
@@ -82,8 +87,9 @@ impl Stage {
             config,
             harnesses: fake(script),
             secrets: Secrets::default(),
+            keys: Keyring::open(State::at(Some(&kept.path().join("superpower")))),
         };
-        Self { dir, clock, told, states, host: Arc::new(host) }
+        Self { dir, _state: kept, clock, told, states, host: Arc::new(host) }
     }
 
     /// The project's root.
@@ -133,8 +139,9 @@ impl Stage {
 
     /// Takes a run up with these events.
     pub fn take_up(&self, run_id: &str, events: Vec<Event>) -> Result<Handle, StartError> {
+        let admit = |_: &Opened| Ok(Admission::Whole);
         let handle =
-            start::take_up(self.host.clone(), &self.root(), run_id, |_| Ok::<_, StartError>(events))?;
+            start::take_up(self.host.clone(), &self.root(), run_id, admit, |_| Ok::<_, StartError>(events))?;
         handle.go();
         Ok(handle)
     }
@@ -146,8 +153,7 @@ impl Stage {
 
     /// What the journal of a run holds.
     pub fn journal(&self, run_id: &str) -> Vec<Record> {
-        let path = self.root().join(format!(".claude/state/runs/{run_id}/journal.jsonl"));
-        journal::read(&path).unwrap().records
+        journal::read(&Place::new(&self.root(), run_id, &self.host.keys)).unwrap().records
     }
 
     /// How many agents were started.

@@ -6,13 +6,21 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use superpower::driver::open::{Opened, open};
 use superpower::engine::Engine;
+use superpower::run::event::Record;
+use superpower::store::journal::{self, Place};
+use superpower::store::keyring::Keyring;
+use superpower::store::state::State;
 
 /// A project and its engine.
 pub struct World {
     /// Gone with the world; none where the project is somebody else's.
     _dir: Option<tempfile::TempDir>,
     root: PathBuf,
+    state: PathBuf,
+    /// Gone with the world; none where the state is that of the process that started this one.
+    _state: Option<tempfile::TempDir>,
     /// The engine.
     pub engine: Arc<Engine>,
 }
@@ -24,6 +32,9 @@ echo "$1" >> "$SUPERPOWER_CALLS"
 if [ -x ./agent-hook ]; then ./agent-hook "$1"; exit $?; fi
 echo "$1 reports"
 "#;
+
+/// Where a process that a test has started finds our state.
+pub const STATE: &str = "SUPERPOWER_TEST_STATE";
 
 impl World {
     /// An empty project whose agents succeed.
@@ -37,7 +48,11 @@ impl World {
     /// The same in a directory that is there.
     pub fn at(dir: &Path) -> Self {
         fs::create_dir_all(dir.join(".claude/superpowers")).unwrap();
-        let world = Self { engine: Engine::new(), root: dir.canonicalize().unwrap(), _dir: None };
+        let given = std::env::var_os(STATE).map(PathBuf::from);
+        let kept = given.is_none().then(|| tempfile::tempdir().unwrap());
+        let state = given.unwrap_or_else(|| kept.as_ref().unwrap().path().join("superpower"));
+        let root = dir.canonicalize().unwrap();
+        let world = Self { engine: Engine::new(), root, state, _state: kept, _dir: None };
         world.write(
             "bin/agent",
             &AGENT.replace("$SUPERPOWER_CALLS", &world.path("calls").display().to_string()),
@@ -51,7 +66,7 @@ impl World {
     pub fn configure(&self, more: Value) {
         let agent = self.path("bin/agent");
         let mut config = json!({
-            "harness": "command", "trust": "always", "timeout": "1m",
+            "harness": "command", "trust": "always", "timeout": "1m", "state_dir": self.state_dir(),
             "harnesses": { "command": { "cmd": [agent, "{agent}{skill}"] } },
         });
         for (key, value) in more.as_object().unwrap() {
@@ -70,6 +85,66 @@ impl World {
     /// The project's root, a real path.
     pub fn root(&self) -> PathBuf {
         self.root.clone()
+    }
+
+    /// The folder of our state.
+    pub fn state_dir(&self) -> PathBuf {
+        self.state.clone()
+    }
+
+    /// What makes the runs of this world ours.
+    pub fn keys(&self) -> Keyring {
+        Keyring::open(State::at(Some(&self.state_dir())))
+    }
+
+    /// A run as it is on disk.
+    pub fn opened(&self, run_id: &str) -> Opened {
+        open(&self.root(), run_id, &self.keys()).unwrap()
+    }
+
+    /// The records of a run's journal.
+    pub fn records(&self, run_id: &str) -> Vec<Record> {
+        journal::read(&Place::new(&self.root(), run_id, &self.keys())).unwrap().records
+    }
+
+    /// Cuts a journal behind the line that holds this text first, as a crash before the next write has left it.
+    pub fn cut_journal(&self, run_id: &str, last: &str) {
+        self.cut_journal_where(run_id, |text| text.find(last));
+    }
+
+    /// The same behind the line at the byte that is found.
+    pub fn cut_journal_where(&self, run_id: &str, find: impl FnOnce(&str) -> Option<usize>) {
+        let text = self.journal(run_id);
+        let at = find(&text).unwrap_or_else(|| panic!("not in {text}"));
+        let end = at + text[at..].find('\n').unwrap();
+        self.write_journal(run_id, &text[..=end]);
+    }
+
+    /// A run's journal as it is.
+    pub fn journal(&self, run_id: &str) -> String {
+        self.read(&format!(".claude/state/runs/{run_id}/journal.jsonl"))
+    }
+
+    /// Writes a journal, each line sealed as we would have: what a test makes of a journal, and nobody else.
+    pub fn write_journal(&self, run_id: &str, text: &str) {
+        let sealer = self.keys().make_sealer("journal", &self.root(), run_id).unwrap();
+        let (mut bytes, mut last) = (Vec::new(), None);
+        for line in text.split_inclusive('\n') {
+            if !line.ends_with('\n') {
+                bytes.extend_from_slice(line.as_bytes());
+                break;
+            }
+            let from = bytes.len();
+            // The seal took the place of the object's end.
+            match line.rsplit_once(",\"seal\":") {
+                Some((own, _)) => bytes.extend_from_slice(format!("{own}}}").as_bytes()),
+                None => bytes.extend_from_slice(line.trim_end().as_bytes()),
+            }
+            last = Some(sealer.close(last.as_ref(), &mut bytes, from));
+        }
+        self.write(&format!(".claude/state/runs/{run_id}/journal.jsonl"), "");
+        fs::write(self.path(&format!(".claude/state/runs/{run_id}/journal.jsonl")), bytes).unwrap();
+        self.keys().keep_newest(&self.root(), run_id).unwrap().write(&last.unwrap());
     }
 
     /// A path in the project.

@@ -1,0 +1,93 @@
+//! A run that is not ours, taken over by a human's yes: its records are copied into a journal of our own. Or filed away.
+
+use super::Host;
+use super::open::{OpenError, Opened, digest, open};
+use super::start::{StartError, lock};
+use crate::run::event::{Event, Record};
+use crate::store::beneath::Door;
+use crate::store::journal::Journal;
+use crate::store::log::Log;
+use crate::store::{rundir, squad};
+use serde_json::json;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Copies what was shown into a sealed journal. The old bytes stay beside it; gives where. Processes and sessions that
+/// the files name are not copied: nothing is ended, and no agent is spoken to, on their word.
+pub fn adopt(host: &Host, root: &Path, opened: &mut Opened) -> Result<PathBuf, StartError> {
+    let run_id = opened.run.run_id.clone();
+    let mut records = std::mem::take(&mut opened.contents.records);
+    records.retain(|record| !matches!(record.event, Event::SessionOpened { .. }));
+    for record in &mut records {
+        own(record, &run_id, opened)?;
+    }
+    let door = Door::ours(root);
+    let kept = keep(&door, opened.place.path())?;
+    Journal::rewrite(&opened.place, &records)?;
+    *opened = open(root, &run_id, &host.keys)?;
+    Ok(kept)
+}
+
+/// Makes a record one of ours.
+fn own(record: &mut Record, id: &str, opened: &Opened) -> Result<(), StartError> {
+    match &mut record.event {
+        Event::RunStarted { run_id, declaration, digest: kept, .. } => {
+            id.clone_into(run_id);
+            *kept = Some(digest_of(opened, declaration)?);
+        }
+        Event::DeclarationReplaced { declaration, digest: kept, .. } => {
+            *kept = Some(digest_of(opened, declaration)?);
+        }
+        Event::AgentStarted { process, .. } => *process = None,
+        _ => {}
+    }
+    Ok(())
+}
+
+fn digest_of(opened: &Opened, name: &str) -> Result<String, StartError> {
+    let failed = |error: io::Error| OpenError::Declaration { name: name.to_owned(), why: error.to_string() };
+    Ok(opened.dir.declaration(name).map(|bytes| digest(&bytes)).map_err(failed)?)
+}
+
+/// Gives the old journal a second name that nothing else has.
+fn keep(door: &Door, journal: &Path) -> io::Result<PathBuf> {
+    let mut n = 1;
+    loop {
+        let kept = journal.with_file_name(format!("journal.foreign-{n}.jsonl"));
+        match door.hard_link(journal, &kept) {
+            Ok(()) => return Ok(kept),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => n += 1,
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Puts a run that is not ours where no list looks; gives where. Nothing else is done on the word of its files.
+pub fn file_away(host: &Host, root: &Path, run_id: &str) -> Result<PathBuf, StartError> {
+    let _lease = lock(root)?;
+    let (door, from) = (Door::ours(root), rundir::runs(root).join(run_id));
+    let mut n = 1;
+    let to = loop {
+        let to = rundir::runs(root).join(format!(".foreign-{run_id}-{n}"));
+        match door.rename_new(&from, &to) {
+            Ok(()) => break to,
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => n += 1,
+            Err(error) => return Err(error.into()),
+        }
+    };
+    if let Ok(Some(mut squad)) = squad::read(root)
+        && squad.run_id.as_deref() == Some(run_id)
+    {
+        squad.status = "cancelled".into();
+        squad::write(root, &squad, None, (host.clock)())?;
+    }
+    // The run is gone whether the log says so or not.
+    let line = format!("[superpower] CANCELLED  {run_id}");
+    let _ = Log::new(root, host.config.max_log).append(&line);
+    host.say(&json!({ "type": "log", "root": root, "run_id": run_id, "line": line }));
+    host.say(&json!({
+        "type": "run-finished", "root": root, "run_id": run_id, "superpower": run_id, "state": "cancelled",
+        "summary": "cancelled",
+    }));
+    Ok(to)
+}
