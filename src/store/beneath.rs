@@ -112,6 +112,11 @@ impl Door {
         self.file(path, OFlags::WRONLY | OFlags::CREATE | OFlags::APPEND)
     }
 
+    /// Opens a folder, to lock it.
+    pub fn open_dir(&self, path: &Path) -> io::Result<File> {
+        self.descend(path, OFlags::RDONLY | OFlags::DIRECTORY, Mode::empty()).map(File::from)
+    }
+
     /// Makes a file that must not be there yet.
     pub fn create_new(&self, path: &Path) -> io::Result<File> {
         pass(Op::Write, path)?;
