@@ -1,6 +1,7 @@
 //! How far an agent is, read from its to-do list. Some keep none, some rewrite it, some clear it when it is done.
 
 use crate::harness::TodoItem;
+use std::collections::HashSet;
 
 /// How far an agent is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -32,6 +33,11 @@ impl Figures {
         }
     }
 
+    /// Whether no list was seen yet.
+    pub const fn is_new(&self) -> bool {
+        self.list.is_empty()
+    }
+
     /// Takes a list, and says whether a task was done since the last one.
     ///
     /// An empty list says nothing: agents clear the list when they are done. A list that shares nothing with a
@@ -41,11 +47,14 @@ impl Figures {
             self.current = None;
             return false;
         }
-        let shared = list.iter().any(|item| self.list.iter().any(|before| before.text == item.text));
+        let known: HashSet<&str> = self.list.iter().map(|item| item.text.as_str()).collect();
+        let shared = list.iter().any(|item| known.contains(item.text.as_str()));
         if !shared && !self.list.is_empty() && self.list.iter().all(done) {
             self.carried += self.list.len() as u64;
         }
-        let newly = list.iter().rfind(|item| done(item) && !self.was_done(item));
+        let ended: HashSet<&str> =
+            self.list.iter().filter(|item| done(item)).map(|item| item.text.as_str()).collect();
+        let newly = list.iter().rfind(|item| done(item) && !ended.contains(item.text.as_str()));
         let progressed = newly.is_some();
         if let Some(item) = newly {
             self.last = Some(item.text.clone());
@@ -57,10 +66,6 @@ impl Figures {
         self.phase = phase(list, current);
         self.list = list.to_vec();
         progressed
-    }
-
-    fn was_done(&self, item: &TodoItem) -> bool {
-        self.list.iter().any(|before| before.text == item.text && done(before))
     }
 }
 
@@ -87,29 +92,39 @@ fn named_phase(text: &str) -> Option<u64> {
     digits.parse().ok().filter(|phase| *phase > 0)
 }
 
-/// Open and finished boxes of a plan in Markdown (`- [ ]`, `- [x]`), as the tasks done and the tasks in all. Boxes of
-/// sub-items count where there are no others.
+/// Open and finished boxes of a plan in Markdown (`- [ ]`, `- [x]`), as the tasks done and the tasks in all.
 pub fn boxes(text: &str) -> Option<(u64, u64)> {
-    let mut outer = (0, 0);
-    let mut inner = (0, 0);
+    let items = items(text);
+    let finished = items.iter().filter(|item| done(item)).count() as u64;
+    (!items.is_empty()).then_some((finished, items.len() as u64))
+}
+
+/// The boxes of a plan as a to-do list. Boxes of sub-items count where there are no others; `[~]` is in progress.
+pub fn items(text: &str) -> Vec<TodoItem> {
+    let (mut outer, mut inner) = (Vec::new(), Vec::new());
     let mut fenced = false;
     for line in text.lines() {
         let item = line.trim_start();
         if item.starts_with("```") {
             fenced = !fenced;
         }
-        let mark = ["- [", "* [", "+ ["].iter().find_map(|start| item.strip_prefix(start));
-        let Some(mark) =
-            mark.filter(|mark| !fenced && mark.get(1..3).is_some_and(|end| end.starts_with(']')))
-        else {
-            continue;
-        };
-        let counts = if line.len() == item.len() { &mut outer } else { &mut inner };
-        counts.1 += 1;
-        if mark.starts_with(['x', 'X']) {
-            counts.0 += 1;
-        }
+        let Some(item_of_box) = boxed(item).filter(|_| !fenced) else { continue };
+        let list = if line.len() == item.len() { &mut outer } else { &mut inner };
+        list.push(item_of_box);
     }
-    let counts = if outer.1 > 0 { outer } else { inner };
-    (counts.1 > 0).then_some(counts)
+    if outer.is_empty() { inner } else { outer }
+}
+
+/// A line that begins with a box.
+fn boxed(line: &str) -> Option<TodoItem> {
+    let rest = ["- [", "* [", "+ ["].iter().find_map(|start| line.strip_prefix(start))?;
+    let mut letters = rest.chars();
+    let mark = letters.next().filter(char::is_ascii)?;
+    let text = letters.as_str().strip_prefix(']')?;
+    let status = match mark {
+        'x' | 'X' => "completed",
+        '~' => "in_progress",
+        _ => "pending",
+    };
+    Some(TodoItem { text: text.trim().to_owned(), status: status.to_owned() })
 }

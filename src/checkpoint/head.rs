@@ -1,13 +1,13 @@
 //! The commit that git's HEAD is at, read from its files: no process is started for it.
 
 use crate::project::branch::{Repository, repository};
-use std::fs;
+use crate::store::beneath::{Door, SMALL};
 use std::path::Path;
 
 /// The commit that HEAD is at, in the repository that holds `root`; none where there is none, or no commit yet.
 pub fn head(root: &Path) -> Option<String> {
     let repository = repository(root)?;
-    let mut text = fs::read_to_string(repository.dir.join("HEAD")).ok()?;
+    let mut text = read(&repository.dir, "HEAD")?;
     // A reference may name another; a circle of them ends here.
     for _ in 0..5 {
         let Some(name) = text.trim().strip_prefix("ref:").map(str::trim) else {
@@ -23,13 +23,18 @@ pub fn head(root: &Path) -> Option<String> {
 
 fn loose(repository: &Repository, name: &str) -> Option<String> {
     let dirs = [&repository.dir, &repository.common];
-    dirs.into_iter().find_map(|dir| fs::read_to_string(dir.join(name)).ok())
+    dirs.into_iter().find_map(|dir| read(dir, name))
 }
 
 fn packed(dir: &Path, name: &str) -> Option<String> {
-    let text = fs::read_to_string(dir.join("packed-refs")).ok()?;
+    let text = read(dir, "packed-refs")?;
     let mut lines = text.lines().filter_map(|line| line.split_once(' '));
     lines.find(|(_, packed)| packed.trim() == name).map(|(sha, _)| sha.to_owned())
+}
+
+/// A file of git's, wherever it keeps them.
+fn read(dir: &Path, name: &str) -> Option<String> {
+    Door::home(dir).read_text(Path::new(name), SMALL).ok()
 }
 
 fn is_commit(text: &str) -> bool {

@@ -6,10 +6,9 @@
 //! for, and after a minute of one and the same directory a human is told.
 
 use super::owner::{Life, Owner, RECORD};
-use super::rename::{Exclusive, rename_exclusive};
-use std::fs::{self, File, TryLockError};
-use std::io::{self, ErrorKind};
-use std::os::unix::fs::MetadataExt;
+use crate::store::beneath::{Door, Kind};
+use std::fs::TryLockError;
+use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
@@ -36,8 +35,8 @@ pub enum LockError {
     },
     /// Somebody who cannot be told dead from alive has held it for a minute.
     #[error(
-        "\"{}\" is held by {holder}, for {age}: if nothing of it runs any more, remove it with: rm -r '{}'",
-        .lock.display(), .lock.display(), age = in_words(*.age)
+        "\"{}\" is held by {holder}, for {age}: if nothing of it runs any more, remove it with: rm -r {}",
+        .lock.display(), quoted(.lock), age = in_words(*.age)
     )]
     Abandoned {
         /// The lock.
@@ -78,6 +77,7 @@ pub struct Broken {
 /// A track's lock, to take.
 #[derive(Debug)]
 pub struct Lock {
+    door: Door,
     dir: PathBuf,
     path: PathBuf,
     plain: AtomicBool,
@@ -86,6 +86,7 @@ pub struct Lock {
 /// The lock, held until this is dropped.
 #[derive(Debug)]
 pub struct Held {
+    door: Door,
     path: PathBuf,
     owner: Owner,
     /// A dead owner's lock, broken on the way.
@@ -95,7 +96,12 @@ pub struct Held {
 impl Lock {
     /// The lock of the track in `dir`, which exists.
     pub fn of(dir: &Path) -> Self {
-        Self { dir: dir.to_owned(), path: dir.join(LOCK), plain: AtomicBool::new(false) }
+        Self::behind(Door::ours(dir), dir)
+    }
+
+    /// The same by a door that the directory lies behind.
+    pub fn behind(door: Door, dir: &Path) -> Self {
+        Self { door, dir: dir.to_owned(), path: dir.join(LOCK), plain: AtomicBool::new(false) }
     }
 
     /// As if the file system had no renaming without replacing.
@@ -116,7 +122,8 @@ impl Lock {
                 match self.try_take(&owner) {
                     Ok(true) => {
                         *patience = Patience(None);
-                        return Ok(Held { path: self.path.clone(), owner, broken });
+                        let (door, path) = (self.door.clone(), self.path.clone());
+                        return Ok(Held { door, path, owner, broken });
                     }
                     Ok(false) => {}
                     Err(error) => return Err(LockError::Io { lock: self.path.clone(), error }),
@@ -138,29 +145,26 @@ impl Lock {
             let age = patience.age(holder.identity);
             let alive = holder.life == Life::Alive;
             if begun.elapsed() >= wait {
-                if age >= ABANDONED && !alive {
-                    return Err(LockError::Abandoned {
-                        lock: self.path.clone(),
-                        holder: holder.words(),
-                        age,
-                    });
-                }
-                return Err(self.held(&holder, age));
+                let (lock, holder) = (self.path.clone(), holder.words());
+                return Err(if age >= ABANDONED && !alive {
+                    LockError::Abandoned { lock, holder, age }
+                } else {
+                    LockError::Held { lock, holder, age }
+                });
             }
             std::thread::sleep(pause());
         }
     }
 
-    fn held(&self, holder: &Holder, waited: Duration) -> LockError {
-        let stands = holder.identity.modified.and_then(|since| since.elapsed().ok()).unwrap_or(waited);
-        LockError::Held { lock: self.path.clone(), holder: holder.words(), age: stands.max(waited) }
-    }
-
     /// Who holds it now.
     fn holder(&self) -> Option<Holder> {
-        let meta = fs::symlink_metadata(&self.path).ok()?;
-        let identity = Identity { inode: meta.ino(), modified: meta.modified().ok() };
-        let owner = Owner::read(&self.path);
+        let meta = self.door.lstat(&self.path).ok()?;
+        let (seconds, nanos) = (u64::try_from(meta.modified.0), u32::try_from(meta.modified.1));
+        let since = seconds.ok().zip(nanos.ok()).map(|(seconds, nanos)| Duration::new(seconds, nanos));
+        let modified = since.map(|since| SystemTime::UNIX_EPOCH + since);
+        let identity = Identity { inode: meta.file.1, modified };
+        let is_dir = meta.kind == Kind::Dir;
+        let owner = if is_dir { Owner::read_by(&self.door, &self.path) } else { None };
         let life = owner.as_ref().map_or(Life::Unknown, Owner::life);
         Some(Holder { identity, owner, life })
     }
@@ -168,55 +172,62 @@ impl Lock {
     /// Takes it if it is free at this instant.
     fn try_take(&self, owner: &Owner) -> io::Result<bool> {
         let prepared = self.dir.join(litter_name("new", owner));
-        fs::create_dir(&prepared)?;
+        self.door.create_dir(&prepared)?;
         let taken = self.put(&prepared, owner);
         if !matches!(taken, Ok(true)) {
-            let _ = fs::remove_file(prepared.join(RECORD));
-            let _ = fs::remove_dir(&prepared);
+            let _ = self.door.remove_file(&prepared.join(RECORD));
+            let _ = self.door.remove_dir(&prepared);
         }
         taken
     }
 
     fn put(&self, prepared: &Path, owner: &Owner) -> io::Result<bool> {
-        fs::write(prepared.join(RECORD), serde_json::to_vec(owner)?)?;
+        self.door.create_new(&prepared.join(RECORD))?.write_all(&serde_json::to_vec(owner)?)?;
         if !self.plain.load(Ordering::Relaxed) {
-            match rename_exclusive(prepared, &self.path)? {
-                Exclusive::Done => return Ok(true),
-                Exclusive::Exists => return Ok(false),
-                Exclusive::Unsupported => self.plain.store(true, Ordering::Relaxed),
+            // Plain renaming would replace an empty directory, which is a script's lock.
+            match self.door.rename_new(prepared, &self.path) {
+                Ok(()) => return Ok(true),
+                Err(error) => match error.raw_os_error() {
+                    Some(libc::EEXIST | libc::ENOTEMPTY) => return Ok(false),
+                    // The system or the file system cannot do it.
+                    Some(libc::EINVAL | libc::ENOSYS | libc::ENOTSUP) => {
+                        self.plain.store(true, Ordering::Relaxed);
+                    }
+                    _ => return Err(error),
+                },
             }
         }
         // `mkdir` excludes everybody; our own empty directory may then be replaced by the prepared one.
-        match fs::create_dir(&self.path) {
+        match self.door.create_dir(&self.path) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => return Ok(false),
             made => made?,
         }
-        fs::rename(prepared, &self.path).inspect_err(|_| {
-            let _ = fs::remove_dir(&self.path);
+        self.door.rename(prepared, &self.path).inspect_err(|_| {
+            let _ = self.door.remove_dir(&self.path);
         })?;
         Ok(true)
     }
 
     /// Breaks a dead owner's lock; false where somebody else does, or has.
     fn break_dead(&self, dead: &Owner) -> bool {
-        let Ok(track) = File::open(&self.dir) else { return false };
+        let Ok(track) = self.door.open_dir(&self.dir) else { return false };
         // Freed by the kernel, should the breaker die too. Some file systems cannot lock a directory; then what was
         // moved away is looked at again.
         if let Err(TryLockError::WouldBlock) = track.try_lock() {
             return false;
         }
-        if Owner::read(&self.path).as_ref() != Some(dead) {
+        if Owner::read_by(&self.door, &self.path).as_ref() != Some(dead) {
             return false;
         }
         let away = self.dir.join(litter_name("dead", &Owner::this()));
-        if fs::rename(&self.path, &away).is_err() {
+        if self.door.rename(&self.path, &away).is_err() {
             return false;
         }
-        if Owner::read(&away).as_ref() != Some(dead) {
-            let _ = rename_exclusive(&away, &self.path);
+        if Owner::read_by(&self.door, &away).as_ref() != Some(dead) {
+            let _ = self.door.rename_new(&away, &self.path);
             return false;
         }
-        let _ = fs::remove_dir_all(&away);
+        let _ = self.door.remove_tree(&away);
         true
     }
 }
@@ -224,13 +235,13 @@ impl Lock {
 impl Drop for Held {
     fn drop(&mut self) {
         // A human may have taken it away; then whatever stands there now is somebody else's.
-        if Owner::read(&self.path).as_ref() != Some(&self.owner) {
+        if Owner::read_by(&self.door, &self.path).as_ref() != Some(&self.owner) {
             return;
         }
         let away = self.path.with_file_name(litter_name("old", &self.owner));
-        if fs::rename(&self.path, &away).is_ok() {
-            let _ = fs::remove_file(away.join(RECORD));
-            let _ = fs::remove_dir(&away);
+        if self.door.rename(&self.path, &away).is_ok() {
+            let _ = self.door.remove_file(&away.join(RECORD));
+            let _ = self.door.remove_dir(&away);
         }
     }
 }
@@ -255,12 +266,14 @@ impl Holder {
 }
 
 impl Patience {
+    /// How long this one has stood there: as we saw it, or as its time tells, which counts from before this process too.
     fn age(&mut self, identity: Identity) -> Duration {
+        let stands = identity.modified.and_then(|since| since.elapsed().ok()).unwrap_or_default();
         match self.0 {
-            Some((same, since)) if same == identity => since.elapsed(),
+            Some((same, since)) if same == identity => since.elapsed().max(stands),
             _ => {
                 self.0 = Some((identity, Instant::now()));
-                Duration::ZERO
+                stands
             }
         }
     }
@@ -275,10 +288,9 @@ impl Patience {
 }
 
 /// Removes what processes that died have left beside the lock.
-pub fn sweep(dir: &Path) {
-    let Ok(entries) = fs::read_dir(dir) else { return };
-    for entry in entries.flatten() {
-        let name = entry.file_name();
+pub fn sweep(door: &Door, dir: &Path) {
+    for entry in door.list(dir).unwrap_or_default() {
+        let (name, path) = (&entry.name, dir.join(&entry.name));
         let Some(rest) = name.to_str().and_then(|name| name.strip_prefix(".metadata.lock.")) else {
             continue;
         };
@@ -288,9 +300,9 @@ pub fn sweep(dir: &Path) {
         owner.process.pid = u32::try_from(pid).unwrap_or(0);
         owner.process.start_time = start_time;
         // A record says more than the name: it may come from another container.
-        let life = Owner::read(&entry.path()).map_or_else(|| owner.life(), |owner| owner.life());
+        let life = Owner::read_by(door, &path).map_or_else(|| owner.life(), |owner| owner.life());
         if life == Life::Dead {
-            let _ = fs::remove_dir_all(entry.path()).or_else(|_| fs::remove_file(entry.path()));
+            let _ = if entry.is_dir { door.remove_tree(&path) } else { door.remove_file(&path) };
         }
     }
 }
@@ -304,6 +316,11 @@ pub fn litter_name(what: &str, owner: &Owner) -> String {
 fn pause() -> Duration {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     Duration::from_millis(5 + u64::from(now.subsec_micros()) % 16)
+}
+
+/// A path for a shell.
+fn quoted(path: &Path) -> String {
+    format!("'{}'", path.display().to_string().replace('\'', "'\\''"))
 }
 
 fn in_words(age: Duration) -> String {

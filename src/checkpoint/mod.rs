@@ -13,11 +13,12 @@
 //!
 //! Below that, pure: [`record`] (the document), [`status`] (what may follow what), [`mod@keys`], [`merge`], [`figures`] (a
 //! to-do list as progress), [`update`] (what is written when), [`params`], [`view`]. With the disk: [`lock`], [`owner`],
-//! [`store`], [`mod@head`], and the thread in [`writer`].
+//! [`store`], [`mod@head`], and the thread behind [`writer`].
 
 pub mod figures;
 pub mod head;
 pub mod keys;
+pub mod lenient;
 pub mod lock;
 pub mod merge;
 pub mod numbers;
@@ -25,10 +26,10 @@ pub mod owner;
 pub mod params;
 pub mod place;
 pub mod record;
-mod rename;
 pub mod status;
 mod step;
 pub mod store;
+mod thread;
 pub mod update;
 pub mod view;
 pub mod writer;
@@ -39,4 +40,4 @@ pub use place::{NoTrack, Place, planned};
 pub use store::read;
 pub use update::{End, Past, Start};
 pub use view::{Row, lines, rows};
-pub use writer::{Checkpoints, Report, State, TooManyFixes};
+pub use writer::{Checkpoints, Opening, Report, State, TooManyFixes};

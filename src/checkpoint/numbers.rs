@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 /// Marks such a string; a character for private use, which no tool of this family writes.
-const MARK: &str = "\u{f8ff}number ";
+pub const MARK: &str = "\u{f8ff}number ";
 
 /// `json` with every number that has an exponent as a marked string.
 pub fn hide(json: &str) -> Cow<'_, str> {

@@ -2,6 +2,7 @@
 
 use crate::outcome::ProcessRecord;
 use crate::process::{alive, record};
+use crate::store::beneath::Door;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::Path;
@@ -10,6 +11,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The file in a lock's directory that holds the record.
 pub const RECORD: &str = "owner.json";
+
+/// A larger file is no record.
+const LARGEST: u64 = 64 << 10;
 
 /// The owner of a lock.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,7 +53,12 @@ impl Owner {
 
     /// The record in a lock's directory; none where there is none that we understand.
     pub fn read(dir: &Path) -> Option<Self> {
-        serde_json::from_slice(&fs::read(dir.join(RECORD)).ok()?).ok()
+        Self::read_by(&Door::ours(dir), dir)
+    }
+
+    /// The same by a door that the directory lies behind.
+    pub fn read_by(door: &Door, dir: &Path) -> Option<Self> {
+        serde_json::from_slice(&door.read(&dir.join(RECORD), LARGEST).ok()?).ok()
     }
 
     /// Whether it runs.

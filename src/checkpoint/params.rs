@@ -1,7 +1,7 @@
 //! The parameters of the protocol's skills, as the text that stands behind the skill's name: `--name='value'`.
 
 use super::keys::protocol_key;
-use super::place::{DOCUMENT, Place};
+use super::place::Place;
 
 /// What the stage's inputs give, in the order of the protocol's text.
 const FROM_INPUTS: [&str; 11] = [
@@ -37,7 +37,7 @@ pub fn parameters<'a>(
     let dir = place.relative();
     parameters.push(parameter("track-id", place.track().unwrap_or(run_id)));
     parameters.push(parameter("track-dir", &dir));
-    parameters.push(parameter("metadata", &format!("{dir}{DOCUMENT}")));
+    parameters.push(parameter("metadata", &place.named()));
     if let Some(task) = resume_from.filter(|_| key == "EXECUTE") {
         parameters.push(resume_from_task(task));
     }

@@ -1,8 +1,9 @@
 //! Where a run's checkpoints live: in its track, else in the run's own directory.
 
 use super::figures::boxes;
+use crate::store::beneath::{Door, Kind};
 use std::io;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 /// The document's name.
@@ -21,9 +22,9 @@ pub enum NoTrack {
         "\"{0}\" is no id of a track: write letters, digits, \"_\", \".\" and \"-\", the first one a letter, a digit or \"_\""
     )]
     BadId(String),
-    /// A link on the way leads elsewhere.
-    #[error("\"{}\" leaves the project; make it a directory inside", .0.display())]
-    Outside(PathBuf),
+    /// It, or a directory above it, is a link.
+    #[error("\"{}\" is a link; make it a directory", .0.display())]
+    Link(PathBuf),
 }
 
 /// The directory that holds a run's document.
@@ -48,18 +49,21 @@ impl Place {
             return Err(NoTrack::BadId(id.to_owned()));
         }
         let dir = root.join(TRACKS).join(id);
-        let inside = root.canonicalize().unwrap_or_else(|_| root.to_owned());
-        // The nearest directory that exists decides: what is made below it is a plain one.
-        let there = dir.ancestors().find_map(|part| part.canonicalize().ok());
-        if there.is_some_and(|there| !there.starts_with(&inside)) || dangles(root, &dir) {
-            return Err(NoTrack::Outside(dir.strip_prefix(root).unwrap_or(&dir).to_owned()));
+        if let Some(link) = link(root, &dir) {
+            return Err(NoTrack::Link(link.strip_prefix(root).unwrap_or(&link).to_owned()));
         }
         Ok(Self { root: root.to_owned(), dir, track: Some(id.to_owned()) })
     }
 
-    /// Makes the directory of a track. A run's own is there, or has been taken away on purpose.
+    /// Makes the directory of a track. A run's own is there, or has been taken away on purpose. Refused where a link
+    /// has come between, since whoever made it may have made it lead anywhere.
     pub fn make(&self) -> io::Result<()> {
-        if self.track.is_some() { std::fs::create_dir_all(&self.dir) } else { Ok(()) }
+        if self.track.is_some() { self.door().create_dirs(&self.dir) } else { Ok(()) }
+    }
+
+    /// By which everything here is reached.
+    pub fn door(&self) -> Door {
+        Door::ours(&self.root)
     }
 
     /// The project root.
@@ -77,6 +81,11 @@ impl Place {
         self.dir.join(DOCUMENT)
     }
 
+    /// The document from the project root, as people know it.
+    pub fn named(&self) -> String {
+        format!("{}{DOCUMENT}", self.relative())
+    }
+
     /// The track's id.
     pub fn track(&self) -> Option<&str> {
         self.track.as_deref()
@@ -89,36 +98,45 @@ impl Place {
     }
 }
 
-/// The boxes in the plan (`EXECUTE`) or the report of failures (`FIX`) that a stage's inputs name, as the tasks in all;
-/// none where there is no such file inside of the project.
-pub fn planned<'a>(
+/// The file whose boxes a stage works through: the plan (`EXECUTE`) or the report of failures (`FIX`) that its inputs
+/// name; none where there is no such file inside of the project.
+pub fn plan_file<'a>(
     root: &Path,
     key: &str,
     inputs: impl IntoIterator<Item = (&'a str, &'a str)>,
-) -> Option<u64> {
+) -> Option<PathBuf> {
     let wanted = match key {
         "EXECUTE" => "plan",
         "FIX" => "failures",
         _ => return None,
     };
     let (_, file) = inputs.into_iter().find(|(name, _)| *name == wanted)?;
-    let path = root.join(file).canonicalize().ok()?;
-    let meta = std::fs::metadata(&path).ok()?;
-    if !path.starts_with(root.canonicalize().ok()?) || !meta.is_file() || meta.len() > LARGEST_PLAN {
-        return None;
-    }
-    boxes(&std::fs::read_to_string(path).ok()?).map(|(_, total)| total)
+    let path = root.join(file);
+    Door::people(root).is_file(&path).then_some(path)
 }
 
-/// Whether a link on the way to `dir` points to nothing: what it points to could yet be made, anywhere.
-fn dangles(root: &Path, dir: &Path) -> bool {
-    let Ok(below) = dir.strip_prefix(root) else { return true };
+/// The text of a plan; none where it cannot be read, or is too long to be one.
+pub fn plan_text(root: &Path, path: &Path) -> Option<String> {
+    let bytes = Door::people(root).read(path, LARGEST_PLAN).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// The boxes of that file, as the tasks in all.
+pub fn planned<'a>(
+    root: &Path,
+    key: &str,
+    inputs: impl IntoIterator<Item = (&'a str, &'a str)>,
+) -> Option<u64> {
+    boxes(&plan_text(root, &plan_file(root, key, inputs)?)?).map(|(_, total)| total)
+}
+
+/// The first link on the way from `root` down to `dir`.
+fn link(root: &Path, dir: &Path) -> Option<PathBuf> {
+    let below = dir.strip_prefix(root).ok()?;
     let mut path = root.to_owned();
-    below.components().any(|part| match part {
-        Component::Normal(name) => {
-            path.push(name);
-            path.is_symlink() && !path.exists()
-        }
-        _ => true,
+    let door = Door::ours(root);
+    below.components().find_map(|part| {
+        path.push(part);
+        door.lstat(&path).is_ok_and(|meta| meta.kind == Kind::Link).then(|| path.clone())
     })
 }

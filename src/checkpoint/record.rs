@@ -4,7 +4,8 @@
 //! in it comes out as it went in. What we need of it is read through this module, and only what the protocol defines
 //! is ever changed.
 
-use super::numbers::{hide, plain, show};
+use super::lenient;
+use super::numbers::{plain, show};
 use super::status::{Status, read_time, stamp};
 use chrono::{DateTime, Utc};
 use serde_json::{Map, Value, json};
@@ -25,6 +26,9 @@ pub enum Unreadable {
     /// JSON, and something else than the protocol's document.
     #[error("its \"{0}\" is not an object")]
     NotAnObject(&'static str),
+    /// A name stands twice in one object. It can be used, but what the first one said is lost when it is written.
+    #[error("it says \"{0}\" twice, and only the last one counts")]
+    Twice(String),
 }
 
 /// The document, whole.
@@ -50,25 +54,28 @@ impl FixCycles {
 impl Record {
     /// Reads a document of any version. An empty object will do: what is missing is added when it is needed.
     pub fn parse(text: &str) -> Result<Self, Unreadable> {
-        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        let value: Value =
-            serde_json::from_str(&hide(text)).map_err(|error| Unreadable::NotJson(error.to_string()))?;
-        let Value::Object(document) = value else { return Err(Unreadable::NotAnObject("document")) };
+        Self::read(text).map(|(record, _)| record)
+    }
+
+    /// The same, with what of the text the document cannot hold.
+    pub fn read(text: &str) -> Result<(Self, Option<Unreadable>), Unreadable> {
+        let read = lenient::read(text).map_err(|error| Unreadable::NotJson(error.to_string()))?;
+        let Value::Object(document) = read.value else { return Err(Unreadable::NotAnObject("document")) };
         let state = object_or_none(&document, "loop_state")?;
         if let Some(state) = state {
             object_or_none(state, "checkpoints")?;
         }
-        Ok(Self(document))
+        Ok((Self(document), read.twice.map(Unreadable::Twice)))
     }
 
     /// The protocol's smallest document. A track's names the track, and the version that keeps other tools from
-    /// migrating it.
+    /// migrating it. It does not say how the track as a whole is (`status`): that is for whoever leads the track, and
+    /// one run is not all of it.
     pub fn minimal(track: Option<&str>, now: DateTime<Utc>) -> Self {
         let mut document = Map::new();
         if let Some(track) = track {
             document.insert("version".into(), json!(2));
             document.insert("track_id".into(), json!(track));
-            document.insert("status".into(), json!("in_progress"));
             document.insert("created_at".into(), json!(stamp(now)));
         }
         document.insert(
@@ -84,7 +91,7 @@ impl Record {
     /// As it is written: two-space indent, a newline at the end.
     pub fn text(&self) -> String {
         let text = serde_json::to_string_pretty(&self.0).unwrap_or_default();
-        let mut text = show(&text).into_owned();
+        let mut text = lenient::show(&show(&text)).into_owned();
         text.push('\n');
         text
     }
@@ -119,11 +126,14 @@ impl Record {
         self.checkpoints().find(|(name, _)| *name == key).map(|(_, view)| view)
     }
 
-    /// One checkpoint to change; made where it is missing. A bare status (`"PLAN": "PASSED"`) becomes an object.
+    /// One checkpoint to change; made where it is missing. A bare status (`"PLAN": "PASSED"`) becomes an object, and
+    /// what is something else stays as `previous`.
     pub fn checkpoint_mut(&mut self, key: &str) -> &mut Map<String, Value> {
         let checkpoints = object_in(self.state_mut(), "checkpoints");
-        if let Some(status @ Value::String(_)) = checkpoints.get_mut(key) {
-            *status = json!({ "status": status.clone() });
+        match checkpoints.get_mut(key) {
+            None | Some(Value::Null | Value::Object(_)) => {}
+            Some(status @ Value::String(_)) => *status = json!({ "status": status.clone() }),
+            Some(foreign) => *foreign = json!({ "previous": foreign.clone() }),
         }
         object_in(checkpoints, key)
     }

@@ -4,6 +4,7 @@ use super::figures::Figures;
 use super::merge::{Written, forget, merge};
 use super::record::{Record, View};
 use super::status::{Status, stamp};
+use crate::harness::TodoItem;
 use chrono::{DateTime, Utc};
 use serde_json::{Map, Value, json};
 
@@ -47,6 +48,8 @@ pub(super) struct Step {
     /// Begins a visit.
     pub(super) first: bool,
     pub(super) figures: Figures,
+    /// The agent keeps a list of its own, which tells more than the boxes of a plan.
+    pub(super) listed: bool,
     /// Known before the agent keeps a list.
     pub(super) total: Option<u64>,
     pub(super) files: Vec<String>,
@@ -68,6 +71,16 @@ pub(super) struct Step {
 }
 
 impl Step {
+    /// Takes a list in; says whether a task was done.
+    pub(super) fn take(&mut self, list: &[TodoItem]) -> bool {
+        let before = self.figures.clone();
+        let progressed = self.figures.take(list);
+        if self.figures != before {
+            self.dirty = self.dirty.max(Dirty::Progress);
+        }
+        progressed
+    }
+
     /// `at` is the step that somebody else has brought the track to, as the document was before we changed it.
     pub(super) fn apply(&mut self, record: &mut Record, at: Option<&str>, now: DateTime<Utc>) {
         for _ in 0..std::mem::take(&mut self.count) {
@@ -148,11 +161,12 @@ impl Step {
 
     /// What `EXECUTE` and `FIX` keep beside `progress`.
     fn special(&self, map: &mut Map<String, Value>) {
-        let Some(total) = self.total() else { return };
         match self.key.as_str() {
             "EXECUTE" => {
-                map.insert("tasks_total".into(), json!(total));
-                map.insert("tasks_completed".into(), json!(self.figures.done));
+                if let Some(total) = self.total() {
+                    map.insert("tasks_total".into(), json!(total));
+                    map.insert("tasks_completed".into(), json!(self.figures.done));
+                }
                 if let Some(task) = &self.figures.last {
                     map.insert("last_task".into(), json!(task));
                 }
@@ -164,9 +178,11 @@ impl Step {
                 }
             }
             "FIX" => {
-                map.insert("issues_total".into(), json!(total));
-                map.insert("issues_fixed".into(), json!(self.figures.done));
-                map.insert("current_issue".into(), json!(self.doing()));
+                if let Some(total) = self.total() {
+                    map.insert("issues_total".into(), json!(total));
+                    map.insert("issues_fixed".into(), json!(self.figures.done));
+                    map.insert("current_issue".into(), json!(self.doing()));
+                }
             }
             _ => {}
         }

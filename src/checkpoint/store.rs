@@ -5,10 +5,9 @@ use super::owner::Owner;
 use super::place::{DOCUMENT, Place};
 use super::record::{Record, Unreadable};
 use super::status::stamp;
+use crate::store::beneath::{Door, Meta, SMALL};
 use chrono::{DateTime, Utc};
-use std::fs::{self, Metadata};
-use std::io::{self, ErrorKind};
-use std::os::unix::fs::MetadataExt;
+use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -38,13 +37,23 @@ pub enum StoreError {
     },
 }
 
-/// A document that could not be read, and was moved aside.
+/// A document that could not be read, and was moved aside; or one that could not be kept whole, and was copied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Aside {
     /// Where it is now.
     pub path: PathBuf,
     /// What was wrong with it.
     pub why: Unreadable,
+}
+
+/// A document as it was read.
+#[derive(Default)]
+struct There {
+    record: Option<Record>,
+    text: String,
+    stamp: Option<Stamp>,
+    /// What writing it would lose.
+    loses: Option<Unreadable>,
 }
 
 /// What writing brought to light.
@@ -61,20 +70,20 @@ pub struct Found {
 pub struct Stamp(u64, u64, i64, i64);
 
 impl Stamp {
-    fn of(meta: &Metadata) -> Self {
-        Self(meta.ino(), meta.size(), meta.mtime(), meta.mtime_nsec())
+    const fn of(meta: &Meta) -> Self {
+        Self(meta.file.1, meta.len, meta.modified.0, meta.modified.1)
     }
 
     /// The stamp of the file at `path`; none where there is none.
-    pub fn at(path: &Path) -> Option<Self> {
-        fs::metadata(path).ok().as_ref().map(Self::of)
+    pub fn at(door: &Door, path: &Path) -> Option<Self> {
+        door.stat(path).ok().as_ref().map(Self::of)
     }
 }
 
 /// The document at `place` as it is, without the lock; none where there is none, or none that can be read at this
 /// instant.
 pub fn read(place: &Place) -> Option<Record> {
-    Record::parse(&fs::read_to_string(place.document()).ok()?).ok()
+    Record::parse(&place.door().read_text(&place.document(), SMALL).ok()?).ok()
 }
 
 /// The document of one place.
@@ -91,7 +100,7 @@ pub struct Store {
 impl Store {
     /// The document at `place`.
     pub fn new(place: Place) -> Self {
-        let lock = Lock::of(place.dir());
+        let lock = Lock::behind(place.door(), place.dir());
         Self { place, lock, patience: Patience::default(), swept: false, known: None }
     }
 
@@ -107,7 +116,7 @@ impl Store {
 
     /// The same, not read again where it is still what it was.
     pub fn known(&mut self) -> Option<Arc<Record>> {
-        let stamp = Stamp::at(&self.place.document())?;
+        let stamp = Stamp::at(&self.place.door(), &self.place.document())?;
         if let Some((_, known)) = self.known.as_ref().filter(|(known, _)| *known == stamp) {
             return Some(known.clone());
         }
@@ -126,14 +135,14 @@ impl Store {
     ) -> Result<Found, StoreError> {
         self.place.make().map_err(|error| failed("made", self.place.dir(), error))?;
         if !self.swept {
-            sweep(self.place.dir());
+            sweep(&self.place.door(), self.place.dir());
             self.swept = true;
         }
         let held = self.lock.take(wait, &mut self.patience)?;
         let mut found = Found { aside: None, broken: held.broken.clone() };
         let path = self.place.document();
         for _ in 0..AGAIN {
-            let (before, text, stamp) = match self.read_whole(&path)? {
+            let There { record: before, text, stamp, loses } = match self.read_whole(&path)? {
                 Ok(there) => there,
                 Err(why) => {
                     found.aside = Some(self.move_aside(&path, why, now)?);
@@ -145,6 +154,9 @@ impl Store {
             if before.as_ref() == Some(&record) && record.text() == text {
                 return Ok(found);
             }
+            if let Some(why) = loses.filter(|_| found.aside.is_none()) {
+                found.aside = Some(self.copy_aside(&path, &text, why, now)?);
+            }
             if self.write(&path, &record, stamp)? {
                 return Ok(found);
             }
@@ -153,26 +165,22 @@ impl Store {
         Err(failed("written", &path, busy))
     }
 
-    /// The document, its text and its stamp; an unreadable one is read again for a while.
-    #[allow(clippy::type_complexity)]
-    fn read_whole(
-        &self,
-        path: &Path,
-    ) -> Result<Result<(Option<Record>, String, Option<Stamp>), Unreadable>, StoreError> {
+    /// The document; an unreadable one is read again for a while.
+    fn read_whole(&self, path: &Path) -> Result<Result<There, Unreadable>, StoreError> {
         let mut waited = Duration::ZERO;
         loop {
-            let stamp = Stamp::at(path);
-            let bytes = match fs::read(path) {
+            let stamp = Stamp::at(&self.place.door(), path);
+            let bytes = match self.place.door().read(path, SMALL) {
                 Ok(bytes) => bytes,
-                Err(error) if error.kind() == ErrorKind::NotFound => {
-                    return Ok(Ok((None, String::new(), None)));
-                }
+                Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Ok(There::default())),
                 Err(error) => return Err(failed("read", path, error)),
             };
             let text =
                 String::from_utf8(bytes).map_err(|error| Unreadable::NotJson(error.utf8_error().to_string()));
-            match text.and_then(|text| Ok((Record::parse(&text)?, text))) {
-                Ok((record, text)) => return Ok(Ok((Some(record), text, stamp))),
+            match text.and_then(|text| Ok((Record::read(&text)?, text))) {
+                Ok(((record, loses), text)) => {
+                    return Ok(Ok(There { record: Some(record), text, stamp, loses }));
+                }
                 Err(why) if waited >= HALF_WRITTEN => return Ok(Err(why)),
                 Err(_) => {
                     let pause = Duration::from_millis(20);
@@ -186,44 +194,70 @@ impl Store {
     /// Writes beside and renames; false where somebody changed the document meanwhile.
     fn write(&self, path: &Path, record: &Record, stamp: Option<Stamp>) -> Result<bool, StoreError> {
         let beside = self.place.dir().join(litter_name("document", &Owner::this()));
-        let written = fs::write(&beside, record.text()).and_then(|()| {
-            if let Ok(meta) = fs::metadata(path) {
-                fs::set_permissions(&beside, meta.permissions())?;
+        let door = self.place.door();
+        let written = door.create_new(&beside).and_then(|mut file| {
+            file.write_all(record.text().as_bytes())?;
+            if let Ok(before) = door.open(path).and_then(|file| file.metadata()) {
+                file.set_permissions(before.permissions())?;
             }
-            if Stamp::at(path) != stamp {
+            if Stamp::at(&door, path) != stamp {
                 return Ok(false);
             }
-            fs::rename(&beside, path).map(|()| true)
+            door.rename(&beside, path).map(|()| true)
         });
         if !matches!(written, Ok(true)) {
-            let _ = fs::remove_file(&beside);
+            let _ = door.remove_file(&beside);
         }
         written.map_err(|error| failed("written", path, error))
     }
 
     fn move_aside(&self, path: &Path, why: Unreadable, now: DateTime<Utc>) -> Result<Aside, StoreError> {
-        let time = stamp(now).replace(':', "-");
-        for number in 1.. {
-            let mut name = format!("{DOCUMENT}.corrupt-{time}");
-            if number > 1 {
-                name.push_str(&format!("-{number}"));
-            }
-            let aside = path.with_file_name(name);
+        let door = self.place.door();
+        let aside = keep_under(path, "corrupt", now, |aside| match door.hard_link(path, aside) {
             // A hard link refuses to replace, unlike a rename; where there are none, nothing has the name but by chance.
-            match fs::hard_link(path, &aside) {
-                Ok(()) => {
-                    fs::remove_file(path).map_err(|error| failed("moved aside", path, error))?;
-                    return Ok(Aside { path: aside, why });
-                }
-                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-                Err(_) => {
-                    fs::rename(path, &aside).map_err(|error| failed("moved aside", path, error))?;
-                    return Ok(Aside { path: aside, why });
-                }
-            }
-        }
-        unreachable!("numbers do not end")
+            Ok(()) => door.remove_file(path),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(error),
+            Err(_) => door.rename(path, aside),
+        });
+        Ok(Aside { path: aside.map_err(|error| failed("moved aside", path, error))?, why })
     }
+
+    /// Keeps the text of a document that cannot be kept whole in the document itself.
+    fn copy_aside(
+        &self,
+        path: &Path,
+        text: &str,
+        why: Unreadable,
+        now: DateTime<Utc>,
+    ) -> Result<Aside, StoreError> {
+        let aside = keep_under(path, "before", now, |aside| {
+            self.place.door().create_new(aside)?.write_all(text.as_bytes())
+        });
+        Ok(Aside { path: aside.map_err(|error| failed("copied", path, error))?, why })
+    }
+}
+
+/// Has `keep` put something under the first free name beside `path`, and gives the name.
+fn keep_under(
+    path: &Path,
+    what: &str,
+    now: DateTime<Utc>,
+    keep: impl Fn(&Path) -> io::Result<()>,
+) -> io::Result<PathBuf> {
+    let time = stamp(now).replace(':', "-");
+    for number in 1.. {
+        let mut name = format!("{DOCUMENT}.{what}-{time}");
+        if number > 1 {
+            name.push_str(&format!("-{number}"));
+        }
+        let aside = path.with_file_name(name);
+        match keep(&aside) {
+            Ok(()) => return Ok(aside),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+    }
+    unreachable!("numbers do not end")
 }
 
 fn failed(what: &'static str, path: &Path, error: io::Error) -> StoreError {

@@ -12,6 +12,7 @@ use crate::harness::TodoItem;
 use crate::outcome::Outcome;
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Value, json};
+use std::path::PathBuf;
 
 /// Progress is written at most so often.
 const AT_MOST: TimeDelta = TimeDelta::seconds(1);
@@ -36,6 +37,8 @@ pub struct Start {
     pub first: bool,
     /// Tasks (`EXECUTE`) or issues (`FIX`) in all, where something tells before the agent does.
     pub total: Option<u64>,
+    /// The file whose boxes tell how far an agent without a list is.
+    pub plan: Option<PathBuf>,
 }
 
 /// How a launch ended, for the checkpoint.
@@ -99,6 +102,8 @@ pub struct Past {
     pub key: String,
     /// Who executed it.
     pub agent: String,
+    /// The keys of the run's stages before it.
+    pub earlier: Vec<String>,
     /// When its last visit began.
     pub started_at: DateTime<Utc>,
     /// How it ended.
@@ -114,12 +119,17 @@ pub struct Tracker {
     current: Option<usize>,
     /// Before this one every step is written.
     written: usize,
+    /// When its drive ended, where it has: what the document says since then is newer.
+    pub(super) left: Option<DateTime<Utc>>,
 }
 
 impl Tracker {
     /// A step of the same run from before this process: its end is written where the document does not have it, and
     /// nobody has written it since.
     pub fn restored(&mut self, past: Past, seen: Option<&Record>) {
+        if self.steps.iter().any(|step| step.key == past.key && step.started_at >= past.started_at) {
+            return;
+        }
         let view = seen.and_then(|record| record.checkpoint(&past.key));
         let has_it = view.is_some_and(|view| {
             view.status().is_some_and(Status::is_end)
@@ -128,16 +138,29 @@ impl Tracker {
         if has_it {
             return;
         }
-        let start = Start { key: past.key, agent: past.agent, first: false, total: None };
+        let claim = seen.is_some_and(|record| self.was_to_claim(record, &past));
+        let start = Start { key: past.key, agent: past.agent, ..Start::default() };
         self.started(start, seen, past.started_at);
         if let Some(step) = self.steps.last_mut() {
-            // The track has gone on since: this says nothing of where it is.
-            step.claim = false;
+            step.claim = claim;
             step.status = past.end.status();
             step.completed_at = Some(past.ended_at);
             step.notes = Some(past.end.notes());
         }
         self.current = None;
+    }
+
+    /// Whether the document stands where it stood before this step: at the beginning, or at an earlier step of this run.
+    /// Where the track has gone on since, the step says nothing of where it is.
+    fn was_to_claim(&self, record: &Record, past: &Past) -> bool {
+        let Some(at) = record.current_step() else { return true };
+        let earlier = || {
+            let ended = record.checkpoint(at).filter(|view| view.status().is_some_and(Status::is_end));
+            ended.and_then(View::last_updated).is_some_and(|updated| updated <= past.started_at)
+        };
+        at == Status::NotStarted.text()
+            || self.steps.iter().any(|step| step.key == at)
+            || (past.earlier.iter().any(|key| key == at) && earlier())
     }
 
     /// A launch begins; `seen` is the document as it is, where it could be read.
@@ -161,6 +184,7 @@ impl Tracker {
             completed_at: None,
             first: start.first,
             figures: Figures::going_on(tasks, view.filter(|_| goes_on).and_then(View::last_task)),
+            listed: false,
             total: start.total,
             files: Vec::new(),
             head: None,
@@ -184,12 +208,17 @@ impl Tracker {
     /// The agent's list changed. Says whether a task was done: then HEAD is worth a look.
     pub fn todo(&mut self, list: &[TodoItem]) -> bool {
         let Some(step) = self.working() else { return false };
-        let before = step.figures.clone();
-        let progressed = step.figures.take(list);
-        if step.figures != before {
-            step.dirty = step.dirty.max(Dirty::Progress);
-        }
-        progressed
+        // From here on the boxes of a plan say nothing.
+        step.listed |= !list.is_empty();
+        step.take(list)
+    }
+
+    /// The boxes of the plan, for an agent that keeps no list. Says whether a task was done.
+    pub fn boxes(&mut self, list: &[TodoItem]) -> bool {
+        let Some(step) = self.working().filter(|step| !step.listed && !list.is_empty()) else { return false };
+        // Those that were ticked before it began are nothing that it did.
+        let first = step.figures.is_new();
+        step.take(list) && !first
     }
 
     /// Git's HEAD, after a task (`task_done`), at the beginning, or at the end. What it was at the beginning is nobody's
@@ -263,6 +292,11 @@ impl Tracker {
         let current = self.current;
         let at = self.foreign_step(record);
         for (index, step) in self.steps.iter_mut().enumerate() {
+            let updated = record.checkpoint(&step.key).and_then(View::last_updated);
+            if self.left.is_some_and(|left| updated.is_some_and(|updated| updated > left)) {
+                step.dirty = Dirty::No;
+                continue;
+            }
             let beats = current == Some(index) && step.status == Status::InProgress;
             if step.dirty > Dirty::No || beats {
                 step.apply(record, at.as_deref(), now);

@@ -1,5 +1,6 @@
 //! Checkpoints to show: in the window, and by `:Superpower why`.
 
+use super::lenient::for_people;
 use super::record::Record;
 use super::status::{read_time, stamp};
 use serde::Serialize;
@@ -35,11 +36,11 @@ pub fn rows(record: &Record) -> Vec<Row> {
         Row {
             key: key.to_owned(),
             status: view.status_text().unwrap_or("NOT_STARTED").to_owned(),
-            agent: view.agent().map(str::to_owned),
+            agent: view.agent().map(for_people),
             done: tasks.map(|(done, _)| done),
             total: tasks.map(|(_, total)| total),
-            task: view.current_task().or_else(|| view.last_task()).map(str::to_owned),
-            notes: view.notes().map(str::to_owned),
+            task: view.current_task().or_else(|| view.last_task()).map(for_people),
+            notes: view.notes().map(for_people),
             last_updated: view.last_updated().map(stamp),
             current: at == Some(key),
         }

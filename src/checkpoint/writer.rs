@@ -1,34 +1,20 @@
-//! The thread that writes a run's checkpoints, and the handle to it.
+//! The handle to the thread that writes a run's checkpoints.
 //!
 //! A lock that somebody holds never holds up a run: the handle only queues, and what cannot be written waits in its
 //! newest form and is tried again. What people should know of it is reported once.
 
-use super::head::head;
-use super::lock::LockError;
 use super::place::Place;
-use super::record::Record;
-use super::store::{Found, Stamp, Store, StoreError, read};
+use super::store::read;
+use super::thread::{Command, Writer};
 use super::update::{End, Past, Start, Tracker};
 use super::view::{Row, rows};
 use crate::harness::TodoItem;
 use chrono::{DateTime, Utc};
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::path::PathBuf;
+use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
-
-/// One try for the lock; what is said to us meanwhile is taken in before the next.
-const TRY: Duration = Duration::from_millis(200);
-/// Between two tries after a failure that a moment's waiting does not mend.
-const AFTER_FAILURE: Duration = Duration::from_secs(1);
-/// Changes from outside are looked for so often.
-const LOOK: Duration = Duration::from_millis(500);
-/// Between two writes, at least; and as many times what a write takes, up to [`LOOK`].
-const PACE: Duration = Duration::from_millis(100);
-const SHARE: u32 = 10;
-/// A lock that is held longer than this is worth telling.
-const WORTH_TELLING: Duration = Duration::from_secs(10);
+use std::time::Duration;
 
 /// What people should know.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,6 +27,8 @@ pub enum Report {
     Mended(String),
     /// The document is another than before, by us or by somebody else: worth reading again.
     Changed,
+    /// Writing stands otherwise than before: to show, not to tell.
+    Stands(State),
 }
 
 /// Where writing stands.
@@ -64,15 +52,14 @@ pub struct TooManyFixes {
     pub document: String,
 }
 
-enum Command {
-    Restored(Vec<Past>),
-    Started(Box<Start>, DateTime<Utc>),
-    Todo(Vec<TodoItem>),
-    Files(Vec<String>),
-    Ended(End, DateTime<Utc>),
-    Interrupted,
-    Flush(Sender<bool>),
-    Close,
+/// What checkpoints are opened with.
+pub struct Opening {
+    /// Where they are.
+    pub place: Place,
+    /// A file that is there as long as something waits, for a process that comes later.
+    pub mark: Option<PathBuf>,
+    /// Takes what is secret out of a text that we read ourselves.
+    pub mask: Box<dyn Fn(&str) -> String + Send>,
 }
 
 /// The checkpoints of one run. Nothing here waits for the disk, except [`Checkpoints::flush`] and
@@ -81,32 +68,35 @@ pub struct Checkpoints {
     place: Place,
     to: Sender<Command>,
     state: Arc<Mutex<State>>,
-    thread: Option<JoinHandle<()>>,
+    left: Arc<Mutex<Option<DateTime<Utc>>>>,
+    thread: Option<JoinHandle<Tracker>>,
 }
 
 impl Checkpoints {
     /// Keeps the checkpoints at `place`. `report` is called from a thread of its own.
     pub fn open(place: Place, report: impl Fn(Report) + Send + 'static) -> Self {
+        Self::go_on(Opening { place, mark: None, mask: Box::new(str::to_owned) }, None, report)
+    }
+
+    /// The same, from where `before` ends, which may have something to write still.
+    pub fn go_on(
+        opening: Opening,
+        mut before: Option<Self>,
+        report: impl Fn(Report) + Send + 'static,
+    ) -> Self {
         let (to, from) = channel();
         let state = Arc::new(Mutex::new(State::Written));
-        let writer = Writer {
-            store: Store::new(place.clone()),
-            tracker: Tracker::default(),
-            state: Arc::clone(&state),
-            report: Box::new(report),
-            told: None,
-            seen: None,
-            again: None,
-            pace: Instant::now(),
-        };
-        let thread = std::thread::Builder::new().name("superpower-checkpoint".into()).spawn(move || {
-            let mut writer = writer;
-            // A fault in here must not take the run along.
-            if catch_unwind(AssertUnwindSafe(|| writer.run(&from))).is_err() {
-                (writer.report)(Report::Waiting("checkpoints are no longer written: see the log".to_owned()));
-            }
+        let before = before.as_mut().and_then(|before| {
+            before.send(Command::Close);
+            before.thread.take()
         });
-        Self { place, to, state, thread: thread.ok() }
+        let (left, place) = (Arc::default(), opening.place.clone());
+        let writer = Writer::new(opening, Arc::clone(&state), Arc::clone(&left), Box::new(report));
+        let thread = std::thread::Builder::new().name("superpower-checkpoint".into()).spawn(move || {
+            let tracker = before.and_then(|before| before.join().ok()).unwrap_or_default();
+            writer.run_from(tracker, &from)
+        });
+        Self { place, to, state, left, thread: thread.ok() }
     }
 
     /// Where they are.
@@ -135,7 +125,7 @@ impl Checkpoints {
 
     fn too_many_fixes(&self) -> Option<TooManyFixes> {
         let cycles = read(&self.place)?.next_fix();
-        let document = format!("{}{}", self.place.relative(), super::place::DOCUMENT);
+        let document = self.place.named();
         cycles.past().then_some(TooManyFixes { count: cycles.count, max: cycles.max, document })
     }
 
@@ -181,6 +171,24 @@ impl Checkpoints {
         from.recv_timeout(grace).unwrap_or(false)
     }
 
+    /// Nothing more is to come: the thread goes on until all is written, and then ends. A step that somebody else writes
+    /// from now on is not written any more.
+    pub fn leave(&self) {
+        // Not by the command, which waits while the lock is waited for.
+        *locked(&self.left) = Some(Utc::now());
+        self.send(Command::Leave);
+    }
+
+    /// Whether the thread has ended. After [`Checkpoints::leave`]: whether all is written.
+    pub fn is_over(&self) -> bool {
+        self.thread.as_ref().is_none_or(JoinHandle::is_finished)
+    }
+
+    /// Asks for a last try, to be answered to `done`; it may be at work for several at once.
+    pub fn last_try(&self, done: Sender<bool>) {
+        self.send(Command::Flush(done));
+    }
+
     /// Writes what waits, within `grace`, and ends the thread.
     pub fn close(mut self, grace: Duration) -> bool {
         let written = self.flush(grace);
@@ -204,183 +212,6 @@ impl Drop for Checkpoints {
     }
 }
 
-fn locked(state: &Mutex<State>) -> MutexGuard<'_, State> {
+pub(super) fn locked<T>(state: &Mutex<T>) -> MutexGuard<'_, T> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-struct Writer {
-    store: Store,
-    tracker: Tracker,
-    state: Arc<Mutex<State>>,
-    report: Box<dyn Fn(Report) + Send>,
-    /// The cause that was told last.
-    told: Option<String>,
-    /// The document as we know it.
-    seen: Option<Stamp>,
-    /// Not before this after a failure.
-    again: Option<Instant>,
-    /// Not before this after a write, unless somebody waits for it.
-    pace: Instant,
-}
-
-impl Writer {
-    fn run(&mut self, from: &Receiver<Command>) {
-        self.seen = Stamp::at(&self.store.place().document());
-        let mut flushes: Vec<Sender<bool>> = Vec::new();
-        loop {
-            match from.recv_timeout(self.pause()) {
-                Ok(Command::Close) | Err(RecvTimeoutError::Disconnected) => return,
-                Ok(Command::Flush(to)) => flushes.push(to),
-                Ok(command) => self.take(command),
-                Err(RecvTimeoutError::Timeout) => {}
-            }
-            // All that has been said counts before the disk is asked.
-            while let Ok(command) = from.try_recv() {
-                match command {
-                    Command::Close => return,
-                    Command::Flush(to) => flushes.push(to),
-                    command => self.take(command),
-                }
-            }
-            self.look();
-            let now = Utc::now();
-            let due = self.tracker.due().is_some_and(|due| due <= now);
-            let instant = Instant::now();
-            let may = self.again.is_none_or(|again| again <= instant) && self.pace <= instant;
-            if (due && may) || (!flushes.is_empty() && self.tracker.waits()) {
-                self.write(now);
-            }
-            if !self.tracker.waits() {
-                for to in flushes.drain(..) {
-                    let _ = to.send(true);
-                }
-            }
-        }
-    }
-
-    /// Until there is something to do again.
-    fn pause(&self) -> Duration {
-        let due = self.tracker.due().map(|due| (due - Utc::now()).to_std().unwrap_or(Duration::ZERO));
-        let again =
-            self.again.map_or(Duration::ZERO, |again| again.saturating_duration_since(Instant::now()));
-        let pace = self.pace.saturating_duration_since(Instant::now());
-        due.map_or(LOOK, |due| due.max(again).max(pace)).min(LOOK)
-    }
-
-    fn take(&mut self, command: Command) {
-        match command {
-            Command::Started(start, now) => {
-                let seen = self.store.known();
-                let empty = Record::minimal(None, now);
-                let known =
-                    seen.as_deref().or_else(|| (!self.store.place().document().exists()).then_some(&empty));
-                self.tracker.started(*start, known, now);
-                self.head(false);
-            }
-            Command::Restored(past) => {
-                let seen = self.store.known();
-                for past in past {
-                    self.tracker.restored(past, seen.as_deref());
-                }
-            }
-            Command::Todo(list) => {
-                if self.tracker.todo(&list) {
-                    self.head(true);
-                }
-            }
-            Command::Files(files) => self.tracker.files(files),
-            Command::Ended(end, now) => {
-                self.head(false);
-                if let Err(illegal) = self.tracker.ended(&end, now) {
-                    (self.report)(Report::Mended(illegal.to_string()));
-                }
-            }
-            Command::Interrupted => {
-                self.head(false);
-                self.tracker.interrupted();
-            }
-            Command::Flush(_) | Command::Close => {}
-        }
-    }
-
-    fn head(&mut self, task_done: bool) {
-        if let Some(sha) = head(self.store.place().root()) {
-            self.tracker.head(&sha, task_done);
-        }
-    }
-
-    fn write(&mut self, now: DateTime<Utc>) {
-        let began = Instant::now();
-        self.try_to_write(now);
-        // Stages that follow each other in no time are written together, and a large document less often.
-        self.pace = Instant::now() + (began.elapsed() * SHARE).clamp(PACE, LOOK);
-    }
-
-    fn try_to_write(&mut self, now: DateTime<Utc>) {
-        let mut next = self.tracker.clone();
-        let outcome = self.store.update(now, TRY, |record, new| {
-            next = self.tracker.clone();
-            // A document that was lost gets back all that this run knows.
-            if new { next.apply_all(record, now) } else { next.apply(record, now) }
-        });
-        match outcome {
-            Ok(found) => {
-                self.tracker = next;
-                self.again = None;
-                self.written(found);
-                self.look();
-            }
-            Err(error) => self.failed(&error),
-        }
-    }
-
-    fn written(&mut self, found: Found) {
-        *locked(&self.state) = State::Written;
-        if self.told.take().is_some() {
-            (self.report)(Report::Recovered);
-        }
-        if let Some(broken) = found.broken {
-            let lock = self.store.place().dir().join(super::lock::LOCK);
-            let text = format!(
-                "\"{}\" was left by process {}, which is dead; it was broken",
-                lock.display(),
-                broken.pid
-            );
-            (self.report)(Report::Mended(text));
-        }
-        if let Some(aside) = found.aside {
-            let document = self.store.place().document();
-            (self.report)(Report::Mended(format!(
-                "\"{}\" could not be used: {}; it is kept as \"{}\", and a new one was begun",
-                document.display(),
-                aside.why,
-                aside.path.display()
-            )));
-        }
-    }
-
-    fn failed(&mut self, error: &StoreError) {
-        let text = error.to_string();
-        *locked(&self.state) = State::Waiting(text.clone());
-        let (cause, worth_telling) = match error {
-            StoreError::Lock(LockError::Held { holder, age, .. }) => (holder.clone(), *age >= WORTH_TELLING),
-            StoreError::Lock(LockError::Abandoned { holder, .. }) => (format!("abandoned by {holder}"), true),
-            StoreError::Lock(LockError::Io { .. }) | StoreError::Io { .. } => (text.clone(), true),
-        };
-        let held = matches!(error, StoreError::Lock(LockError::Held { .. }));
-        self.again = (!held).then(|| Instant::now() + AFTER_FAILURE);
-        if worth_telling && self.told.as_ref() != Some(&cause) {
-            self.told = Some(cause);
-            (self.report)(Report::Waiting(text));
-        }
-    }
-
-    /// Tells when the document has changed.
-    fn look(&mut self) {
-        let stamp = Stamp::at(&self.store.place().document());
-        if stamp != self.seen {
-            self.seen = stamp;
-            (self.report)(Report::Changed);
-        }
-    }
 }

@@ -2,27 +2,33 @@
 //!
 //! Nothing here holds up a run: the writing has a thread of its own. Only a fix too many keeps a stage from starting.
 
-use super::{Drive, Host, Message, gate_review};
+use super::unwritten::Left;
+use super::{Drive, Host, Message, Shared, gate_review};
+use crate::checkpoint::place::plan_file;
 use crate::checkpoint::update::Past;
-use crate::checkpoint::{self, Checkpoints, End, Place, Report, Row, Start, State};
+use crate::checkpoint::{self, Checkpoints, End, Opening, Place, Report, Row, Start, State};
 use crate::harness::Progress;
 use crate::outcome::Outcome;
 use crate::plan::Plan;
-use crate::project::review::Change;
+use crate::project::review::{Change, Status};
+use crate::run::failure::Failure;
 use crate::run::state::{Done, Reason, Run, Step};
+use crate::store::beneath::Door;
 use crate::store::rundir::RunDir;
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::json;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 use std::time::Duration;
 
-/// Attempts shorter than this are not worth a look at the whole tree.
-const WORTH_A_LOOK: Duration = Duration::from_secs(1);
+/// A file's time may be so much older than the moment it was written at: the system's clock for files ticks slowly.
+const TICK: TimeDelta = TimeDelta::milliseconds(20);
 /// How long the last write may take when a drive ends.
 const CLOSING: Duration = Duration::from_secs(1);
+/// The same where something has been in the way already: what waits is not lost, and is tried again after the drive.
+const IN_THE_WAY: Duration = Duration::from_millis(50);
 
 /// The checkpoints of a drive.
 pub struct Keeper {
@@ -30,6 +36,17 @@ pub struct Keeper {
     keys: Vec<Option<String>>,
     changed: Arc<AtomicBool>,
     rows: Vec<Row>,
+    /// Whether the editor shows this run, and not a later one of the project.
+    shown: Arc<AtomicBool>,
+    /// The end of a launch that is not in the journal yet, and what it wrote.
+    ending: Option<Ending>,
+}
+
+struct Ending {
+    files: Vec<String>,
+    /// None is no end: the step goes on by itself.
+    end: Option<End>,
+    at: DateTime<Utc>,
 }
 
 /// Where a run's document is: its track's, else its own directory's. With what to say where the track was refused.
@@ -52,33 +69,60 @@ pub fn keys(plan: &Plan) -> Vec<Option<String>> {
     }))
 }
 
+/// A file in a run's directory that is there while its newest checkpoints wait to be written.
+pub fn mark(dir: &RunDir) -> PathBuf {
+    dir.path().join("checkpoint-waits")
+}
+
+/// With what a run's book is opened.
+pub fn opening(host: &Arc<Host>, place: Place, dir: &RunDir) -> Opening {
+    let host = host.clone();
+    let mask = move |text: &str| host.secrets.mask(text).into_owned();
+    Opening { place, mark: Some(mark(dir)), mask: Box::new(mask) }
+}
+
 impl Keeper {
-    /// Opens the book of a run.
-    pub fn open(host: &Arc<Host>, root: &Path, dir: &RunDir, run: &Run, drive: Sender<Message>) -> Self {
+    /// Opens the book of a run: the one that an earlier drive of this editor has left, where there is one.
+    pub fn open(
+        host: &Arc<Host>,
+        root: &Path,
+        dir: &RunDir,
+        run: &Run,
+        drive: Sender<Message>,
+        shared: &Arc<Shared>,
+    ) -> Self {
         let (place, refused) = place(root, dir, run);
         let changed = Arc::new(AtomicBool::new(true));
-        let (flag, host, root) = (changed.clone(), host.clone(), root.to_owned());
-        let say = move |level: &str, message: &str| {
-            host.say(&json!({ "type": "notice", "root": root, "level": level, "message": message }));
-        };
+        let shown = Arc::new(AtomicBool::new(true));
+        let say = sayer(host, root);
         if let Some(refused) = refused {
             say("warn", &refused);
         }
-        let book = Checkpoints::open(place, move |report| match report {
-            Report::Waiting(why) => say("warn", &why),
-            Report::Mended(what) => say("warn", &what),
-            Report::Recovered => say("info", "checkpoints are written again"),
-            Report::Changed => {
+        host.unwritten.hide(root);
+        let before = host.unwritten.take(root, &run.run_id);
+        let (flag, root, publish) = (changed.clone(), root.to_owned(), host.clone());
+        let (shared, is_shown) = (Arc::downgrade(shared), shown.clone());
+        let report = reporter(&place, say);
+        let book = Checkpoints::go_on(opening(host, place, dir), before, move |told| {
+            if matches!(told, Report::Changed | Report::Stands(_)) {
                 flag.store(true, Ordering::Relaxed);
-                let _ = drive.send(Message::Checkpoints);
+                if drive.send(Message::Checkpoints).is_err()
+                    && is_shown.load(Ordering::Relaxed)
+                    && let (Report::Stands(state), Some(shared)) = (&told, shared.upgrade())
+                {
+                    // The drive is over: its last picture is what the editor shows.
+                    let event = shared.picture().with_checkpoint(&root, reason(state).as_deref());
+                    (publish.publish)(Some(&format!("snapshot {}", root.display())), event);
+                }
             }
+            report(told);
         });
         let keys = keys(&run.plan);
         let past = past(run, &keys);
         if !past.is_empty() {
             book.restored(past);
         }
-        Self { book, keys, changed, rows: Vec::new() }
+        Self { book, keys, changed, rows: Vec::new(), shown, ending: None }
     }
 
     /// Another declaration was put under the run: its stages have keys of their own.
@@ -89,10 +133,7 @@ impl Keeper {
 
     /// Why the newest checkpoint could not be written yet, if it could not.
     pub fn waiting(&self) -> Option<String> {
-        match self.book.state() {
-            State::Waiting(why) => Some(why),
-            State::Written => None,
-        }
+        reason(&self.book.state())
     }
 
     /// The key of a stage, where it has one.
@@ -113,25 +154,76 @@ impl Keeper {
         self.changed.store(true, Ordering::Relaxed);
     }
 
-    /// The drive ends: what waits is written, while the run is still ours.
-    pub fn flush(&self) {
-        self.book.flush(CLOSING);
+    /// What has ended is in the journal now: it may be written.
+    pub fn journalled(&mut self) {
+        let Some(Ending { files, end, at }) = self.ending.take() else { return };
+        if !files.is_empty() {
+            self.book.files(files);
+        }
+        match end {
+            Some(end) => self.book.ended(end, at),
+            None => self.book.interrupted(),
+        }
+        self.touched();
     }
 
-    /// The drive has ended.
-    pub fn close(self) {
-        self.book.close(Duration::ZERO);
+    /// What has ended did not come into the journal: nothing says so.
+    pub fn forget(&mut self) {
+        self.ending = None;
+    }
+
+    /// The drive ends: what waits is written, while the run is still ours.
+    pub fn flush(&self) {
+        self.book.flush(if self.waiting().is_some() { IN_THE_WAY } else { CLOSING });
+    }
+
+    /// The drive has ended. What still waits goes on to be tried.
+    pub fn close(self, host: &Host, root: &Path, run: &Run) {
+        host.unwritten.keep(Left::new(root, run, self.book, self.shown));
+    }
+}
+
+/// Why something waits, where it does.
+pub fn reason(state: &State) -> Option<String> {
+    match state {
+        State::Waiting(why) => Some(why.clone()),
+        State::Written => None,
+    }
+}
+
+/// Says something of a project.
+pub fn sayer(host: &Arc<Host>, root: &Path) -> impl Fn(&str, &str) + Send + 'static {
+    let (host, root) = (host.clone(), root.to_owned());
+    move |level, message| {
+        host.say(&json!({ "type": "notice", "root": root, "level": level, "message": message }));
+    }
+}
+
+/// Says what people should know of the writing.
+pub fn reporter(
+    place: &Place,
+    say: impl Fn(&str, &str) + Send + 'static,
+) -> impl Fn(Report) + Send + 'static {
+    let document = place.named();
+    move |report| match report {
+        Report::Waiting(why) => say("warn", &format!("\"{document}\" is not written yet: {why}")),
+        Report::Mended(what) => say("warn", &what),
+        Report::Recovered => say("info", &format!("\"{document}\" is written again")),
+        Report::Changed | Report::Stands(_) => {}
     }
 }
 
 /// The steps that ended before this drive, which an earlier one may not have been able to write.
-fn past(run: &Run, keys: &[Option<String>]) -> Vec<Past> {
+pub fn past(run: &Run, keys: &[Option<String>]) -> Vec<Past> {
     let end = |stage: usize| match (&run.stages[stage].step, run.phase.reason()) {
         (Step::Done(Done::Passed | Done::Approved) | Step::AtGate, _) => {
             let message = run.stages[stage].result.as_deref().unwrap_or_default();
             End::of(&Outcome::Passed, message, true)
         }
-        (Step::Held { why }, Some(Reason::Failed)) => Some(End::Failed { why: why.clone() }),
+        (Step::Held { why }, Some(Reason::Failed)) => {
+            let last = run.stages[stage].failures.last().filter(|failure| failure.why == *why);
+            Some(End::Failed { why: last.map_or_else(|| why.clone(), Failure::shown) })
+        }
         (Step::Held { why }, _) => Some(End::Blocked { why: why.clone() }),
         _ => None,
     };
@@ -140,6 +232,7 @@ fn past(run: &Run, keys: &[Option<String>]) -> Vec<Past> {
         Some(Past {
             key: key.clone()?,
             agent: run.plan.actor(stage).1.to_owned(),
+            earlier: keys[..stage].iter().flatten().cloned().collect(),
             started_at: state.entered_at.filter(|_| state.launches > 0)?,
             end: end(stage)?,
             ended_at: state.done_at.unwrap_or(run.updated_at),
@@ -157,8 +250,9 @@ impl Drive {
         let Some(key) = self.keeper.key(stage).map(str::to_owned) else { return Ok(()) };
         let inputs = self.run.plan.stage_inputs(stage, &|other| self.run.result(other));
         let inputs = inputs.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-        let total = checkpoint::place::planned(&self.root, &key, inputs);
-        let start = Start { key, agent: actor.to_owned(), first, total };
+        let total = checkpoint::planned(&self.root, &key, inputs.clone());
+        let plan = plan_file(&self.root, &key, inputs);
+        let start = Start { key, agent: actor.to_owned(), first, total, plan };
         let started = self.keeper.book.started(start, now);
         self.keeper.touched();
         started.map_err(|refused| refused.to_string())
@@ -174,25 +268,25 @@ impl Drive {
         self.keeper.touched();
     }
 
-    /// A launch is over.
+    /// A launch is over. Its step says so once the journal does.
     pub(super) fn checkpoint_ended(
         &mut self,
         stage: usize,
         outcome: &Outcome,
         message: &str,
+        tail: &str,
         since: DateTime<Utc>,
     ) {
-        let now = (self.host.clock)();
-        let files = self.written_since(since, now);
-        if !files.is_empty() {
-            self.keeper.book.files(files);
-        }
+        let at = (self.host.clock)();
+        let files = self.written_since(since);
         let last = self.run.stages[stage].spent + 1 >= self.run.plan.max_attempts(stage);
-        match End::of(outcome, message, last) {
-            Some(end) => self.keeper.book.ended(end, now),
-            None => self.keeper.book.interrupted(),
-        }
-        self.keeper.touched();
+        let end = match End::of(outcome, message, last) {
+            Some(End::Failed { why }) => {
+                Some(End::Failed { why: Failure { why, tail: tail.to_owned() }.shown() })
+            }
+            end => end,
+        };
+        self.keeper.ending = Some(Ending { files, end, at });
     }
 
     /// A launch was cut off.
@@ -201,13 +295,13 @@ impl Drive {
         self.keeper.touched();
     }
 
-    /// A human leaves out what they were to carry out.
+    /// A human leaves out what they were to carry out: to be called before the machine hears of it.
     pub(super) fn checkpoint_skipped(&mut self) {
         let Some(stage) = self.run.current().filter(|&stage| self.run.stages[stage].in_hand()) else {
             return;
         };
         if let Step::Working { since, .. } = self.run.stages[stage].step {
-            self.checkpoint_ended(stage, &Outcome::Blocked { why: "skipped by hand".into() }, "", since);
+            self.checkpoint_ended(stage, &Outcome::Blocked { why: "skipped by hand".into() }, "", "", since);
         }
     }
 
@@ -236,20 +330,24 @@ impl Drive {
         checkpoint::parameters(actor, inputs, self.keeper.book.place(), &self.run.run_id, resume)
     }
 
-    /// Files that the tree shows as written during the attempt, as git sees them.
-    fn written_since(&mut self, since: DateTime<Utc>, now: DateTime<Utc>) -> Vec<String> {
-        let worked = (now - since).to_std().unwrap_or_default();
-        if worked < WORTH_A_LOOK {
-            return Vec::new();
-        }
+    /// Files that the tree shows as written during the attempt, as git sees them: they differ from what they were at
+    /// the last look, and the system says that they were touched since.
+    fn written_since(&mut self, since: DateTime<Utc>) -> Vec<String> {
         let Ok(looked) = gate_review::compare(&self.shared.hurry, &self.root, &self.dir) else {
             return Vec::new();
         };
-        let (_, changes) = self.looked.insert(looked);
-        let fresh = |change: &Change| {
-            let modified = std::fs::metadata(self.root.join(&change.path)).and_then(|file| file.modified());
-            modified.is_ok_and(|modified| DateTime::<Utc>::from(modified) >= since)
+        let (tree, changes) = self.looked.insert(looked);
+        let before = self.last_tree.replace(tree.clone());
+        let since_then = before
+            .and_then(|before| gate_review::changes(&self.shared.hurry, &self.root, &before, tree).ok());
+        let door = Door::people(&self.root);
+        let fresh = |change: &&Change| {
+            let touched = door.lstat(Path::new(&change.path)).ok().and_then(|file| {
+                DateTime::from_timestamp(file.changed.0, u32::try_from(file.changed.1).ok()?)
+            });
+            change.status != Status::Deleted && touched.is_some_and(|touched| touched >= since - TICK)
         };
-        changes.iter().filter(|it| fresh(it)).map(|change| change.path.clone()).collect()
+        let changes = since_then.as_ref().unwrap_or(changes);
+        changes.iter().filter(fresh).map(|change| self.host.secrets.mask(&change.path).into_owned()).collect()
     }
 }

@@ -213,6 +213,13 @@ pub fn compare(hurry: &Hurry, root: &Path, dir: &RunDir) -> Result<Looked, Strin
     Ok((after, files))
 }
 
+/// What differs between two looks.
+pub fn changes(hurry: &Hurry, root: &Path, from: &TreeId, to: &TreeId) -> Result<Vec<Change>, String> {
+    let mut files = store(hurry, root)?.changes(from, to).map_err(|error| error.to_string())?;
+    files.retain(|file| !is_bookkeeping(&file.path));
+    Ok(files)
+}
+
 fn path(dir: &RunDir, gate: &str) -> std::path::PathBuf {
     dir.path().join(format!("review-{gate}.json"))
 }

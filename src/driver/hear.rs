@@ -134,6 +134,9 @@ impl Drive {
             self.checkpoint_skipped();
         }
         let answer = if lost { None } else { Some(self.apply(event)) };
+        if skips && !matches!(answer, Some(Ok(()))) {
+            self.keeper.forget();
+        }
         self.settle();
         let answer = answer.filter(|_| !self.failed);
         if let Err(SendError(late)) = reply.send(answer) {

@@ -18,12 +18,14 @@ pub mod projection;
 pub mod signals;
 pub mod start;
 mod tell;
+pub mod unwritten;
 
 use crate::config::Config;
 use crate::harness::Harnesses;
 use crate::harness::Running;
 use crate::outcome::ProcessRecord;
 use crate::process::Secrets;
+use crate::project::review::TreeId;
 use crate::run::effect::{Effect, Notice};
 use crate::run::event::{Event, Record};
 use crate::run::machine::{self, Refusal};
@@ -68,6 +70,8 @@ pub struct Host {
     pub secrets: Secrets,
     /// What makes the files of a run ours.
     pub keys: Keyring,
+    /// Checkpoints that earlier drives could not write.
+    pub unwritten: Arc<unwritten::Unwritten>,
 }
 
 /// A run being driven.
@@ -92,6 +96,8 @@ pub struct Drive {
     keeper: checkpoints::Keeper,
     /// What the end of an attempt has found, for the gate that opens in the same step.
     looked: Option<gate_review::Looked>,
+    /// The tree at the last look.
+    last_tree: Option<TreeId>,
     /// Processes of an earlier drive; none where there was none.
     left_behind: Option<Vec<ProcessRecord>>,
     /// When `squad.json` may be written next, and whether there is something new to write.
@@ -165,7 +171,7 @@ impl Drive {
         drop(self.lease.take());
         self.publish_snapshot();
         self.tell(json!({ "type": "drive-ended" }));
-        self.keeper.close();
+        self.keeper.close(&self.host, &self.root, &self.run);
     }
 
     /// One event through the machine. It is in the journal's buffer then, and its effects wait for [`Drive::settle`].
@@ -192,6 +198,7 @@ impl Drive {
             if let Err(error) = self.hold().and_then(|()| Ok(self.journal.flush()?)) {
                 return self.disk_failed(&error.to_string());
             }
+            self.keeper.journalled();
             for effect in std::mem::take(&mut self.pending) {
                 if self.heed() {
                     break;
@@ -205,6 +212,7 @@ impl Drive {
         if let Err(error) = self.journal.write() {
             return self.disk_failed(&error.to_string());
         }
+        self.keeper.journalled();
         self.project();
         if self.dirty && self.draw <= Instant::now() {
             self.publish_snapshot();
@@ -286,6 +294,7 @@ impl Drive {
     fn disk_failed(&mut self, error: &str) {
         self.failed = true;
         self.pending.clear();
+        self.keeper.forget();
         self.wait = None;
         self.asked = None;
         if let Some(agent) = self.agent.take() {

@@ -75,7 +75,7 @@ impl Drive {
         let Some(stage) = self.working(launch) else { return };
         let mut outcome = judge(&ending, &self.expected(stage));
         if let Step::Working { since, .. } = self.run.stages[stage].step {
-            self.checkpoint_ended(stage, &outcome, &ending.message, since);
+            self.checkpoint_ended(stage, &outcome, &ending.message, &ending.tail, since);
         }
         if let Some(why) = outcome.text() {
             why.truncate(head(why, WHY).len());
@@ -84,7 +84,9 @@ impl Drive {
         let tail = tail(&ending.tail, TAIL).to_owned();
         let event = Event::AttemptEnded { launch, outcome, message, tail, usage: ending.usage };
         self.live = super::live::Live::default();
-        let _ = self.apply(event);
+        if self.apply(event).is_err() {
+            self.keeper.forget();
+        }
     }
 
     /// What the stage expects, as the disk has it now.

@@ -2,7 +2,7 @@
 
 use super::adopt;
 use super::open::{self, OpenError, Opened, kept_plan};
-use super::{Drive, Host, Message, Shared, projection};
+use super::{Drive, Host, Message, Shared, projection, unwritten};
 use crate::declaration::model::InputKind;
 use crate::plan::{Inputs, Plan};
 use crate::run::effect::Effect;
@@ -112,6 +112,7 @@ pub struct NewRun {
 /// Begins a new run.
 pub fn begin(host: Arc<Host>, root: &Path, new: NewRun) -> Result<Handle, StartError> {
     let lease = lock(root)?;
+    unwritten::take_up(&host, root, "");
     let run_id = uuid::Uuid::now_v7().to_string();
     let dir = RunDir::create(root, &run_id)?;
     let place = Place::new(root, &run_id, &host.keys);
@@ -194,6 +195,7 @@ pub fn take_up<E: From<StartError>>(
     verb: impl FnOnce(&Opened) -> Result<Vec<Event>, E>,
 ) -> Result<Handle, E> {
     let lease = lock(root)?;
+    unwritten::take_up(&host, root, run_id);
     let mut opened = open::open(root, run_id, &host.keys).map_err(StartError::from)?;
     let adopted = admit(&opened)? == Admission::Adopted;
     if adopted {
@@ -218,16 +220,20 @@ pub fn take_up<E: From<StartError>>(
             warn(&host, root, &projection::moved(&aside));
         }
     }
-    let events = verb(&opened)?;
+    // A run that is not driven now has no other who writes what waits of it.
+    let events = verb(&opened).inspect_err(|_| unwritten::take_up(&host, root, ""))?;
     // What a run that was not ours calls its processes may be anybody's.
     let left_behind = Some(opened.run.processes()).filter(|_| !adopted);
     let Opened { dir, run, .. } = opened;
     let mut drive = Parts { host, root, dir, run, journal, lease, left_behind }.assemble();
-    for event in events {
-        drive.take(event)?;
+    let taken = events.into_iter().try_for_each(|event| drive.take(event));
+    match taken.and_then(|()| Ok(drive.journal.flush()?)) {
+        Ok(()) => Ok(drive.launch()?),
+        Err(error) => {
+            drive.discard();
+            Err(error.into())
+        }
     }
-    drive.journal.flush().map_err(StartError::from)?;
-    Ok(drive.launch()?)
 }
 
 /// Leaves out of the journal what is not ours or not whole, and says so; the run goes on from what stands before.
@@ -286,11 +292,19 @@ struct Parts<'a> {
 impl Parts<'_> {
     fn assemble(self) -> Drive {
         let (outbox, inbox) = channel();
-        let keeper =
-            super::checkpoints::Keeper::open(&self.host, self.root, &self.dir, &self.run, outbox.clone());
+        let shared = Arc::default();
+        let keeper = super::checkpoints::Keeper::open(
+            &self.host,
+            self.root,
+            &self.dir,
+            &self.run,
+            outbox.clone(),
+            &shared,
+        );
         let mut drive = Drive {
             keeper,
             looked: None,
+            last_tree: None,
             log: Log::new(self.root, self.host.config.max_log),
             host: self.host,
             root: self.root.to_owned(),
@@ -300,7 +314,7 @@ impl Parts<'_> {
             lease: Some(self.lease),
             inbox,
             outbox,
-            shared: Arc::default(),
+            shared,
             pending: Vec::new(),
             agent: None,
             stopping: Vec::new(),
@@ -341,6 +355,11 @@ impl Drive {
             }
         })?;
         Ok(Handle { run_id, outbox, start: Mutex::new(Some(start)), shared, thread })
+    }
+
+    /// The drive does not come about. What waits of its checkpoints goes on to be tried.
+    fn discard(self) {
+        self.keeper.close(&self.host, &self.root, &self.run);
     }
 
     /// A verb's event, which may put another declaration under the run.

@@ -53,6 +53,19 @@ impl Picture {
         Self { head, event: text.into(), from }
     }
 
+    /// The same picture, but for why the newest checkpoint is not written yet: of a run whose drive is over.
+    pub fn with_checkpoint(&mut self, root: &Path, waiting: Option<&str>) -> Arc<str> {
+        let mut run: Value = serde_json::from_str(self.run()).unwrap_or_default();
+        if run.is_object() {
+            run["checkpoint_waiting"] = json!(waiting);
+            self.head["checkpoint_waiting"] = json!(waiting);
+            let before = format!("{{\"type\":\"snapshot\",\"root\":{},\"run\":", json!(root));
+            self.from = before.len();
+            self.event = format!("{before}{run}}}").into();
+        }
+        self.event.clone()
+    }
+
     /// The run.
     pub fn run(&self) -> &str {
         &self.event[self.from..self.event.len() - 1]

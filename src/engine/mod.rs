@@ -28,6 +28,7 @@ mod which;
 
 use crate::config::Config;
 use crate::driver::start::Handle;
+use crate::driver::unwritten::Unwritten;
 use crate::driver::{Host, Message};
 use crate::harness::{Harnesses, Settings};
 use crate::process::{Environment, Secrets};
@@ -59,6 +60,8 @@ pub struct Engine {
     config: Mutex<Config>,
     /// The newest drive of each project root.
     drives: Mutex<HashMap<PathBuf, Arc<Handle>>>,
+    /// Checkpoints that drives which are over could not write.
+    unwritten: Arc<Unwritten>,
     /// Drives that whoever set them going is still to hear of.
     starting: Mutex<Vec<(ThreadId, Arc<Handle>)>>,
     asks: asks::Asks,
@@ -179,8 +182,9 @@ impl Engine {
         self.leaving.load(Ordering::SeqCst)
     }
 
-    /// The editor leaves: nothing begins any more, every drive is interrupted, every agent ended.
-    fn stop(&self, grace: Duration) {
+    /// The editor leaves: nothing begins any more, every drive is interrupted, every agent ended. Gives what to say of
+    /// checkpoints that stay unwritten.
+    fn stop(&self, grace: Duration) -> Vec<String> {
         let until = Instant::now() + grace + LEAVING;
         self.leaving.store(true, Ordering::SeqCst);
         self.hurry.set(true);
@@ -200,6 +204,7 @@ impl Engine {
         }
         self.leaving.store(!closed, Ordering::SeqCst);
         self.hurry.set(!closed);
+        self.unwritten.close()
     }
 
     /// The harnesses that a declaration may name.
@@ -217,6 +222,7 @@ impl Engine {
             secrets: Secrets::of(&Environment::current()),
             harnesses: harnesses(&config),
             keys: self.keys(),
+            unwritten: self.unwritten.clone(),
             config,
         })
     }

@@ -103,8 +103,7 @@ fn answer(engine: &Engine, op: &str, fields: Map<String, Value>) -> Answer {
         "health" => views::health(engine, &read(op, fields)?),
         "stop" => {
             let Stop { grace_ms } = read(op, fields)?;
-            engine.stop(Duration::from_millis(grace_ms));
-            Ok(json!({}))
+            Ok(json!({ "unwritten": engine.stop(Duration::from_millis(grace_ms)) }))
         }
         "panic" if drill::allowed() => {
             drill::panic(engine.queue(), fields.get("where").and_then(Value::as_str).unwrap_or("call"));

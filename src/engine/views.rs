@@ -4,7 +4,7 @@ use super::declarations::Root;
 use super::ops::Reply;
 use super::{Engine, PROTOCOL, Refusal, which};
 use crate::driver::open::Opened;
-use crate::driver::{checkpoints, gate_review};
+use crate::driver::{checkpoints, gate_review, unwritten};
 use crate::harness::resolve;
 use crate::plan::Plan;
 use crate::run::event::Decision;
@@ -72,7 +72,15 @@ pub fn status(engine: &Engine, request: &OfRun) -> Result<Reply, Refusal> {
         return Ok(Reply::Text(drive.shared.text()));
     }
     match opened(engine, root, request.run_id.as_deref()) {
-        Ok(opened) => Ok(Reply::Value(view(root, Arc::unwrap_or_clone(opened)))),
+        Ok(opened) => {
+            if lease::holder(root).is_none() {
+                unwritten::look(root, &engine.unwritten, || engine.host());
+            }
+            let mut picture = view(root, Arc::unwrap_or_clone(opened));
+            let run_id = picture["run_id"].as_str().unwrap_or_default();
+            picture["checkpoint_waiting"] = json!(engine.unwritten.waiting(root, run_id));
+            Ok(Reply::Value(picture))
+        }
         Err(refusal) if refusal.code == "nothing-to-resume" => Ok(Reply::Value(Value::Null)),
         Err(refusal) => Err(refusal),
     }

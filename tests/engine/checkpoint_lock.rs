@@ -205,6 +205,26 @@ fn l6_a_bare_directory_is_respected_and_after_a_minute_a_human_is_told() {
     assert!(lock.take(SHORT, &mut patience).is_ok());
 }
 
+/// Its age counts from before this process: a human who starts an editor need not wait a minute to hear of it.
+#[test]
+fn l6_a_bare_directory_that_is_old_already_is_told_at_once() {
+    let dir = tempfile::Builder::new().prefix("it's ").tempdir().unwrap();
+    let path = dir.path().join(LOCK);
+    fs::create_dir(&path).unwrap();
+    age(&path);
+    let error = Lock::of(dir.path()).take(SHORT, &mut Patience::default()).unwrap_err();
+    assert!(matches!(error, LockError::Abandoned { .. }), "{error}");
+    let command = error.to_string().split_once("remove it with: ").unwrap().1.to_owned();
+    assert!(error.to_string().contains("for 1h 0m"), "{error}");
+    // A clock that was behind makes nobody older.
+    File::open(&path).unwrap().set_modified(SystemTime::now() + Duration::from_secs(3600)).unwrap();
+    let error = Lock::of(dir.path()).take(SHORT, &mut Patience::default()).unwrap_err();
+    assert!(matches!(error, LockError::Held { .. }), "{error}");
+    // The command does what it says.
+    assert!(Command::new("sh").args(["-c", &command]).status().unwrap().success());
+    assert!(!path.exists());
+}
+
 #[test]
 fn a_holder_in_another_container_is_not_taken_for_dead() {
     let dir = tempfile::tempdir().unwrap();

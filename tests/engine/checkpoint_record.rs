@@ -106,7 +106,7 @@ fn documents_of_other_tools_keep_every_foreign_value_its_order_and_its_numbers_t
     for (form, text) in FORMS {
         let mut record = Record::parse(text).unwrap();
         let mut tracker = Tracker::default();
-        let start = Start { key: "EXECUTE".into(), agent: "us".into(), first: true, total: None };
+        let start = Start { key: "EXECUTE".into(), agent: "us".into(), first: true, ..Start::default() };
         tracker.started(start, Some(&record), noon());
         tracker.apply(&mut record, noon());
         let foreign = |leaves: Vec<(String, String)>| -> Vec<_> {

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use superpower::checkpoint::head::head;
 use superpower::checkpoint::lock::LOCK;
 use superpower::checkpoint::owner::{Owner, RECORD};
+use superpower::checkpoint::store::Store;
 use superpower::checkpoint::{Checkpoints, End, NoTrack, Past, Place, Report, Start, State, planned};
 use superpower::harness::TodoItem;
 
@@ -59,7 +60,7 @@ impl Project {
 }
 
 fn start(key: &str) -> Start {
-    Start { key: key.into(), agent: "a".into(), first: true, total: None }
+    Start { key: key.into(), agent: "a".into(), first: true, ..Start::default() }
 }
 
 fn passed() -> End {
@@ -92,6 +93,8 @@ fn a_track_that_does_not_exist_is_made_with_the_protocols_minimal_document() {
     assert!(checkpoints.close(GRACE));
     let text = fs::read_to_string(project.root().join("conductor/tracks/auth/metadata.json")).unwrap();
     assert!(text.starts_with("{\n  \"version\": 2,\n  \"track_id\": \"auth\",\n"), "{text}");
+    let document: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(document.get("status"), None, "how the track as a whole is, is for whoever leads it");
     let state = project.state();
     let names: Vec<_> = state.as_object().unwrap().keys().collect();
     assert_eq!(
@@ -326,6 +329,7 @@ fn what_an_earlier_process_could_not_write_is_written_from_the_journal() {
     let past = |key: &str| Past {
         key: key.into(),
         agent: "a".into(),
+        earlier: Vec::new(),
         started_at: noon(),
         end: passed(),
         ended_at: noon() + chrono::TimeDelta::hours(1),
@@ -428,7 +432,72 @@ fn no_id_leads_out_of_the_project() {
     std::os::unix::fs::symlink(outside.path().join("later"), root.join("conductor/tracks/dangling")).unwrap();
     fs::create_dir(root.join("conductor/real")).unwrap();
     std::os::unix::fs::symlink(root.join("conductor/real"), root.join("conductor/tracks/in")).unwrap();
-    assert!(matches!(Place::of_track(root, "out"), Err(NoTrack::Outside(_))));
-    assert!(matches!(Place::of_track(root, "dangling"), Err(NoTrack::Outside(_))));
-    assert!(Place::of_track(root, "in").is_ok(), "a link that stays inside is as good as a directory");
+    // Also one that stays inside: it may have come with a clone, and lead to what is no track.
+    for name in ["out", "dangling", "in"] {
+        let link = Path::new("conductor/tracks").join(name);
+        let refused = Place::of_track(root, name).unwrap_err();
+        assert_eq!(refused, NoTrack::Link(link.clone()), "{name}");
+        assert!(refused.to_string().contains(&link.display().to_string()), "{refused}");
+    }
+}
+
+#[test]
+fn nothing_is_written_through_a_link_that_comes_later() {
+    let project = Project::new();
+    let place = project.track();
+    let outside = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink(outside.path(), project.root().join("conductor")).unwrap();
+    let mut store = Store::new(place);
+    let error = store.update(now(), SECOND, |_, _| {}).unwrap_err().to_string();
+    assert!(error.contains("\"conductor\" is reached through a link"), "{error}");
+    assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 0);
+}
+
+/// What stands in the document's place is neither waited for nor written through.
+#[test]
+fn what_is_no_file_in_the_documents_place_is_named_at_once() {
+    type Plant = (&'static str, fn(&Path));
+    let plant: [Plant; 5] = [
+        ("is a pipe, not a regular file", |path| {
+            let path = std::ffi::CString::new(path.to_str().unwrap()).unwrap();
+            // SAFETY: the string ends with a zero.
+            assert_eq!(unsafe { libc::mkfifo(path.as_ptr(), 0o600) }, 0);
+        }),
+        ("is reached through a link", |path| std::os::unix::fs::symlink("/dev/zero", path).unwrap()),
+        ("is reached through a link", |path| std::os::unix::fs::symlink("elsewhere.json", path).unwrap()),
+        ("is a folder, not a regular file", |path| fs::create_dir(path).unwrap()),
+        ("is larger than 16 MiB", |path| fs::File::create(path).unwrap().set_len(1 << 40).unwrap()),
+    ];
+    for (wanted, plant) in plant {
+        let project = Project::new();
+        project.track().make().unwrap();
+        plant(&project.track().document());
+        let mut store = Store::new(project.track());
+        let begun = Instant::now();
+        let error = store.update(now(), SECOND, |_, _| panic!("there is nothing to change")).unwrap_err();
+        assert!(begun.elapsed() < SECOND, "{wanted}: {:?}", begun.elapsed());
+        let error = error.to_string();
+        assert!(error.contains("metadata.json") && error.contains(wanted), "{error}");
+        assert!(store.known().is_none());
+        assert!(!project.track().dir().join(LOCK).exists(), "the lock is free again");
+    }
+}
+
+#[test]
+fn what_is_no_record_in_a_lock_is_nobodys_and_never_waited_for() {
+    let project = Project::new();
+    project.track().make().unwrap();
+    let lock = project.track().dir().join(LOCK);
+    fs::create_dir(&lock).unwrap();
+    let record = std::ffi::CString::new(lock.join(RECORD).to_str().unwrap()).unwrap();
+    // SAFETY: the string ends with a zero.
+    assert_eq!(unsafe { libc::mkfifo(record.as_ptr(), 0o600) }, 0);
+    let begun = Instant::now();
+    assert_eq!(Owner::read(&lock), None);
+    assert!(begun.elapsed() < SECOND);
+    let other = Project::new();
+    other.track().make().unwrap();
+    std::os::unix::fs::symlink(&lock, other.track().dir().join(LOCK)).unwrap();
+    let error = Store::new(other.track()).update(now(), SECOND / 10, |_, _| {}).unwrap_err().to_string();
+    assert!(error.contains("is held by a script that left no name"), "{error}");
 }

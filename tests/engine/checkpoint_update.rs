@@ -27,7 +27,7 @@ impl Run {
     }
 
     fn start(&mut self, key: &str, first: bool) {
-        let start = Start { key: key.into(), agent: format!("agent of {key}"), first, total: None };
+        let start = Start { key: key.into(), agent: format!("agent of {key}"), first, ..Start::default() };
         self.tracker.started(start, Some(&self.record), self.now);
         self.settle();
     }
@@ -150,7 +150,7 @@ fn a_step_in_progress_is_written_at_least_every_five_minutes() {
 fn execute_keeps_tasks_last_task_and_last_commit() {
     let mut run = Run::new();
     run.tracker.started(
-        Start { key: "EXECUTE".into(), agent: "x".into(), first: true, total: Some(12) },
+        Start { key: "EXECUTE".into(), agent: "x".into(), first: true, total: Some(12), plan: None },
         Some(&run.record),
         run.now,
     );
@@ -222,7 +222,7 @@ fn trap_19_seven_steps_wait_and_none_is_dropped() {
     let mut tracker = Tracker::default();
     let record = Record::minimal(None, noon());
     for number in 0..7 {
-        let start = Start { key: format!("S{number}"), agent: "x".into(), first: true, total: None };
+        let start = Start { key: format!("S{number}"), agent: "x".into(), first: true, ..Start::default() };
         tracker.started(start, Some(&record), noon());
         tracker.ended(&passed(), noon()).unwrap();
     }
@@ -343,7 +343,7 @@ fn an_agent_that_claims_what_the_evidence_denies_is_overruled() {
 #[test]
 fn a_late_beginning_does_not_bring_a_track_back() {
     let mut run = Run::new();
-    let start = Start { key: "PLAN".into(), agent: "x".into(), first: true, total: None };
+    let start = Start { key: "PLAN".into(), agent: "x".into(), first: true, ..Start::default() };
     run.tracker.started(start, Some(&run.record), run.now);
     // The lock is held; the agent writes without one.
     run.record.claim_step("EVALUATE_PLAN", run.now);

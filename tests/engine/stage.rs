@@ -88,6 +88,7 @@ impl Stage {
             harnesses: fake(script),
             secrets: Secrets::default(),
             keys: Keyring::open(State::at(Some(&kept.path().join("superpower")))),
+            unwritten: Arc::default(),
         };
         Self { dir, _state: kept, clock, told, states, host: Arc::new(host) }
     }

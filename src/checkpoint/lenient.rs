@@ -1,0 +1,202 @@
+//! JSON as others write it: whatever can be understood is read, and comes out again as it was.
+//!
+//! This is the only place that calls the parser for documents of other tools.
+
+use super::numbers::{MARK, hide};
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::Value;
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::fmt;
+
+/// Stands before the four digits of half a surrogate pair; for private use, as [`MARK`] is.
+const HALF: char = '\u{f8fe}';
+
+/// A JSON text that was read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Read {
+    /// What it says.
+    pub value: Value,
+    /// A name that stands twice in one object. The last one counts, as for every reader.
+    pub twice: Option<String>,
+}
+
+/// Reads a text, also with a byte-order mark, zeros at its end, commas before a closing bracket, raw control characters
+/// in strings, halves of surrogate pairs, and `NaN` or `Infinity`.
+pub fn read(text: &str) -> Result<Read, serde_json::Error> {
+    let text = text.trim_start_matches('\u{feff}').trim_end_matches('\0');
+    let (value, text) = match serde_json::from_str(&hide(text)) {
+        Ok(value) => (value, Cow::Borrowed(text)),
+        Err(error) => {
+            let mended = mended(text);
+            // The error is of the text as it is: in the mended one it would name other columns.
+            (serde_json::from_str(&hide(&mended)).map_err(|_| error)?, Cow::Owned(mended))
+        }
+    };
+    let mut names = Twice::default();
+    let _ = (&mut names).deserialize(&mut serde_json::Deserializer::from_str(&text));
+    Ok(Read { value, twice: names.found })
+}
+
+/// A text of ours with the halves of surrogate pairs as they were read.
+pub fn show(text: &str) -> Cow<'_, str> {
+    if !text.contains(HALF) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::new();
+    let mut parts = text.split(HALF);
+    shown.push_str(parts.next().unwrap_or_default());
+    for part in parts {
+        let digits = part.get(..4).is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()));
+        if digits {
+            shown.push_str("\\u")
+        } else {
+            shown.push(HALF)
+        }
+        shown.push_str(part);
+    }
+    Cow::Owned(shown)
+}
+
+/// A string of the document for people, who see what a half pair is everywhere else.
+pub fn for_people(text: &str) -> String {
+    let mut parts = text.split(HALF);
+    let mut shown = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        shown.push('\u{fffd}');
+        shown.push_str(part.get(4..).unwrap_or(part));
+    }
+    shown
+}
+
+/// The text without what strict readers refuse. It is only made where one has refused it.
+fn mended(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(letter) = rest.chars().next() {
+        if letter == '"' {
+            rest = mended_string(rest, &mut out);
+            continue;
+        }
+        let word = ["NaN", "Infinity", "-Infinity"].into_iter().find(|word| rest.starts_with(word));
+        if let Some(word) = word {
+            out.push_str(&format!("\"{MARK}{word}\""));
+            rest = &rest[word.len()..];
+            continue;
+        }
+        rest = &rest[letter.len_utf8()..];
+        let closes = letter == ',' && rest.trim_start().starts_with(['}', ']']);
+        if !closes {
+            out.push(letter);
+        }
+    }
+    out
+}
+
+/// Mends the string that `text` begins with; gives what stands behind it.
+fn mended_string<'a>(text: &'a str, out: &mut String) -> &'a str {
+    out.push('"');
+    let mut rest = &text[1..];
+    while let Some(letter) = rest.chars().next() {
+        let mut length = letter.len_utf8();
+        match letter {
+            '"' => {
+                out.push('"');
+                return &rest[1..];
+            }
+            '\\' => match surrogate(rest) {
+                Some(first) if (0xdc00..).contains(&first) || !low_follows(rest) => {
+                    out.push_str(&format!("{HALF}{}", &rest[2..6]));
+                    length = 6;
+                }
+                Some(_) => {
+                    out.push_str(&rest[..12]);
+                    length = 12;
+                }
+                None => {
+                    length += rest[1..].chars().next().map_or(0, char::len_utf8);
+                    out.push_str(&rest[..length]);
+                }
+            },
+            '\0'..'\u{20}' => out.push_str(&format!("\\u{:04x}", letter as u32)),
+            _ => out.push(letter),
+        }
+        rest = &rest[length..];
+    }
+    rest
+}
+
+/// The half of a pair that `text` begins with, written `\ud83d`.
+fn surrogate(text: &str) -> Option<u32> {
+    let digits = text.strip_prefix("\\u")?.get(..4)?;
+    let code = u32::from_str_radix(digits, 16).ok()?;
+    (0xd800..0xe000).contains(&code).then_some(code)
+}
+
+fn low_follows(text: &str) -> bool {
+    text.get(6..).and_then(surrogate).is_some_and(|second| second >= 0xdc00)
+}
+
+/// Looks for a name that stands twice in one object.
+#[derive(Default)]
+struct Twice {
+    found: Option<String>,
+}
+
+impl<'de> DeserializeSeed<'de> for &mut Twice {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for &mut Twice {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let mut names = HashSet::new();
+        while let Some(name) = map.next_key::<String>()? {
+            map.next_value_seed(&mut *self)?;
+            if names.contains(&name) {
+                self.found.get_or_insert(name);
+            } else {
+                names.insert(name);
+            }
+        }
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+        while list.next_element_seed(&mut *self)?.is_some() {}
+        Ok(())
+    }
+
+    fn visit_str<E: Error>(self, _: &str) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_bool<E: Error>(self, _: bool) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_u64<E: Error>(self, _: u64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_i64<E: Error>(self, _: i64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_f64<E: Error>(self, _: f64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<(), E> {
+        Ok(())
+    }
+}

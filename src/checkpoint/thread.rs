@@ -1,0 +1,332 @@
+//! The thread that writes a run's checkpoints.
+
+use super::figures::items;
+use super::head::head;
+use super::lock::LockError;
+use super::place::plan_text;
+use super::record::{Record, Unreadable};
+use super::store::{Found, Stamp, Store, StoreError};
+use super::update::{End, Past, Start, Tracker};
+use super::writer::{Opening, Report, State, locked};
+use crate::harness::TodoItem;
+use crate::store::beneath::Door;
+use chrono::{DateTime, Utc};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+/// One try for the lock; what is said to us meanwhile is taken in before the next.
+const TRY: Duration = Duration::from_millis(200);
+/// Between two tries after a failure that a moment's waiting does not mend.
+const AFTER_FAILURE: Duration = Duration::from_secs(1);
+/// Changes from outside are looked for so often.
+const LOOK: Duration = Duration::from_millis(500);
+/// Between two writes, at least; and as many times what a write takes, up to [`LOOK`].
+const PACE: Duration = Duration::from_millis(100);
+const SHARE: u32 = 10;
+/// A lock that is held longer than this is worth telling.
+const WORTH_TELLING: Duration = Duration::from_secs(10);
+
+/// What the thread is told.
+pub(super) enum Command {
+    Restored(Vec<Past>),
+    Started(Box<Start>, DateTime<Utc>),
+    Todo(Vec<TodoItem>),
+    Files(Vec<String>),
+    Ended(End, DateTime<Utc>),
+    Interrupted,
+    Flush(Sender<bool>),
+    /// End once nothing waits.
+    Leave,
+    Close,
+}
+
+/// What the thread keeps.
+pub(super) struct Writer {
+    store: Store,
+    tracker: Tracker,
+    state: Arc<Mutex<State>>,
+    /// When the drive ended, where it has.
+    left: Arc<Mutex<Option<DateTime<Utc>>>>,
+    report: Box<dyn Fn(Report) + Send>,
+    /// The cause that was told last.
+    told: Option<String>,
+    /// The document as we know it.
+    seen: Option<Stamp>,
+    /// Not before this after a failure.
+    again: Option<Instant>,
+    /// Not before this after a write, unless somebody waits for it.
+    pace: Instant,
+    /// A file that is there while something waits, for a process that comes later.
+    mark: Option<PathBuf>,
+    mask: Box<dyn Fn(&str) -> String + Send>,
+    /// Whether it is there, as far as we know.
+    marked: bool,
+    /// The file whose boxes are counted, as it was counted last.
+    plan: Option<(PathBuf, Option<Stamp>)>,
+    leaving: bool,
+}
+
+impl Writer {
+    pub(super) fn new(
+        opening: Opening,
+        state: Arc<Mutex<State>>,
+        left: Arc<Mutex<Option<DateTime<Utc>>>>,
+        report: Box<dyn Fn(Report) + Send>,
+    ) -> Self {
+        Self {
+            store: Store::new(opening.place.clone()),
+            tracker: Tracker::default(),
+            state,
+            left,
+            report,
+            told: None,
+            seen: None,
+            again: None,
+            pace: Instant::now(),
+            marked: opening.mark.as_ref().is_some_and(|mark| opening.place.door().is_file(mark)),
+            mark: opening.mark,
+            mask: opening.mask,
+            plan: None,
+            leaving: false,
+        }
+    }
+
+    /// Goes on from what another one has left; gives what this one leaves.
+    pub(super) fn run_from(mut self, tracker: Tracker, from: &Receiver<Command>) -> Tracker {
+        self.tracker = tracker;
+        // A fault in here must not take the run along.
+        if catch_unwind(AssertUnwindSafe(|| self.run(from))).is_err() {
+            (self.report)(Report::Waiting("checkpoints are no longer written: see the log".to_owned()));
+        }
+        self.tracker
+    }
+
+    fn run(&mut self, from: &Receiver<Command>) {
+        self.seen = self.stamp();
+        let mut flushes: Vec<Sender<bool>> = Vec::new();
+        loop {
+            match from.recv_timeout(self.pause()) {
+                Ok(Command::Close) | Err(RecvTimeoutError::Disconnected) => return,
+                Ok(Command::Flush(to)) => flushes.push(to),
+                Ok(command) => self.take(command),
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            // All that has been said counts before the disk is asked.
+            while let Ok(command) = from.try_recv() {
+                match command {
+                    Command::Close => return,
+                    Command::Flush(to) => flushes.push(to),
+                    command => self.take(command),
+                }
+            }
+            self.look();
+            self.count_boxes();
+            let now = Utc::now();
+            let due = self.tracker.due().is_some_and(|due| due <= now);
+            let instant = Instant::now();
+            let may = self.again.is_none_or(|again| again <= instant) && self.pace <= instant;
+            if (due && may) || (!flushes.is_empty() && self.tracker.waits()) {
+                self.write(now);
+            }
+            if !self.tracker.waits() {
+                for to in flushes.drain(..) {
+                    let _ = to.send(true);
+                }
+                self.unmark();
+                if self.leaving {
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Until there is something to do again.
+    fn pause(&self) -> Duration {
+        let due = self.tracker.due().map(|due| (due - Utc::now()).to_std().unwrap_or(Duration::ZERO));
+        let again =
+            self.again.map_or(Duration::ZERO, |again| again.saturating_duration_since(Instant::now()));
+        let pace = self.pace.saturating_duration_since(Instant::now());
+        due.map_or(LOOK, |due| due.max(again).max(pace)).min(LOOK)
+    }
+
+    fn take(&mut self, command: Command) {
+        match command {
+            Command::Started(start, now) => {
+                let seen = self.store.known();
+                let empty = Record::minimal(None, now);
+                let known = seen.as_deref().or_else(|| self.stamp().is_none().then_some(&empty));
+                self.plan = start.plan.clone().map(|plan| (plan, None));
+                self.tracker.started(*start, known, now);
+                self.head(false);
+                self.count_boxes();
+            }
+            Command::Restored(past) => {
+                let seen = self.store.known();
+                for past in past {
+                    self.tracker.restored(past, seen.as_deref());
+                }
+            }
+            Command::Todo(list) => {
+                if self.tracker.todo(&list) {
+                    self.head(true);
+                }
+            }
+            Command::Files(files) => self.tracker.files(files),
+            Command::Ended(end, now) => {
+                self.count_boxes();
+                self.head(false);
+                if let Err(illegal) = self.tracker.ended(&end, now) {
+                    (self.report)(Report::Mended(illegal.to_string()));
+                }
+            }
+            Command::Interrupted => {
+                self.count_boxes();
+                self.head(false);
+                self.tracker.interrupted();
+            }
+            Command::Leave => self.leaving = true,
+            Command::Flush(_) | Command::Close => {}
+        }
+    }
+
+    fn head(&mut self, task_done: bool) {
+        if let Some(sha) = head(self.store.place().root()) {
+            self.tracker.head(&sha, task_done);
+        }
+    }
+
+    /// Counts the boxes of the plan where it has changed.
+    fn count_boxes(&mut self) {
+        let Some((plan, counted)) = &mut self.plan else { return };
+        let root = self.store.place().root();
+        let stamp = Stamp::at(&Door::people(root), plan);
+        if stamp == *counted {
+            return;
+        }
+        *counted = stamp;
+        let items = plan_text(root, plan).map(|text| items(&(self.mask)(&text))).unwrap_or_default();
+        if self.tracker.boxes(&items) {
+            self.head(true);
+        }
+    }
+
+    /// What the document is now; none where there is none.
+    fn stamp(&self) -> Option<Stamp> {
+        Stamp::at(&self.store.place().door(), &self.store.place().document())
+    }
+
+    fn unmark(&mut self) {
+        if std::mem::take(&mut self.marked)
+            && let Some(mark) = &self.mark
+        {
+            let _ = self.store.place().door().remove_file(mark);
+        }
+    }
+
+    fn mark(&mut self) {
+        if !self.marked
+            && let Some(mark) = &self.mark
+        {
+            // Where even this cannot be written, the run's journal is all there is.
+            self.marked = self.store.place().door().create_new(mark).is_ok();
+        }
+    }
+
+    fn stands(&self, state: State) {
+        let before = std::mem::replace(&mut *locked(&self.state), state.clone());
+        // How long something waits is no news.
+        if std::mem::discriminant(&before) != std::mem::discriminant(&state) {
+            (self.report)(Report::Stands(state));
+        }
+    }
+
+    fn write(&mut self, now: DateTime<Utc>) {
+        let began = Instant::now();
+        if !self.try_to_write(now) {
+            // A lock that somebody holds is asked for again at once; anything else has a time of its own.
+            return;
+        }
+        // Stages that follow each other in no time are written together, and a large document less often.
+        self.pace = Instant::now() + (began.elapsed() * SHARE).clamp(PACE, LOOK);
+    }
+
+    /// Says whether it could.
+    fn try_to_write(&mut self, now: DateTime<Utc>) -> bool {
+        let mut next = self.tracker.clone();
+        let outcome = self.store.update(now, TRY, |record, new| {
+            next = self.tracker.clone();
+            next.left = *locked(&self.left);
+            // A document that was lost gets back all that this run knows.
+            if new { next.apply_all(record, now) } else { next.apply(record, now) }
+        });
+        match outcome {
+            Ok(found) => {
+                self.tracker = next;
+                self.again = None;
+                self.written(found);
+                self.look();
+                true
+            }
+            Err(error) => {
+                self.failed(&error);
+                false
+            }
+        }
+    }
+
+    fn written(&mut self, found: Found) {
+        self.stands(State::Written);
+        if self.told.take().is_some() {
+            (self.report)(Report::Recovered);
+        }
+        if let Some(broken) = found.broken {
+            let lock = self.store.place().dir().join(super::lock::LOCK);
+            let text = format!(
+                "\"{}\" was left by process {}, which is dead; it was broken",
+                lock.display(),
+                broken.pid
+            );
+            (self.report)(Report::Mended(text));
+        }
+        if let Some(aside) = found.aside {
+            let (document, why) = (self.store.place().document(), &aside.why);
+            let (document, kept) = (document.display(), aside.path.display());
+            (self.report)(Report::Mended(match why {
+                Unreadable::Twice(_) => format!("\"{document}\": {why}; as it was, it is kept as \"{kept}\""),
+                _ => format!(
+                    "\"{document}\" could not be used: {why}; it is kept as \"{kept}\", and a new one was begun"
+                ),
+            }));
+        }
+    }
+
+    fn failed(&mut self, error: &StoreError) {
+        let text = error.to_string();
+        self.mark();
+        self.stands(State::Waiting(text.clone()));
+        let (cause, worth_telling) = match error {
+            StoreError::Lock(LockError::Held { holder, age, .. }) => (holder.clone(), *age >= WORTH_TELLING),
+            StoreError::Lock(LockError::Abandoned { holder, .. }) => (format!("abandoned by {holder}"), true),
+            StoreError::Lock(LockError::Io { .. }) | StoreError::Io { .. } => (text.clone(), true),
+        };
+        let held = matches!(error, StoreError::Lock(LockError::Held { .. }));
+        self.again = (!held).then(|| Instant::now() + AFTER_FAILURE);
+        if worth_telling && self.told.as_ref() != Some(&cause) {
+            self.told = Some(cause);
+            (self.report)(Report::Stands(State::Waiting(text.clone())));
+            (self.report)(Report::Waiting(text));
+        }
+    }
+
+    /// Tells when the document has changed.
+    fn look(&mut self) {
+        let stamp = self.stamp();
+        if stamp != self.seen {
+            self.seen = stamp;
+            (self.report)(Report::Changed);
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! Figures of agents that tell nothing while they work, and what a full disk leaves of a checkpoint.
+
+use crate::disk_faults::Failing;
+use crate::world::World;
+use serde_json::{Value, json};
+
+fn checkpoint(world: &World, key: &str) -> Value {
+    let document: Value =
+        serde_json::from_str(&world.read("conductor/tracks/t/metadata.json")).unwrap_or_default();
+    document["loop_state"]["checkpoints"][key].clone()
+}
+
+fn declare(world: &World, stages: &str) {
+    world.declare("track", &format!("inputs:\n  - {{name: track_id, default: t}}\nstages:\n{stages}"));
+}
+
+fn figures(checkpoint: &Value, names: [&str; 2]) -> [Value; 2] {
+    names.map(|name| checkpoint[name].clone())
+}
+
+const TASKS: [&str; 2] = ["tasks_completed", "tasks_total"];
+
+#[test]
+fn the_plans_boxes_are_counted_again_while_a_command_works_and_at_its_end() {
+    let world = World::new();
+    declare(&world, "  - {skill: 'superpowers:executing-plans', inputs: {plan: plan.md}}\n");
+    world.write("plan.md", "# Plan\n\n- [ ] first\n- [ ] second\n");
+    world.hook(
+        "sed -i 's/\\[ \\] first/[x] first/' plan.md; : > one; while [ ! -e go ]; do sleep 0.02; done
+sed -i 's/\\[ \\] second/[x] second/' plan.md; echo done",
+    );
+    world.run("track", json!({}));
+    let counted = |_: &Value| {
+        let execute = checkpoint(&world, "EXECUTE");
+        figures(&execute, TASKS) == [json!(1), json!(2)] && execute["last_task"] == "first"
+    };
+    world.until("the first box to count", counted);
+    assert_eq!(checkpoint(&world, "EXECUTE")["status"], "IN_PROGRESS");
+    world.write("go", "");
+    assert_eq!(world.settled()["state"], "complete");
+    let execute = checkpoint(&world, "EXECUTE");
+    assert_eq!(execute["status"], "PASSED");
+    assert_eq!(figures(&execute, TASKS), [json!(2), json!(2)], "{execute:#}");
+    assert_eq!(figures(&execute["progress"], TASKS), [json!(2), json!(2)], "{execute:#}");
+    assert_eq!(execute["last_task"], "second");
+}
+
+#[test]
+fn boxes_count_for_a_stage_of_a_moment_for_issues_and_for_a_human() {
+    let world = World::new();
+    declare(
+        &world,
+        "  - {agent: loop-executor, inputs: {plan: plan.md}}
+  - {agent: loop-fixer, inputs: {failures: failures.md}}
+  - {agent: loop-executor, harness: manual, inputs: {plan: more.md}}\n",
+    );
+    world.write("plan.md", "- [x] before\n- [ ] now\n");
+    world.write("failures.md", "- [ ] a\n- [ ] b\n- [ ] c\n");
+    world.write("more.md", "- [ ] by hand\n- [ ] not done\n");
+    world.hook("for f in plan.md failures.md; do sed -i \"0,/\\[ \\]/s//[x]/\" $f; done; echo done");
+    world.run("track", json!({}));
+    world.until("a human to be asked", |picture| picture["stages"][2]["mark"] == "by-hand");
+    world.until("the fix to be written", |_| checkpoint(&world, "FIX")["status"] == "PASSED");
+    let fix = checkpoint(&world, "FIX");
+    assert_eq!(figures(&fix, ["issues_fixed", "issues_total"]), [json!(2), json!(3)], "{fix:#}");
+    world.write("more.md", "- [x] by hand\n- [ ] not done\n");
+    world.ok("submit", json!({ "launch": 3, "message": "I did it" }));
+    assert_eq!(world.settled()["state"], "complete");
+    let execute = checkpoint(&world, "EXECUTE");
+    assert_eq!(figures(&execute, TASKS), [json!(1), json!(2)], "{execute:#}");
+    assert_eq!((&execute["last_task"], &execute["status"]), (&json!("by hand"), &json!("PASSED")));
+}
+
+#[test]
+fn a_stage_of_a_moment_lists_what_it_wrote_and_nothing_else() {
+    let world = World::new();
+    declare(
+        &world,
+        "  - {agent: first, expects: {files: ['one.md']}}\n  - {agent: second}\n  - {agent: third}\n",
+    );
+    world.write("before.md", "there already\n");
+    world.hook(
+        "case $1 in first) echo 1 > one.md;; second) mkdir -p deep; echo 2 > deep/two.md; echo more >> one.md;;
+third) cp -p before.md copied.md; rm one.md;; esac; echo done",
+    );
+    world.run("track", json!({}));
+    assert_eq!(world.settled()["state"], "complete");
+    let files = |key: &str| {
+        let mut files: Vec<String> =
+            serde_json::from_value(checkpoint(&world, key)["output_files"].clone()).unwrap();
+        // What this world's own script keeps.
+        files.retain(|file| !matches!(file.as_str(), ".prompt" | "calls"));
+        files.sort();
+        files
+    };
+    assert_eq!(files("FIRST"), ["one.md"]);
+    assert_eq!(files("SECOND"), ["deep/two.md", "one.md"]);
+    assert_eq!(files("THIRD"), ["copied.md"], "its time is as old as what it was copied from");
+}
+
+#[test]
+fn a_failures_notes_say_what_was_printed_last() {
+    let world = World::new();
+    declare(&world, "  - {agent: a, max_attempts: 1}\n");
+    world.hook("echo compiling; echo 'cannot find module \"x\"' >&2; exit 1");
+    world.run("track", json!({}));
+    assert_eq!(world.settled()["reason"], "failed");
+    let notes = "ERROR: exit status 1: cannot find module \"x\"";
+    assert_eq!(checkpoint(&world, "A")["notes"], notes);
+    // From the journal it is the same.
+    let mut world = world;
+    world.restart();
+    std::fs::remove_file(world.path("conductor/tracks/t/metadata.json")).unwrap();
+    world.hook("sleep 300");
+    world.ok("skip", json!({}));
+    assert_eq!(world.settled()["state"], "complete");
+    assert_eq!(checkpoint(&world, "A")["notes"], notes);
+}
+
+/// Nothing says that a stage has ended that the run does not know of.
+#[test]
+fn on_a_full_disk_no_checkpoint_is_ahead_of_the_journal() {
+    for by_hand in [true, false] {
+        let world = World::new();
+        declare(
+            &world,
+            &format!(
+                "  - {{agent: a, harness: {}}}\n  - {{agent: b}}\n",
+                if by_hand { "manual" } else { "command" }
+            ),
+        );
+        world.hook(": > ready; while [ ! -e go ]; do sleep 0.02; done; echo done");
+        world.run("track", json!({}));
+        world.until("the stage to be in hand", |picture| {
+            let begun = by_hand || world.path("ready").exists();
+            begun && picture["state"] == "running" && checkpoint(&world, "A")["status"] == "IN_PROGRESS"
+        });
+        let failing = Failing::with(world.root(), libc::ENOSPC, |op, path| {
+            op != superpower::store::disk::Op::Read && path.to_string_lossy().ends_with("journal.jsonl")
+        });
+        if by_hand {
+            world.call("skip", json!({}));
+        } else {
+            world.write("go", "");
+        }
+        world.settled();
+        assert_eq!(checkpoint(&world, "A")["status"], "IN_PROGRESS", "by hand: {by_hand}");
+        drop(failing);
+        world.ok("resume", json!({}));
+        world.until("it to be in hand again", |picture| {
+            picture["current_stage"] != 1 || picture["state"] == "running"
+        });
+        if by_hand {
+            world.ok("skip", json!({}));
+            let end = std::time::Instant::now() + std::time::Duration::from_secs(20);
+            while checkpoint(&world, "A")["status"] != "BLOCKED" {
+                assert!(std::time::Instant::now() < end, "{:#}", checkpoint(&world, "A"));
+                std::thread::sleep(std::time::Duration::from_millis(5));
+            }
+            assert_eq!(checkpoint(&world, "A")["notes"], "skipped by hand");
+        }
+        world.write("go", "");
+        assert_eq!(world.settled()["state"], "complete");
+    }
+}

@@ -1,0 +1,122 @@
+//! Documents as others write them: what can be understood stays, what cannot is kept aside and said.
+
+use chrono::Utc;
+use std::fs;
+use std::path::PathBuf;
+use std::time::Duration;
+use superpower::checkpoint::record::{Record, Unreadable};
+use superpower::checkpoint::store::{Found, Store};
+use superpower::checkpoint::{Place, rows};
+
+const WAIT: Duration = Duration::from_secs(10);
+
+/// Writes one checkpoint into a document; gives its text then, what was found, and what stands beside it.
+fn written(bytes: &[u8]) -> (String, Found, Vec<PathBuf>) {
+    let dir = tempfile::tempdir().unwrap();
+    let place = Place::of_run(dir.path(), dir.path());
+    fs::write(place.document(), bytes).unwrap();
+    let mut store = Store::new(place.clone());
+    let found = store
+        .update(Utc::now(), WAIT, |record, _| {
+            record.checkpoint_mut("PLAN").insert("status".into(), "PASSED".into());
+        })
+        .unwrap();
+    let beside = fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().path());
+    let beside: Vec<_> = beside.filter(|path| *path != place.document()).collect();
+    if let Some(aside) = &found.aside {
+        assert_eq!(beside, std::slice::from_ref(&aside.path));
+        assert_eq!(fs::read(&aside.path).unwrap(), bytes, "kept as it was");
+    } else {
+        assert!(beside.is_empty(), "{beside:?}");
+    }
+    (fs::read_to_string(place.document()).unwrap(), found, beside)
+}
+
+#[test]
+fn what_can_be_understood_is_kept_as_it_was() {
+    let cases: [(&str, &str); 12] = [
+        ("\u{feff}{\"a\": 1}", "\"a\": 1"),
+        ("{\r\n  \"a\": \"x\\r\\n\",\r\n  \"b\": 2\r\n}\r\n", "\"a\": \"x\\r\\n\""),
+        (r#"{"a": "half \ud83d of it", "b": "\ude00"}"#, r#""half \ud83d of it""#),
+        (r#"{"a": "half \uD83D\uD83D\uDE00"}"#, "half \\uD83D\u{1f600}\""),
+        (r#"{"a": "whole \ud83d\ude00"}"#, "\"whole \u{1f600}\""),
+        (r#"{"a": [1, 2,], "b": {"c": 3,},}"#, "\"c\": 3"),
+        ("{\"a\": \"raw\ttab\u{1}\"}", "\"raw\\ttab\\u0001\""),
+        ("{\"a\": \"zero\u{0}inside\"}", "\"zero\\u0000inside\""),
+        ("{\"a\": 1}\u{0}\u{0}\u{0}", "\"a\": 1"),
+        ("{\"a\": 123456789012345678901234567890.10, \"b\": 1e999999}", "1e999999"),
+        ("{\"a\": NaN, \"b\": -Infinity, \"c\": \"NaN\", \"d\": [Infinity]}", "\"b\": -Infinity"),
+        ("{\"a\": \"\\\\ud83d \\\" ,}\", \"b\": \"\\ud83d\",}", "\"\\\\ud83d \\\" ,}\""),
+    ];
+    for (text, wanted) in cases {
+        let (now, found, _) = written(text.as_bytes());
+        assert!(now.contains(wanted), "{text:?} became {now}");
+        assert!(now.contains("\"PLAN\""), "{now}");
+        assert_eq!(found.aside, None, "{text:?}");
+        // Once more it is the same: what was read leniently is written so that it can be read again.
+        let again = Record::parse(&now).unwrap();
+        assert_eq!(again.text(), now);
+    }
+}
+
+#[test]
+fn what_cannot_be_understood_is_moved_aside() {
+    let deep = format!("{}{}", "[".repeat(200_000), "]".repeat(200_000));
+    let cases: [&[u8]; 10] = [
+        b"",
+        b"\0\0\0\0",
+        b"{\"loop_state\": {\"current_step\": \"PL",
+        b"{\"a\": 1}}",
+        b"{\"a\": \"\xff\xfe\"}",
+        b"\xff\xfe{\x00}\x00",
+        b"{\"a\": 01}",
+        b"[1, 2,]",
+        b"{\"loop_state\": {\"checkpoints\": [],}}",
+        deep.as_bytes(),
+    ];
+    for bytes in cases {
+        let (now, found, _) = written(bytes);
+        let shown = String::from_utf8_lossy(&bytes[..bytes.len().min(40)]).into_owned();
+        assert!(found.aside.is_some(), "{shown:?}");
+        assert!(now.contains("\"PLAN\""), "{shown:?}: {now}");
+    }
+}
+
+#[test]
+fn a_name_that_stands_twice_is_said_and_the_document_kept() {
+    for (text, name) in [
+        (r#"{"a": 1, "b": {"c": 1, "c": 2}, "loop_state": {}}"#, "c"),
+        (
+            r#"{"loop_state": {"checkpoints": {"PLAN": {"status": "FAILED"}, "PLAN": {"status": "BLOCKED"}}}}"#,
+            "PLAN",
+        ),
+        (r#"{"a": [1e3, {"x": 1, "\u0078": 2}],}"#, "x"),
+    ] {
+        let (now, found, beside) = written(text.as_bytes());
+        let aside = found.aside.unwrap();
+        assert_eq!(aside.why, Unreadable::Twice(name.into()), "{text}");
+        assert!(aside.why.to_string().contains(&format!("says \"{name}\" twice")));
+        assert!(beside[0].to_string_lossy().contains("metadata.json.before-"), "{beside:?}");
+        assert!(now.contains("PASSED"), "{now}");
+    }
+}
+
+#[test]
+fn a_checkpoint_that_is_no_object_stays_beside_ours() {
+    for foreign in ["5", "true", "[1,2]"] {
+        let text = format!("{{\"loop_state\": {{\"checkpoints\": {{\"PLAN\": {foreign}}}}}}}");
+        let (now, found, _) = written(text.as_bytes());
+        assert_eq!(found.aside, None);
+        let now: serde_json::Value = serde_json::from_str(&now).unwrap();
+        let plan = &now["loop_state"]["checkpoints"]["PLAN"];
+        assert_eq!(plan["previous"].to_string(), foreign);
+        assert_eq!(plan["status"], "PASSED");
+    }
+}
+
+#[test]
+fn half_a_pair_is_shown_as_what_it_is_everywhere() {
+    let text = r#"{"loop_state": {"checkpoints": {"PLAN": {"status": "PASSED", "notes": "half \ud83d!"}}}}"#;
+    let rows = rows(&Record::parse(text).unwrap());
+    assert_eq!(rows[0].notes.as_deref(), Some("half \u{fffd}!"));
+}
