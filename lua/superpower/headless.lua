@@ -24,8 +24,14 @@ local function say(message)
   io.stderr:flush()
 end
 
+--- Checkpoints are tried once more; what stays unwritten, and everything else that waits, is said before.
 ---@param code integer
 local function quit(code)
+  local stopped = require("superpower.session").call("stop", {})
+  require("superpower.engine").drain()
+  for _, line in ipairs(stopped and stopped.unwritten or {}) do
+    say(require("superpower.ui.text").line(line))
+  end
   io.stdout:flush()
   vim.cmd("cquit " .. code)
 end
