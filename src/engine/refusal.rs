@@ -74,7 +74,9 @@ impl From<machine::Refusal> for Refusal {
     fn from(refusal: machine::Refusal) -> Self {
         use machine::Refusal as R;
         let code = match &refusal {
-            R::Ended(_) => "finished",
+            R::Ended { state, .. } => {
+                return Self::with("finished", &refusal, json!({ "state": state }));
+            }
             R::NotNow { .. } => "not-now",
             R::NoGate => "no-gate",
             R::StaleGate { open, .. } => {

@@ -87,7 +87,8 @@ const fn completion_kind(kind: Kind) -> u8 {
 
 /// An entry of the outline.
 pub fn symbol(checked: &Checked, symbol: &Symbol) -> Value {
-    let kind = if symbol.gate { 24 } else { 12 }; // Event, Function
+    // Interface, Function: what outlines keep that show only some kinds, as those of Trouble, Snacks and aerial do.
+    let kind = if symbol.gate { 11 } else { 12 };
     json!({
         "name": symbol.name, "detail": symbol.detail, "kind": kind,
         "range": range(&checked.source, symbol.span),

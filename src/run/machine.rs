@@ -18,8 +18,13 @@ use thiserror::Error;
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Refusal {
     /// The run is over.
-    #[error("{0}")]
-    Ended(String),
+    #[error("{words}")]
+    Ended {
+        /// How, as its snapshot has it.
+        state: &'static str,
+        /// The same in a sentence.
+        words: String,
+    },
     /// The verb does not fit why the run is paused, or it is not paused.
     #[error("{verb} is not for a run that is {state}")]
     NotNow {
@@ -113,7 +118,7 @@ pub fn step(run: &mut Run, record: &Record) -> Result<Vec<Effect>, Refusal> {
             Event::AttemptEnded { .. } | Event::WaitEnded { .. } | Event::AgentStarted { .. } => {
                 Refusal::Stale
             }
-            _ => Refusal::Ended(verbs::ended(run)),
+            _ => Refusal::Ended { state: run.phase.word(), words: verbs::ended(run) },
         });
     }
     match &record.event {
