@@ -2,12 +2,16 @@
 # `make` alone says what there is.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build fmt lint types docs bench test test-lua test-rust test-versions torture test-agents nvim-path demo demo-headless clean
+.PHONY: help setup ready build fmt lint types docs bench test test-lua test-rust test-versions torture test-agents nvim-path demo demo-headless clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
 
 setup: build ## all that the plugin and its demo need: the library, and a Neovim
+	@scripts/nvim-path.sh >/dev/null
+
+ready:
+	@scripts/library.sh
 	@scripts/nvim-path.sh >/dev/null
 
 build: ## build the native library and install it under lib/
@@ -49,10 +53,10 @@ torture: ## the long versions of the tests in Rust, for hours: make torture ONLY
 nvim-path: ## print the Neovim that is used, and install it if need be
 	@scripts/nvim-path.sh
 
-demo: setup ## play a whole superpower in Neovim, without any agent: make demo [HARNESS=claude] [NAME=bugfix]
+demo: ready ## play a whole superpower in Neovim, without any agent: make demo [HARNESS=claude] [NAME=bugfix]
 	@scripts/demo.sh $(NAME)
 
-demo-headless: setup ## the same without a terminal
+demo-headless: ready ## the same without a terminal
 	@scripts/demo.sh --headless $(NAME)
 
 clean: ## remove what was built and installed here

@@ -3,7 +3,7 @@
 set -eu
 . "$(dirname "$0")/lib.sh"
 cd "$root"
-have cargo || die 'cargo is missing: install Rust 1.89 or later'
+cargo_works || no_cargo
 cargo build --release --locked >&2
 # A manager of plugins makes the help's tags too; for a clone by hand it is done here, where there is an editor.
 if have nvim; then nvim -u NONE -i NONE -n --headless -c "helptags doc" -c 'qa!' >&2 || :; fi

@@ -58,7 +58,9 @@ if [ "$headless" ]; then
     edit --headless -u "$root/examples/demo/init.lua" -c 'Superpower! approve'
   done
 else
-  edit -u "$root/examples/demo/init.lua" -c "Superpower run $name $*" README.md
+  # Not by -c, which `:restart` repeats: a second run would begin.
+  export DEMO_RUN="$name $*"
+  edit -u "$root/examples/demo/init.lua" README.md
 fi
 say "what was made is in $shop"
 if grep -q '"status": *"paused"' .claude/state/squad.json 2>/dev/null; then

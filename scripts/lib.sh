@@ -3,11 +3,20 @@
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 deps=$root/.deps
-PATH=$PATH:$HOME/.cargo/bin # where rustup puts cargo, also for those whose shell does not say so
+PATH=$PATH:${HOME:-/}/.cargo/bin # where rustup puts cargo, also for those whose shell does not say so
 
 say() { printf '%s\n' "$*" >&2; }
 die() { say "$*"; exit 1; }
 have() { command -v "$1" >/dev/null 2>&1; }
+
+# cargo_works: is there a cargo, and does it start? The one of rustup needs the tool chain under its own home.
+cargo_works() { cargo --version >/dev/null 2>&1; }
+
+# no_cargo: says so, with what cargo itself said, and ends.
+no_cargo() {
+  have cargo || die 'cargo is missing: install Rust 1.89 or later'
+  die "cargo does not work: $(cargo --version 2>&1 | sed -n 1p); install Rust 1.89 or later"
+}
 
 # as_root COMMAND...: run a command that needs root, where we can.
 as_root() {

@@ -33,3 +33,14 @@ vim.g.superpower = {
 
 -- A look at the run from every window.
 vim.o.statusline = " %f %m%=%{v:lua.require'superpower'.statusline()} "
+
+-- What `scripts/demo.sh` wants to be played, once: after `:restart` the run is there already.
+if vim.env.DEMO_RUN and not vim.uv.fs_stat(".claude/state/squad.json") then
+  local run = vim.env.DEMO_RUN
+  vim.api.nvim_create_autocmd("VimEnter", {
+    once = true,
+    callback = vim.schedule_wrap(function()
+      vim.cmd("Superpower run " .. run)
+    end),
+  })
+end
