@@ -11,7 +11,14 @@ local M = {}
 ---@param text string
 ---@param level integer
 local function say(text, level)
-  vim.notify("superpower: " .. text, level, { title = "superpower" })
+  local function now()
+    vim.notify("superpower: " .. text, level, { title = "superpower" })
+  end
+  now()
+  if vim.v.vim_did_enter == 0 and level > vim.log.levels.INFO then
+    -- While Neovim starts, a manager of plugins draws over it: what went wrong is said again when there is a screen.
+    vim.api.nvim_create_autocmd("VimEnter", { once = true, callback = vim.schedule_wrap(now) })
+  end
 end
 
 ---@param result vim.SystemCompleted
@@ -24,7 +31,11 @@ local function report(result)
     return false
   end
   local loaded = package.loaded["superpower.engine"] and require("superpower.engine").info()
-  say("the native library is built" .. (loaded and "; restart Neovim to use it" or ""), vim.log.levels.INFO)
+  if loaded then
+    say("the native library is built; restart Neovim to use it", vim.log.levels.WARN)
+  else
+    say("the native library is built", vim.log.levels.INFO)
+  end
   return true
 end
 

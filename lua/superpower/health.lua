@@ -36,6 +36,18 @@ local function editor()
   end
 end
 
+--- What the library is built with, where it is not there: whether it works, not only whether it is on PATH.
+local function builder()
+  local version = version_of("cargo")
+  if version then
+    health.ok("cargo, which builds the library: " .. version)
+  elseif vim.fn.executable("cargo") == 1 then
+    health.error('"cargo" is there and does not work', 'see what "cargo --version" says; install Rust 1.89 or later')
+  else
+    health.error('"cargo" is not on PATH', "install Rust 1.89 or later; cargo builds the library")
+  end
+end
+
 ---@return boolean
 local function library()
   health.start("superpower: the native library")
@@ -43,6 +55,7 @@ local function library()
   local ok, err = engine.load()
   if not ok then
     health.error(err and err.message or "not loaded", 'run "make build" in the plugin\'s directory')
+    builder()
     return false
   end
   local info = assert(engine.info())
@@ -54,6 +67,11 @@ local function library()
     health.ok("the guard, which ends agents when the editor is killed: " .. guard)
   else
     health.warn("no guard beside the library: agents may outlive an editor that is killed")
+  end
+  if version_of("cargo") then
+    builder()
+  else
+    health.info("cargo, which builds the library anew after an update, does not work or is not on PATH")
   end
   return true
 end
