@@ -48,6 +48,13 @@ local function safe()
   end
 end
 
+--- Whether nobody hears `SafeState`: with `eventignore=all` the heartbeat asks itself whether the main loop waits.
+---@return boolean
+local function unheard()
+  local ignored = vim.opt.eventignore:get()
+  return vim.list_contains(ignored, "all") or vim.list_contains(ignored, "SafeState")
+end
+
 local function start()
   vim.on_key(function(_, typed)
     key(typed)
@@ -61,6 +68,10 @@ local function start()
       due = true
       vim.schedule(function() -- an event for the main loop, which says `SafeState` after it
         due = false
+        -- Inside a command that waits there is a state, or whoever called it.
+        if unheard() and vim.fn.state() == "" and not debug.getinfo(2, "S") then
+          safe()
+        end
       end)
     end
   end)

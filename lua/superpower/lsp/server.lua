@@ -109,10 +109,34 @@ local shaped = {
   end,
 }
 
---- Answers about a text that is gone. Somebody who types on wants no message about it; who renames does.
+local ask ---@type fun(server: superpower.lsp.Server, method: string, params: table, reply: fun(err: table?, result: any), rounds: integer?)
+local most_rounds = 8
+
+--- Where the cursor is now, if whoever wanted completion is still typing the same line.
+---@param document superpower.lsp.Document
+---@param position lsp.Position
+---@return lsp.Position?
+local function typed_on(document, position)
+  if vim.api.nvim_get_current_buf() ~= document.buf or vim.api.nvim_get_mode().mode:sub(1, 1) ~= "i" then
+    return nil
+  end
+  local now = vim.lsp.util.make_position_params(0, "utf-16").position
+  return now.line == position.line and now.character >= position.character and now or nil
+end
+
+--- Answers about a text that is gone. Completion is asked anew where its word has grown: the editor asks only once. Somebody
+--- else who types on wants no message about it; who renames does.
+---@param server superpower.lsp.Server
 ---@param method string
+---@param params table
 ---@param reply fun(err: table?, result: any)
-local function outdated(method, reply)
+---@param rounds integer
+local function outdated(server, method, params, reply, rounds)
+  local document = server.documents[params.textDocument.uri]
+  local now = method == "textDocument/completion" and document and typed_on(document, params.position)
+  if now and rounds < most_rounds then
+    return ask(server, method, vim.tbl_extend("force", params, { position = now }), reply, rounds + 1)
+  end
   local error = { code = MODIFIED, message = "the text has changed" }
   reply(method == "textDocument/rename" and error or nil, nil)
 end
@@ -121,7 +145,9 @@ end
 ---@param method string
 ---@param params table
 ---@param reply fun(err: table?, result: any)
-local function ask(server, method, params, reply)
+---@param rounds integer?
+ask = function(server, method, params, reply, rounds)
+  rounds = rounds or 0
   local document = server.documents[params.textDocument.uri]
   if not document then
     return reply(nil, nil)
@@ -134,7 +160,7 @@ local function ask(server, method, params, reply)
     fields.path, fields.tick = document.path, document.tick
     local result, err = require("superpower.engine").call("assist", fields)
     if err and err.code == "outdated" then
-      return outdated(method, reply)
+      return outdated(server, method, params, reply, rounds)
     elseif err then
       return reply({ code = FAILED, message = err.message }, nil)
     end
@@ -147,7 +173,7 @@ local function ask(server, method, params, reply)
       if document.closed or tick == vim.api.nvim_buf_get_changedtick(document.buf) then
         reply(nil, result)
       else
-        outdated(method, reply)
+        outdated(server, method, params, reply, rounds)
       end
     end)
   end
