@@ -9,8 +9,27 @@ if vim.fn.has("nvim-0.10") == 0 then
   return
 end
 
-vim.api.nvim_create_user_command("Superpower", function(opts)
+local function execute(opts)
   require("superpower.command").execute(opts)
+end
+
+vim.api.nvim_create_user_command("Superpower", function(opts)
+  if not opts.bang then
+    return execute(opts)
+  end
+  -- Without a screen nobody reads a trace, and an editor that is left standing is waited for for ever.
+  local fine, trace = xpcall(execute, debug.traceback, opts)
+  if fine then
+    return
+  elseif #vim.api.nvim_list_uis() > 0 then
+    error(trace, 0)
+  end
+  if not pcall(function()
+    require("superpower.headless").fall(trace)
+  end) then
+    io.stderr:write("superpower: " .. (trace:match("[^\n]+") or "?") .. "\n")
+    vim.cmd("cquit 1")
+  end
 end, {
   nargs = "*",
   bang = true,

@@ -32,6 +32,13 @@ function M.recent()
   return vim.uv.now() - last_key < quiet_ms
 end
 
+--- Whether the cursor is in a window of Neovim's own messages (`vim._core.ui2`), which goes when it is left: who reads there
+--- is as busy as who types.
+---@return boolean
+local function reads_messages()
+  return vim.list_contains({ "pager", "cmd", "msg", "dialog" }, vim.bo.filetype) and vim.bo.buftype ~= ""
+end
+
 --- The editor is in the middle of something that a window must not break into.
 ---@return boolean
 function M.busy()
@@ -44,6 +51,7 @@ function M.busy()
     or vim.fn.getcmdwintype() ~= ""
     or vim.fn.pumvisible() == 1
     or vim.fn.state("moa") ~= ""
+    or reads_messages()
 end
 
 local focused = true

@@ -58,7 +58,7 @@ function M.run(root, name)
     notify.info(("%d superpower%s checked: nothing to mend"):format(#answer.files, #answer.files == 1 and "" or "s"))
   else
     notify.info(("%d to mend, %d of them errors: see the quickfix list"):format(#items, errors))
-    vim.cmd("botright copen")
+    require("superpower.theirs").split("botright copen")
   end
 end
 

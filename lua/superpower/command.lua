@@ -32,10 +32,10 @@ end
 ---@param message string
 ---@param bang boolean
 local function wrong(message, bang)
-  notify.error(message)
   if bang then
-    vim.cmd("cquit 2")
+    return require("superpower.headless").refuse(message)
   end
+  notify.error(message)
 end
 
 --- Runs a sub-word with its raw argument text.

@@ -38,7 +38,6 @@ local pipe ---@type uv.uv_pipe_t?
 local timer ---@type uv.uv_timer_t?
 local scheduled = false
 local running = {} ---@type table<string, true> roots whose run is on, for the fallback timer
-local told = {} ---@type table<string, true> handlers' errors, each said once
 local unanswered = 0 ---@type integer what was asked and is to be answered by an event
 
 --- Fields that are maps: an empty Lua table would be sent as a list.
@@ -46,8 +45,6 @@ local MAPS = { inputs = true, config = true, harnesses = true }
 --- Operations after which events come.
 local STARTS = { ask = true, run = true, resume = true, decide = true, retry = true, skip = true }
 
----@param code string
----@param message string
 ---@return nil, superpower.Err
 local function refused(code, message)
   return nil, { code = code, message = message }
@@ -57,24 +54,34 @@ local function decode(text)
   return vim.json.decode(text, { luanil = { object = true } })
 end
 
+--- Something of ours has raised: that is said, and nothing else stops for it.
+---@param message string
+local function stumbled(message)
+  local said = pcall(function()
+    require("superpower.notify").broken(message)
+  end)
+  if not said then
+    io.stderr:write("superpower: " .. message:match("[^\n]+") .. "\n")
+  end
+end
+
 local function dispatch(event)
   for _, name in ipairs({ event.type, "*" }) do
     for _, handler in ipairs(vim.list_slice(handlers[name] or {})) do
       local fine, message = xpcall(handler, debug.traceback, event)
-      if not fine and not told[message] then
-        told[message] = true
-        message = ('superpower: an event handler for "%s" failed: %s'):format(event.type, message)
-        vim.notify(message, vim.log.levels.ERROR)
+      if not fine then
+        stumbled(('an event handler for "%s" failed: %s'):format(event.type, message))
       end
     end
   end
 end
 
 --- Takes a bounded number of events from the library and hands them on.
+---@return integer taken
 local function drain()
   scheduled = false
   if not native or stopped or vim.v.exiting ~= vim.NIL then
-    return
+    return 0
   end
   local events = decode(native.poll(BATCH))
   for _, event in ipairs(events) do
@@ -89,12 +96,20 @@ local function drain()
   if timer and unanswered == 0 and not next(running) and #events == 0 then
     timer:stop()
   end
+  return #events
+end
+
+local function drain_or_say()
+  local fine, message = xpcall(drain, debug.traceback)
+  if not fine then
+    stumbled("events were lost: " .. message)
+  end
 end
 
 local function wake()
   if not scheduled then
     scheduled = true
-    vim.schedule(drain)
+    vim.schedule(drain_or_say)
   end
 end
 
@@ -154,7 +169,7 @@ function M.load()
     return nil, path --[[@as superpower.Err]]
   end
   local log = vim.fn.stdpath("log") .. "/superpower.log"
-  vim.fn.mkdir(vim.fs.dirname(log), "p")
+  pcall(vim.fn.mkdir, vim.fs.dirname(log), "p") -- a log that cannot be written stops nothing
   found.log(log)
   native = found
   info = { path = path, version = found.version, protocol = found.protocol, log = log, waking = attach(found) }
@@ -197,8 +212,7 @@ end
 --- Asks the library, and waits for its answer. Errors are values: nothing is raised.
 ---@param op string
 ---@param fields? table
----@return any value
----@return superpower.Err? err
+---@return any value, superpower.Err? err
 function M.call(op, fields)
   if stopped then
     return refused("stopped", "the editor is being left")
@@ -213,6 +227,10 @@ function M.call(op, fields)
   end
   local answer = decode(assert(native).call(text))
   if answer.err then
+    local odd = answer.err.code == "bad-request" and require("superpower.ui.text").odd(text)
+    if odd then
+      answer.err.message = ('"%s" is not UTF-8, and only UTF-8 can be used here'):format(odd)
+    end
     return nil, answer.err
   end
   if op == "ask" then
@@ -260,10 +278,8 @@ function M.info()
   return info
 end
 
---- Hands out what is queued, now. For code that keeps the main loop to itself.
-function M.drain()
-  drain()
-end
+--- Hands out what is queued, now, and says how much it was. For code that keeps the main loop to itself.
+M.drain = drain
 
 --- Stops everything that runs, and hears nothing more. Called on leaving the editor.
 function M.stop()

@@ -26,7 +26,19 @@ M.user = {
 local function fire(event)
   local data = vim.deepcopy(event)
   data.type = nil
-  vim.api.nvim_exec_autocmds("User", { pattern = M.user[event.type], modeline = false, data = data })
+  require("superpower.theirs").hear(function()
+    vim.api.nvim_exec_autocmds("User", { pattern = M.user[event.type], modeline = false, data = data })
+  end)
+end
+
+--- Answers what the engine has asked. What cannot be sent is answered by why: it would be waited for in vain.
+---@param reply { id: any, value: any, error: string? }
+local function send(reply)
+  local session = require("superpower.session")
+  local _, err = session.call("answer", reply)
+  if err then
+    session.call("answer", { id = reply.id, error = err.message })
+  end
 end
 
 --- A user's own fact, asked for by the engine.
@@ -47,8 +59,11 @@ local function answer_fact(event)
       reply.error = ('the condition "%s" failed: %s'):format(event.name, value)
     end
   end
-  require("superpower.session").call("answer", reply)
+  send(reply)
 end
+
+--- No agent takes more, and the main loop would be held up by it.
+local longest_prompt = 4 * 1048576
 
 --- A stage's prompt, which the user's own function replaces.
 ---@param event { id: string, prompt: string, ctx: superpower.PromptContext }
@@ -59,13 +74,18 @@ local function answer_prompt(event)
     reply.value = { prompt = event.prompt }
   else
     local ok, text = pcall(fn, event.prompt, event.ctx)
-    if ok and type(text) == "string" then
+    if ok and type(text) == "string" and #text > longest_prompt then
+      reply.error = ("it returned %d MiB, and a prompt has at most %d"):format(
+        math.ceil(#text / 1048576),
+        longest_prompt / 1048576
+      )
+    elseif ok and type(text) == "string" then
       reply.value = { prompt = text }
     else
       reply.error = ok and ("it returned a %s, not a text"):format(type(text)) or tostring(text)
     end
   end
-  require("superpower.session").call("answer", reply)
+  send(reply)
 end
 
 --- Events that wait for the user.
@@ -87,8 +107,8 @@ local handlers = {
     end
   end,
   notice = function(event)
-    if event.answer then
-      -- What becomes of a verb: also where nobody wants to hear the news, and headless.
+    if event.answer or require("superpower.notify").headless() then
+      -- What becomes of a verb: also where nobody wants to hear the news. Without a screen the lines are all there is.
       require("superpower.notify").info(event.message)
     else
       require("superpower.notify").news(event.message, event.level or "info")
@@ -104,6 +124,7 @@ local handlers = {
   ["run-paused"] = function(event)
     require("superpower.buffers").look(event.root)
     require("superpower.manual").stopped(event)
+    require("superpower.permission").stopped(event)
     if event.reason ~= "gate" then
       require("superpower.news").paused(event)
     end
@@ -111,6 +132,7 @@ local handlers = {
   ["run-finished"] = function(event)
     require("superpower.buffers").look(event.root)
     require("superpower.manual").stopped(event)
+    require("superpower.permission").stopped(event)
     require("superpower.news").finished(event)
   end,
   ["ask-fact"] = answer_fact,
@@ -169,17 +191,22 @@ function M.listen(engine)
     if vim.v.exiting ~= vim.NIL then
       return
     end
+    if type(event.superpower) == "string" then
+      event.superpower = require("superpower.ui.text").line(event.superpower) -- it may be anybody's
+    end
     if calls[event.type] or (event.type == "run-paused" and event.reason ~= "user" and event.reason ~= "gate") then
       require("superpower.attention").call()
     end
-    if handlers[event.type] then
-      handlers[event.type](event)
+    -- Each on its own: who raises keeps nothing from the others.
+    local steps = { handlers[event.type] or false, M.user[event.type] and fire or false }
+    vim.list_extend(steps, vim.tbl_values(taps))
+    local problem ---@type string?
+    for _, step in ipairs(steps) do
+      local fine, trace = xpcall(step or tostring, debug.traceback, event)
+      problem = problem or (not fine and trace) or nil
     end
-    for _, tap in pairs(taps) do
-      tap(event)
-    end
-    if M.user[event.type] then
-      fire(event)
+    if problem then
+      error(problem, 0)
     end
   end)
 end

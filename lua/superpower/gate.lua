@@ -63,6 +63,7 @@ function M.decide(fields, callback)
       open.window:close()
     end
     if not err then
+      require("superpower.ui.diff").decided(fields.run_id, fields.gate, true)
       require("superpower.ui.comment").drop(key)
     end
     callback(err, value)
@@ -112,15 +113,26 @@ end
 ---@param review superpower.Review
 local function show(run, review)
   runs.show(run.root)
-  if open and open.window:is_open() then
+  -- Who looks at a window whose gate is decided keeps the cursor there: what they type next is not for another gate.
+  local read = open and open.window.dead and open.window:is_open() and open.window:inside() or false
+  if open and open.window:is_open() and not read then
     open.window:close()
   end
   shown = { root = run.root, run_id = run.run_id, gate = run.gate.id }
   open = require("superpower.ui.gate").open(run, review, from_window, function(window)
     if open == window then
       open = nil
+    elseif window.window:inside() then
+      vim.schedule(function()
+        if M.is_open() then
+          require("superpower.theirs").enter(assert(open).window.float.win)
+        end
+      end)
     end
-  end)
+  end, not read)
+  if read then
+    require("superpower.notify").news(M.words(run), "info", true)
+  end
 end
 
 --- The run again, if it waits at that gate still.
@@ -164,7 +176,7 @@ function M.open(root, quiet)
   runs.show(root)
   local function focus()
     if is_open_on(run) then
-      vim.api.nvim_set_current_win(assert(open).window.float.win)
+      require("superpower.theirs").enter(assert(open).window.float.win)
       return true
     end
   end
@@ -255,6 +267,7 @@ end
 ---@param event { run_id: string, gate: string, decision: string, comment?: string, by?: string }
 function M.decided(event)
   local key = key_of(event.run_id, event.gate)
+  require("superpower.ui.diff").decided(event.run_id, event.gate, decided[key] == true)
   if decided[key] or not open or open:key() ~= key then
     return
   end
@@ -269,6 +282,10 @@ function M.follow(run)
     reached[run.root] = nil
     offer(run)
   end
+  require("superpower.ui.diff").follow(run.root, function(of)
+    return still({ root = of.root, run_id = of.run_id, gate = { id = of.gate } }) ~= nil,
+      decided[key_of(of.run_id, of.gate)] == true
+  end)
   if not open or open.run.root ~= run.root or open.deciding or decided[open:key()] then
     return
   end

@@ -18,22 +18,87 @@ local broken = {
   stopped = true,
 }
 
----@param message string
-local function say(message)
-  io.stderr:write("superpower: " .. message .. "\n")
-  io.stderr:flush()
+local unwritten ---@type string? why standard output could not be written
+local failed = false -- something of ours has raised
+
+--- Something of ours has raised: the verb cannot end well any more. Says whether it is the first, which is to be said.
+---@return boolean first
+function M.failed()
+  local first = not failed
+  failed = true
+  return first
 end
 
---- Checkpoints are tried once more; what stays unwritten, and everything else that waits, is said before.
+---@param line string
+local function print_line(line)
+  local fine, why = io.stdout:write(line .. "\n")
+  if fine then
+    fine, why = io.stdout:flush()
+  end
+  if not fine then
+    unwritten = unwritten or why or "?"
+  end
+end
+
+---@param words string
+local function say(words)
+  require("superpower.notify").stderr(words)
+end
+
+--- Hands out what the engine has said until now.
+local function settle()
+  for _ = 1, 100 do
+    if require("superpower.engine").drain() == 0 then
+      return
+    end
+  end
+end
+
+--- Checkpoints are tried once more, and what stays unwritten is said, behind everything else that waits.
+local function stop()
+  local stopped = require("superpower.session").call("stop", {})
+  settle()
+  for _, line in ipairs(stopped and stopped.unwritten or {}) do
+    say(line)
+  end
+end
+
+--- Ends the editor. What the engine has said before is printed first; lines that were lost, and errors of ours, are a 1.
 ---@param code integer
 local function quit(code)
-  local stopped = require("superpower.session").call("stop", {})
-  require("superpower.engine").drain()
-  for _, line in ipairs(stopped and stopped.unwritten or {}) do
-    say(require("superpower.ui.text").line(line))
+  if not pcall(stop) then
+    failed = true
   end
-  io.stdout:flush()
-  vim.cmd("cquit " .. code)
+  if unwritten then
+    say("lines were lost: standard output cannot be written: " .. unwritten)
+  end
+  if failed or unwritten then
+    code = 1
+  end
+  pcall(vim.cmd, "cquit " .. code)
+  os.exit(code)
+end
+
+--- Says why nothing was done, and ends the editor.
+---@param words string
+function M.refuse(words)
+  say(words)
+  quit(2)
+end
+
+--- Something of ours has raised in a bang verb: one line, and the end. The trace goes to the log, where there is one.
+---@param trace string
+function M.fall(trace)
+  failed = true
+  pcall(settle)
+  say("an error of superpower.nvim itself: " .. (trace:match("[^\n]+") or "?"))
+  local info = require("superpower.engine").info()
+  local log = info and io.open(info.log, "a")
+  if log then
+    log:write(os.date("!%Y-%m-%dT%H:%M:%SZ "), trace, "\n")
+    log:close()
+  end
+  quit(1)
 end
 
 --- The exit code of a run that no longer runs.
@@ -58,11 +123,10 @@ end
 --- The exit code of a refusal. Only resuming a run that is over is no mistake: for any other verb nothing waits.
 ---@param verb string
 ---@param err superpower.Fault
----@param state string? how the run that it is about has ended
 ---@return integer
-function M.refusal(verb, err, state)
+function M.refusal(verb, err)
   if err.code == "finished" and verb == "resume" then
-    return state == "complete" and 0 or 1
+    return err.data and err.data.state == "complete" and 0 or 1
   end
   return broken[err.code] and 1 or 2
 end
@@ -77,16 +141,15 @@ local function interrupt()
   end
 end
 
----@param verb string
+--- Waits until a run pauses or ends, and says how. Asked of that run by its id, never of the one that is current.
 ---@param root string
 ---@param run_id string
----@return integer
-local function wait(verb, root, run_id)
-  local session = require("superpower.session")
-  local ended ---@type { state: string, reason?: string }?
+---@return { state: string, reason?: string, detail?: string }? ended nil: it was interrupted here
+local function wait(root, run_id)
+  local ended ---@type { state: string, reason?: string, detail?: string }?
   require("superpower.events").tap("headless-end", function(event)
     if event.run_id == run_id and event.type == "run-paused" then
-      ended = { state = "paused", reason = event.reason }
+      ended = { state = "paused", reason = event.reason, detail = event.detail }
     elseif event.run_id == run_id and event.type == "run-finished" then
       ended = { state = event.state }
     end
@@ -105,13 +168,16 @@ local function wait(verb, root, run_id)
     end, 10)
     if (stopped or why == -2) and not ended then
       interrupt()
-      return 1
+      return nil
     end
     if not ended and vim.uv.now() - asked > 500 then
       asked = vim.uv.now()
-      local run = session.status(root)
-      if run and run.run_id == run_id and run.state ~= "running" then
-        ended = { state = run.state, reason = run.reason }
+      local run, err = require("superpower.session").status(root, run_id)
+      if err then
+        say(require("superpower.faults").text(err))
+        return { state = "paused", reason = "interrupted" } -- nobody can tell any more
+      elseif run and run.state ~= "running" then
+        ended = run
       end
     end
   end
@@ -119,14 +185,35 @@ local function wait(verb, root, run_id)
   vim.wait(30, function()
     return false
   end, 10)
-  local run = session.status(root)
-  if run and run.run_id == run_id and run.state ~= "running" then
-    ended = run
+  return ended
+end
+
+--- A gate is not passed by `resume`: what decides it is said instead.
+---@param line string
+---@return string
+local function decidable(line)
+  local head = line:match("^(.*PAUSED) — resume with: ")
+  return head and head .. " — decide with: approve, changes or reject" or line
+end
+
+---@param event table
+local function hear(event)
+  if event.type == "log" then
+    print_line(require("superpower.ui.text").line(decidable(event.line)))
   end
-  if ended.state == "paused" and ended.reason ~= "gate" and run and run.detail and run.detail ~= "" then
-    say(require("superpower.ui.text").line(run.detail))
+end
+
+---@param verb string
+---@param err superpower.Fault
+local function refused(verb, err)
+  local how = answers[err.code]
+  local words = require("superpower.faults").text(err)
+  if err.code == "untrusted" and verb ~= "run" then
+    words = words:gsub(":Superpower run %S+", ":Superpower resume")
   end
-  return M.code(verb, ended)
+  pcall(settle) -- what the engine has said before comes before
+  say(words .. (how and "\n  " .. how or ""))
+  return quit(M.refusal(verb, err))
 end
 
 --- Performs a verb and quits.
@@ -135,35 +222,22 @@ end
 ---@param fields table<string, any>
 function M.drive(verb, op, fields)
   local session = require("superpower.session")
-  require("superpower.events").tap("headless", function(event)
-    if event.type == "log" then
-      io.stdout:write(event.line .. "\n")
-      io.stdout:flush()
-    end
-  end)
-  local err
+  require("superpower.events").tap("headless", hear)
+  local value, err
   if not fields.root then
     fields.root, err = session.project()
   end
-  local value
   if not err then
     value, err = session.call(op, fields)
   end
   if err then
-    local how = answers[err.code]
-    local words = require("superpower.faults").text(err)
-    if err.code == "untrusted" and verb ~= "run" then
-      words = words:gsub(":Superpower run %S+", ":Superpower resume")
-    end
-    say(words .. (how and "\n  " .. how or ""))
-    local state = err.data and err.data.state
-    if err.code == "finished" and not state then
-      local run = session.status(fields.root)
-      state = run and run.state
-    end
-    return quit(M.refusal(verb, err, state))
+    return refused(verb, err)
   end
-  quit(wait(verb, fields.root, value.run_id))
+  local ended = wait(fields.root, value.run_id)
+  if ended and ended.state == "paused" and ended.reason ~= "gate" and (ended.detail or "") ~= "" then
+    say(require("superpower.ui.text").line(ended.detail))
+  end
+  quit(ended and M.code(verb, ended) or 1)
 end
 
 return M

@@ -61,7 +61,7 @@ local function show(this)
   if this.buf and vim.api.nvim_buf_is_loaded(this.buf) then
     local win = vim.fn.bufwinid(this.buf)
     if win ~= -1 then
-      vim.api.nvim_set_current_win(win)
+      require("superpower.theirs").enter(win)
       return
     end
   else
@@ -80,7 +80,8 @@ local function show(this)
     })
   end
   local buf = this.buf ---@cast buf integer
-  local win = vim.api.nvim_open_win(buf, true, { split = "below", win = -1, height = math.floor(vim.o.lines / 2) })
+  local win =
+    require("superpower.theirs").open(buf, true, { split = "below", win = -1, height = math.floor(vim.o.lines / 2) })
   vim.api.nvim_win_set_cursor(win, { vim.api.nvim_buf_line_count(buf), 0 })
   vim.api.nvim_create_autocmd("WinClosed", {
     pattern = tostring(win),

@@ -25,7 +25,21 @@ function M.headless()
   return true
 end
 
+--- What reaches a terminal: lines without a byte that would steer it.
+---@param message string
+---@return string
+local function safe(message)
+  return table.concat(require("superpower.ui.text").lines(message), "\n")
+end
+
 local plain = vim.notify
+
+--- Whether Neovim draws its messages in windows (`vim._core.ui2`, 0.12): there a long one asks for no key.
+---@return boolean
+function M.in_windows()
+  local ui2 = package.loaded["vim._core.ui2"]
+  return type(ui2) == "table" and type(ui2.cfg) == "table" and ui2.cfg.enable == true
+end
 
 --- Whether Neovim itself shows this, as one line that is longer than the screen is wide: it would ask for a key. A user's
 --- own `vim.notify` gets the whole of it.
@@ -33,6 +47,7 @@ local plain = vim.notify
 ---@return boolean
 local function too_long(message)
   return vim.notify == plain
+    and not M.in_windows()
     and not message:find("\n", 1, true)
     and vim.api.nvim_strwidth(message) > math.max(20, vim.v.echospace)
 end
@@ -66,6 +81,13 @@ local function in_pieces(message, level)
   vim.api.nvim_echo({ { text.cut(text.cut(message, half) .. ending, room), group } }, false, {})
 end
 
+--- Whole lines on standard error.
+---@param message string
+function M.stderr(message)
+  io.stderr:write("superpower: " .. safe(message) .. "\n")
+  io.stderr:flush()
+end
+
 ---@param message string
 ---@param level integer
 local function say(message, level)
@@ -73,10 +95,9 @@ local function say(message, level)
     return
   end
   if M.headless() then
-    io.stderr:write("superpower: " .. message .. "\n")
-    io.stderr:flush()
-    return
+    return M.stderr(message)
   end
+  message = safe(message)
   vim.schedule(function()
     if vim.v.exiting ~= vim.NIL then
       return
@@ -121,6 +142,34 @@ function M.news(message, level, attention)
     return
   end
   say(message, vim.log.levels[level:upper()] or vim.log.levels.INFO)
+end
+
+--- An error that is not ours: of the user's own autocommands, or Neovim's own line.
+---@param message string
+function M.theirs(message)
+  if M.headless() then
+    return M.stderr(vim.trim(message):gsub("%s*\n%s*", " ") .. "")
+  end
+  vim.schedule(function()
+    if vim.v.exiting == vim.NIL then
+      vim.api.nvim_echo({ { safe(message), "ErrorMsg" } }, true, {})
+    end
+  end)
+end
+
+local broken = {} ---@type table<string, true> each is said once
+
+--- Something of ours has raised: with its trace where somebody looks; else in one line, and the verb ends as failed.
+---@param message string
+function M.broken(message)
+  if M.headless() then
+    if require("superpower.headless").failed() then
+      M.stderr((message:match("[^\n]+")))
+    end
+  elseif not broken[message] then
+    broken[message] = true
+    M.error("superpower: " .. message)
+  end
 end
 
 --- A fault of the engine, as an error. Giving up a question says nothing.

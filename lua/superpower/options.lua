@@ -206,6 +206,7 @@ always, or never. Terminals and multiplexers turn it into a mark or a sound.]],
     path = "border",
     type = "string",
     default = "",
-    help = "The border of our floats; empty means 'winborder' where it is set, else \"rounded\".",
+    help = [[The border of our floats; empty means 'winborder' where it is set, else "rounded". The question stands in the top
+line and the keys in the bottom line, so one that has no such lines ("none", "shadow") is drawn as "solid".]],
   },
 }

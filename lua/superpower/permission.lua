@@ -63,7 +63,7 @@ local function deny_with_reason()
     end,
     back = function()
       if window and window:is_open() then
-        vim.api.nvim_set_current_win(window.float.win)
+        require("superpower.theirs").enter(window.float.win)
       end
     end,
   })
@@ -169,7 +169,7 @@ show_next = function(forced)
   local request = queue[1]
   if not request or (window and window:is_open() and current == request) then
     if window and window:is_open() and forced then
-      vim.api.nvim_set_current_win(window.float.win)
+      require("superpower.theirs").enter(window.float.win)
     end
     return request ~= nil
   end
@@ -253,8 +253,21 @@ function M.gone(event)
   local was = current
   drop(event.id)
   if was and was.id == event.id and window and window:is_open() then
-    window:die({ { { "This request is gone: answered elsewhere, or timed out.", "SuperpowerGate" } } })
+    local late = was.until_time and os.time() >= was.until_time
+    local words = late and "Nobody answered in time: it was denied."
+      or "This request is gone: it was answered elsewhere, or its stage has stopped."
+    window:die({ { { words, "SuperpowerGate" } } })
+    window.run_id = was.run_id
     current = nil
+  end
+end
+
+--- A run has stopped: what its agent asked for is wanted no more, and the window says why.
+---@param event { run_id: string, reason?: string, state?: string }
+function M.stopped(event)
+  if window and window:is_open() and window.dead and window.run_id == event.run_id then
+    local how = event.state or (event.reason == "user" and "paused" or event.reason) or "paused"
+    window:die({ { { ("This request is gone: the run is %s."):format(how), "SuperpowerGate" } } })
   end
 end
 

@@ -32,7 +32,7 @@ local function any_running()
 end
 
 local function keep_time()
-  if any_running() then
+  if any_running() and not require("superpower.notify").headless() then
     if not timer then
       timer = assert(vim.uv.new_timer())
       timer:start(
@@ -75,6 +75,7 @@ end
 ---@param run superpower.Snapshot
 function M.put(run)
   run.received = M.now()
+  run.superpower = require("superpower.ui.text").line(run.superpower) -- it may be anybody's
   snapshots[run.root] = run
   if run.ours or not shown then
     shown = run.root

@@ -71,7 +71,9 @@ local function write(path, name, template)
     end, 1)
   end
   vim.fn.mkdir(vim.fs.dirname(path), "p")
-  require("superpower.ui.visit").file(path)
+  if not require("superpower.ui.visit").file(path) then
+    return
+  end
   vim.api.nvim_buf_set_lines(0, 0, -1, false, vim.split(vim.trim(content), "\n"))
   notify.info("a new declaration, not saved yet: :w keeps it")
 end

@@ -64,6 +64,10 @@ end
 ---@return string? root, superpower.Fault? err
 function M.project()
   local fields = { cwd = vim.uv.cwd() }
+  if not fields.cwd then
+    local words = "the working directory is not there any more: change to one that is, with :cd"
+    return nil, require("superpower.faults").new("no-directory", words)
+  end
   local name = vim.api.nvim_buf_get_name(0)
   if vim.bo.buftype == "" and name ~= "" then
     fields.file = vim.fn.fnamemodify(name, ":p")
@@ -90,13 +94,17 @@ function M.root()
   return root, err
 end
 
---- The newest state of a project's run, asked from the engine and remembered.
+--- The newest state of a project's run, asked from the engine and remembered. Of a run that is named it is only asked: it
+--- need not be the one that the project is at.
 ---@param root string
+---@param run_id? string
 ---@return superpower.Snapshot? run, superpower.Fault? err
-function M.status(root)
-  local run, err = M.call("status", { root = root })
+function M.status(root, run_id)
+  local run, err = M.call("status", { root = root, run_id = run_id })
   if err or run == nil or run == vim.NIL then
     return nil, err
+  elseif run_id then
+    return run
   end
   require("superpower.runs").put(run)
   if not require("superpower.notify").headless() then

@@ -9,7 +9,7 @@ local asked = -math.huge
 ---@param now integer
 ---@param icons string
 ---@return string
-function M.text(run, now, icons)
+local function words(run, now, icons)
   if not run then
     return ""
   end
@@ -27,6 +27,15 @@ function M.text(run, now, icons)
     return ("%s %s %s"):format(marks.mark(icons, "failed", now), at, run.reason)
   end
   return ("%s %s %s"):format(marks.mark(icons, "held", now), at, run.reason == "needs-human" and "asks" or "paused")
+end
+
+--- One line, in which nothing is evaluated by whoever puts it into 'statusline', 'tabline' or 'winbar'.
+---@param run superpower.Snapshot?
+---@param now integer
+---@param icons string
+---@return string
+function M.text(run, now, icons)
+  return (require("superpower.ui.text").line(words(run, now, icons)):gsub("%%", "%%%%"))
 end
 
 ---@return string
@@ -55,7 +64,11 @@ function M.listen()
     drawn = now
     vim.g.superpower_status = M.text(runs.get(), now, require("superpower.config").get().icons)
     if now - asked < 5000 or vim.o.statusline:find("superpower_status", 1, true) then
-      pcall(vim.cmd.redrawstatus, { bang = true })
+      local message = require("superpower.ui.message")
+      if not message.stands() then
+        pcall(vim.cmd.redrawstatus, { bang = true })
+        message.drawn()
+      end
     end
   end)
 end

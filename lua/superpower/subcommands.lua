@@ -18,10 +18,10 @@ end
 ---@param message string
 ---@param bang boolean
 local function refuse(message, bang)
-  notify.error(message)
   if bang then
-    vim.cmd("cquit 2")
+    return require("superpower.headless").refuse(message)
   end
+  notify.error(message)
 end
 
 ---@param err superpower.Fault?

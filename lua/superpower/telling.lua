@@ -22,7 +22,10 @@ local function of(run)
   elseif run.state == "running" then
     return "running", ("%d/%d %s"):format(run.current_stage, run.total, stage and text.line(stage.label) or "")
   elseif run.state == "paused" and run.gate then
-    return "success", (require("superpower.gate").words(run):sub(#run.superpower + 2))
+    -- Where its window opens by itself, this stands beside it: what opens it is said where it does not.
+    local said = require("superpower.gate").words(run):sub(#run.superpower + 2)
+    local opens = require("superpower.config").get().gate.open
+    return "success", opens and (said:gsub("[.]? ?:Superpower gate opens it$", "")) or said
   end
   local bad = run.state == "paused" and run.reason ~= "user" and run.reason ~= "interrupted"
   return bad and "failed" or "success", text.line(run.summary or run.state)

@@ -61,13 +61,13 @@ end
 ---@param opts superpower.WrittenOpts
 ---@return integer
 function M.buffer(opts)
-  local buf = vim.api.nvim_create_buf(opts.listed, false)
+  local buf = require("superpower.theirs").buffer(opts.listed, false)
   vim.bo[buf].buftype = "acwrite"
   vim.bo[buf].bufhidden = "hide"
   vim.bo[buf].swapfile = false
   vim.bo[buf].modeline = false
   local own = ("superpower://%s/%d"):format(opts.name, buf)
-  vim.api.nvim_buf_set_name(buf, own)
+  require("superpower.theirs").name(buf, own)
   vim.api.nvim_buf_set_lines(buf, 0, -1, false, opts.lines)
   vim.bo[buf].modified = opts.modified
   require("superpower.ui.float").filetype(buf, "markdown")

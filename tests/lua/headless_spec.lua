@@ -83,7 +83,7 @@ describe("the bang", function()
         "[superpower] DISPATCH  agent=spec-kit",
         "[superpower] STAGE 2/3: Is it right",
         "[superpower] GATE   Human approval required: Is it right",
-        "[superpower] PAUSED — resume with: :Superpower resume small",
+        "[superpower] PAUSED — decide with: approve, changes or reject",
         "",
       }, "\n"),
       run.out

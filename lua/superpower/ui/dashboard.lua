@@ -86,7 +86,11 @@ local function cancel(root, run)
     return notify.info(("resume %s first; the current run is another one"):format(run.superpower))
   end
   vim.ui.select({ "Cancel the run", "Keep it" }, {
-    prompt = ("%s, stage %d/%d"):format(run.superpower, run.current_stage, run.total),
+    prompt = ("%s, stage %d/%d"):format(
+      require("superpower.ui.text").line(run.superpower),
+      run.current_stage,
+      run.total
+    ),
     kind = "superpower",
   }, function(_, index)
     if index == 1 then

@@ -14,6 +14,8 @@ local idle = require("superpower.idle")
 ---@field dead boolean
 ---@field closed boolean
 ---@field title? superpower.Chunk[] what was asked first
+---@field run_id? string of a dead one: the run that asked
+---@field last? string[] of a dead one: what it showed
 local M = {}
 M.__index = M
 
@@ -50,11 +52,11 @@ function M.anew()
   end
 end
 
---- Whether one is open already: another is not put above it.
+--- Whether one is open that can still decide: another is not put above it.
 ---@return boolean
 function M.any()
   for this in pairs(live) do
-    if this:is_open() then
+    if this:is_open() and not this.dead then
       return true
     end
   end
@@ -188,26 +190,27 @@ end
 
 --- Shows what the question is about.
 ---@param lines superpower.Line[]
-function M:paint(lines)
-  float.paint(self.float.buf, lines)
+---@param anew? boolean
+function M:paint(lines, anew)
+  float.paint(self.float.buf, lines, anew)
   self:frame()
 end
 
 --- It was decided elsewhere: dim, and only the keys that always count are left.
 ---@param lines superpower.Line[] said above what is there
 function M:die(lines)
-  if self.dead or not float.valid(self.float) then
+  if not float.valid(self.float) then
     return
   end
   self.dead = true
-  local old = vim.api.nvim_buf_get_lines(self.float.buf, 0, -1, false)
+  self.last = self.last or vim.api.nvim_buf_get_lines(self.float.buf, 0, -1, false)
   local all = vim.list_extend({}, lines)
   table.insert(all, { { "" } })
-  for _, line in ipairs(old) do
+  for _, line in ipairs(self.last) do
     table.insert(all, { { line, "SuperpowerDim" } })
   end
   vim.api.nvim_buf_clear_namespace(self.float.buf, -1, 0, -1)
-  self:paint(all)
+  self:paint(all, true)
 end
 
 function M:follow()

@@ -1,5 +1,7 @@
 --- A file under review in a tab: as it was at the last approval at the left, as it is now at the right, to be read and to
 --- be edited. The edit is what goes on.
+local theirs = require("superpower.theirs")
+
 local M = {}
 
 ---@param root string?
@@ -18,7 +20,7 @@ end
 ---@param filetype string?
 ---@return integer
 local function scratch(lines, name, filetype)
-  local buf = vim.api.nvim_create_buf(false, true)
+  local buf = theirs.buffer(false, true)
   vim.bo[buf].bufhidden = "wipe"
   vim.bo[buf].modeline = false
   vim.api.nvim_buf_set_lines(buf, 0, -1, false, lines)
@@ -58,23 +60,34 @@ function M.label(win, what, how)
   vim.api.nvim_set_option_value("winbar", bar, { win = win, scope = "local" })
 end
 
+---@class superpower.OpenDiff
+---@field root string
+---@field run_id string
+---@field gate string
+---@field left integer the window with the file as it was
+---@field after integer the window with the file as it is
+
+local open = {} ---@type table<integer, superpower.OpenDiff> by tab page
+
 --- Both sides in a tab, from the window of the gate, where its end leads back to.
----@param gate integer
----@param root string
+---@param from integer
+---@param of { root: string, run_id: string, gate: string }
 ---@param file superpower.ReviewFile
 ---@param value { before: string?, after_path: string? }
-local function show(gate, root, file, value)
-  local path = value.after_path or vim.fs.joinpath(root, file.path)
+local function show(from, of, file, value)
+  local path = value.after_path or vim.fs.joinpath(of.root, file.path)
   local filetype = vim.filetype.match({ filename = file.path })
   local before = vim.split(value.before or "", "\n", { plain = true })
   if #before > 1 and before[#before] == "" then
     table.remove(before)
   end
   if vim.uv.fs_stat(path) then
-    vim.cmd.tabedit(vim.fn.fnameescape(path))
+    if not theirs.file("tabedit", path) then
+      return
+    end
   else
     local words = absent(path, file)
-    vim.cmd.tabnew()
+    theirs.split("tabnew")
     vim.api.nvim_win_set_buf(
       0,
       scratch(file.status == "-" and {} or { words }, file.path .. " (" .. words .. ")", filetype)
@@ -82,24 +95,26 @@ local function show(gate, root, file, value)
   end
   vim.t.superpower_diff = true
   local after = vim.api.nvim_get_current_win()
-  vim.cmd("leftabove vsplit")
+  theirs.split("leftabove vsplit")
   vim.api.nvim_win_set_buf(0, scratch(before, file.path .. " (at the last approval)", filetype))
   vim.cmd.diffthis()
-  local left = vim.api.nvim_get_current_buf()
-  M.label(vim.api.nvim_get_current_win(), "at the last approval", "q goes back")
-  vim.api.nvim_set_current_win(after)
+  local left = vim.api.nvim_get_current_win()
+  M.label(left, "at the last approval", "q goes back")
+  vim.keymap.set("n", "q", "<Cmd>tabclose<CR>", { buffer = 0, nowait = true, desc = "Close the diff" })
+  theirs.enter(after)
   vim.cmd.diffthis()
   M.label(after, "now: " .. file.path, "edits go on   :tabclose goes back")
-  vim.keymap.set("n", "q", "<Cmd>tabclose<CR>", { buffer = left, nowait = true, desc = "Close the diff" })
   local tab = vim.api.nvim_get_current_tabpage()
+  open[tab] = vim.tbl_extend("force", of, { left = left, after = after })
   vim.api.nvim_create_autocmd("TabClosed", {
     callback = function()
       if vim.api.nvim_tabpage_is_valid(tab) then
         return false
       end
+      open[tab] = nil
       vim.schedule(function()
-        if vim.api.nvim_win_is_valid(gate) and not require("superpower.attention").busy() then
-          vim.api.nvim_set_current_win(gate)
+        if vim.api.nvim_win_is_valid(from) and not require("superpower.attention").busy() then
+          theirs.enter(from)
         end
       end)
       return true
@@ -107,21 +122,61 @@ local function show(gate, root, file, value)
   })
 end
 
+--- A gate is decided: its diffs are of the approval before. One that was decided here goes; one that is edited, or that
+--- somebody still reads while others decide, says so.
+---@param run_id string
+---@param gate string
+---@param here boolean
+function M.decided(run_id, gate, here)
+  for tab, this in pairs(open) do
+    local valid = vim.api.nvim_tabpage_is_valid(tab)
+    if valid and this.run_id == run_id and this.gate == gate then
+      local edited = vim.api.nvim_win_is_valid(this.after) and vim.bo[vim.api.nvim_win_get_buf(this.after)].modified
+      local closed = here and not edited and #vim.api.nvim_list_tabpages() > 1
+      closed = closed and pcall(vim.cmd.tabclose, vim.api.nvim_tabpage_get_number(tab))
+      if not closed then
+        open[tab] = nil
+        if vim.api.nvim_win_is_valid(this.left) then
+          M.label(this.left, "before the gate that is decided now", "q goes back")
+          local buf = vim.api.nvim_win_get_buf(this.left)
+          local name = vim.api.nvim_buf_get_name(buf):gsub(" %(at the last approval%)$", " (before the decided gate)")
+          pcall(vim.api.nvim_buf_set_name, buf, name)
+        end
+      end
+    end
+  end
+end
+
+--- The state of a project's run is known anew: the diffs of gates that do not wait any more say so.
+---@param root string
+---@param fate fun(of: superpower.OpenDiff): boolean, boolean whether its gate waits, and whether it was decided here
+function M.follow(root, fate)
+  for _, this in pairs(vim.tbl_extend("force", {}, open)) do
+    if this.root == root then
+      local waits, here = fate(this)
+      if not waits then
+        M.decided(this.run_id, this.gate, here)
+      end
+    end
+  end
+end
+
 ---@param root string?
 ---@param run_id string whose last approval it is compared with
+---@param gate string the gate that asks
 ---@param file superpower.ReviewFile?
-function M.open(root, run_id, file)
+function M.open(root, run_id, gate, file)
   if not given(root, file) then
     return
   end
   ---@cast root string
   ---@cast file superpower.ReviewFile
-  local gate = vim.api.nvim_get_current_win()
+  local from = vim.api.nvim_get_current_win()
   require("superpower.session").ask("diff", { root = root, run_id = run_id, path = file.path }, function(value, err)
     if err then
       require("superpower.notify").fault(err)
-    elseif vim.api.nvim_get_current_win() == gate then -- else the user has gone on to something else
-      show(gate, root, file, value)
+    elseif vim.api.nvim_get_current_win() == from then -- else the user has gone on to something else
+      show(from, { root = root, run_id = run_id, gate = gate }, file, value)
     end
   end)
 end
@@ -134,7 +189,7 @@ function M.edit(root, file)
     ---@cast file superpower.ReviewFile
     local path = vim.fs.joinpath(root, file.path)
     if vim.uv.fs_stat(path) then
-      vim.cmd.tabedit(vim.fn.fnameescape(path))
+      theirs.file("tabedit", path)
     else
       local words = absent(path, file)
       require("superpower.notify").info(("%s: %s"):format(require("superpower.ui.text").line(file.path), words))

@@ -30,11 +30,14 @@ function M.border()
   end
   if border == "" then
     border = "rounded"
-  elseif border == "none" then
-    border = "solid"
+  elseif border == "none" or border == "shadow" then
+    border = "solid" -- the question stands in the border's top line, and the keys below: it has to have both
   elseif border:find(",") then
     local parts = vim.split(border, ",")
-    return #parts == 8 and parts or "rounded", #parts == 8 and parts[2] or "─"
+    if #parts == 8 and parts[2] ~= "" and parts[6] ~= "" then
+      return parts, parts[2]
+    end
+    border = #parts == 8 and "solid" or "rounded"
   end
   local fills = { single = "─", rounded = "─", double = "═", bold = "━" }
   if border == "bold" and vim.fn.has("nvim-0.11") == 0 then
@@ -95,7 +98,9 @@ local painted = {} ---@type table<integer, superpower.Line[]>
 ---@param buf integer
 ---@param filetype string
 function M.filetype(buf, filetype)
-  pcall(vim.api.nvim_set_option_value, "filetype", filetype, { buf = buf })
+  pcall(require("superpower.theirs").act, function()
+    vim.api.nvim_set_option_value("filetype", filetype, { buf = buf })
+  end)
 end
 
 --- A scratch buffer of ours, gone with its window.
@@ -103,20 +108,21 @@ end
 ---@param name? string
 ---@return integer
 function M.buffer(filetype, name)
-  local buf = vim.api.nvim_create_buf(false, true)
+  local buf = require("superpower.theirs").buffer(false, true)
   vim.bo[buf].bufhidden = "wipe"
   vim.bo[buf].swapfile = false
   vim.bo[buf].undolevels = -1
   vim.bo[buf].modifiable = false
   name = name or "superpower://" .. filetype:gsub("^superpower%-", "")
-  if not pcall(vim.api.nvim_buf_set_name, buf, name) then
-    pcall(vim.api.nvim_buf_set_name, buf, ("%s/%d"):format(name, buf))
+  if vim.fn.bufexists(name) == 1 then
+    name = ("%s/%d"):format(name, buf)
   end
+  pcall(require("superpower.theirs").name, buf, name)
   M.filetype(buf, filetype)
   vim.api.nvim_create_autocmd("BufReadCmd", { -- `:e!`
     buffer = buf,
     callback = function()
-      M.paint(buf, painted[buf] or {})
+      M.paint(buf, painted[buf] or {}, true)
       vim.bo[buf].filetype = filetype
     end,
   })
@@ -135,7 +141,7 @@ end
 function M.open(opts, buf)
   require("superpower.highlights").setup()
   buf = buf or M.buffer(opts.filetype, opts.name)
-  local win = vim.api.nvim_open_win(buf, opts.enter or false, geometry(opts))
+  local win = require("superpower.theirs").open(buf, opts.enter or false, geometry(opts))
   M.dress(win, opts.wrap)
   return { win = win, buf = buf }
 end
@@ -154,36 +160,55 @@ function M.move(float, opts)
   vim.api.nvim_win_set_config(float.win, config)
 end
 
---- Paints lines of chunks over the whole buffer.
+---@param line superpower.Line
+---@return string
+local function plain(line)
+  local parts = {}
+  for _, chunk in ipairs(line) do
+    table.insert(parts, chunk[1])
+  end
+  return table.concat(parts)
+end
+
+--- Paints lines of chunks over the whole buffer: what is there already stays, since each change makes Neovim draw, and
+--- with `cmdheight=0` it draws over a message then.
 ---@param buf integer
 ---@param lines superpower.Line[]
-function M.paint(buf, lines)
+---@param anew? boolean something else has changed the buffer
+function M.paint(buf, lines, anew)
+  local old = not anew and painted[buf] or {}
   painted[buf] = lines
-  local plain = {}
-  for row, line in ipairs(lines) do
-    local parts = {}
-    for _, chunk in ipairs(line) do
-      table.insert(parts, chunk[1])
-    end
-    plain[row] = table.concat(parts)
+  local from, till = 1, #lines
+  while from <= #lines and vim.deep_equal(old[from], lines[from]) do
+    from = from + 1
   end
+  if #old == #lines then
+    while till >= from and vim.deep_equal(old[till], lines[till]) do
+      till = till - 1
+    end
+    if from > till then
+      return
+    end
+  end
+  local last = #old == #lines and till or -1
   vim.bo[buf].modifiable = true
-  vim.api.nvim_buf_set_lines(buf, 0, -1, false, plain)
+  vim.api.nvim_buf_set_lines(buf, from - 1, last, false, vim.tbl_map(plain, vim.list_slice(lines, from, till)))
   vim.bo[buf].modifiable = false
   vim.bo[buf].modified = false
-  vim.api.nvim_buf_clear_namespace(buf, namespace, 0, -1)
-  for row, line in ipairs(lines) do
+  vim.api.nvim_buf_clear_namespace(buf, namespace, from - 1, last)
+  for row = from, till do
+    local line = lines[row]
     local col = 0
     for _, chunk in ipairs(line) do
-      local till = col + #chunk[1]
-      if chunk[2] and till > col then
+      local ends = col + #chunk[1]
+      if chunk[2] and ends > col then
         vim.api.nvim_buf_set_extmark(buf, namespace, row - 1, col, {
-          end_col = till,
+          end_col = ends,
           hl_group = chunk[2],
           priority = 200,
         })
       end
-      col = till
+      col = ends
     end
   end
 end
@@ -207,7 +232,7 @@ end
 function M.close(float)
   if float and vim.api.nvim_win_is_valid(float.win) then
     M.leave(float.win)
-    pcall(vim.api.nvim_win_close, float.win, true)
+    pcall(require("superpower.theirs").close, float.win)
   end
 end
 

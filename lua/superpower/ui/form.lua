@@ -146,7 +146,7 @@ function M.open(name, inputs, given, done)
     finished = true
     float.close(window)
     if vim.api.nvim_win_is_valid(before) then
-      vim.api.nvim_set_current_win(before)
+      require("superpower.theirs").enter(before)
     end
     done(values)
   end

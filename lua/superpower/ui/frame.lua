@@ -57,6 +57,7 @@ end
 ---@field title superpower.Chunk[]
 ---@field footer superpower.Chunk[]
 ---@field floats boolean as it was when it was last drawn
+---@field width? integer
 ---@field redraw? fun() draws it anew, for another width
 
 local frames = {} ---@type table<integer, superpower.Frame> by window
@@ -159,6 +160,19 @@ function M.set(window, title, footer)
   local was = frames[window.win]
   local frame = { title = title, footer = footer, floats = true, redraw = was and was.redraw or nil }
   frames[window.win] = frame
+  local floats = vim.api.nvim_win_get_config(window.win).relative ~= ""
+  local width = vim.api.nvim_win_get_width(window.win)
+  frame.width = width
+  if
+    was
+    and was.floats == floats
+    and was.width == width
+    and vim.deep_equal(was.title, title)
+    and vim.deep_equal(was.footer, footer)
+  then
+    frame.floats = floats
+    return
+  end
   draw(window.win, frame)
   watch()
 end

@@ -62,7 +62,7 @@ function M:comment(decision)
     end,
     back = function()
       if self.window:is_open() then
-        vim.api.nvim_set_current_win(self.window.float.win)
+        require("superpower.theirs").enter(self.window.float.win)
       end
     end,
   })
@@ -97,7 +97,7 @@ function M:keys()
       self.window:ask("reject: the run ends here", self:reject_keys())
     end),
     key("d", "diff", "diff of the file under the cursor, or the next one", function()
-      require("superpower.ui.diff").open(self.run.root, self.run.run_id, self:file_here())
+      require("superpower.ui.diff").open(self.run.root, self.run.run_id, self.run.gate.id, self:file_here())
     end),
     key("o", "open", "open the file under the cursor, or the next one", function()
       require("superpower.ui.diff").edit(self.run.root, self:file_here())
@@ -134,13 +134,14 @@ function M:reject_keys()
   }
 end
 
---- Opens it on the gate that `run` waits at, with the cursor inside.
+--- Opens it on the gate that `run` waits at.
 ---@param run superpower.Snapshot
 ---@param review superpower.Review
 ---@param decide fun(this: superpower.GateWindow, decision: string, comment: string?, done?: fun(err: string?))
 ---@param closed fun(this: superpower.GateWindow)
+---@param enter boolean with the cursor inside
 ---@return superpower.GateWindow
-function M.open(run, review, decide, closed)
+function M.open(run, review, decide, closed, enter)
   local width = float.wide(76)
   local self = setmetatable({ run = run, review = review, deciding = false }, M) --[[@as superpower.GateWindow]]
   self.page = require("superpower.ui.approval").page(review, run, width - 2)
@@ -156,7 +157,7 @@ function M.open(run, review, decide, closed)
     help = "Approval",
     width = 76,
     height = require("superpower.ui.page").rows(self.page.lines, width - 1) + 1,
-    enter = true,
+    enter = enter,
     keys = self:keys(),
     closed = function()
       closed(self)

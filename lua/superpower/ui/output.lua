@@ -39,19 +39,19 @@ end
 local function scratch(name, filetype)
   local buf = vim.fn.bufnr("^" .. vim.fn.escape(name, "[]*?{}\\") .. "$")
   if buf ~= -1 and vim.fn.bufwinid(buf) ~= -1 then
-    vim.api.nvim_set_current_win(vim.fn.bufwinid(buf))
+    require("superpower.theirs").enter(vim.fn.bufwinid(buf))
     return buf
   end
   if buf ~= -1 then
     pcall(vim.api.nvim_buf_delete, buf, { force = true })
   end
-  vim.cmd("botright new")
+  require("superpower.theirs").split("botright new")
   buf = vim.api.nvim_get_current_buf()
   vim.bo[buf].buftype = "nofile"
   vim.bo[buf].bufhidden = "wipe"
   vim.bo[buf].swapfile = false
   vim.bo[buf].modeline = false
-  vim.api.nvim_buf_set_name(buf, name)
+  require("superpower.theirs").name(buf, name)
   for option, value in pairs({
     number = false,
     relativenumber = false,
@@ -97,7 +97,7 @@ function M.show(title, name, filetype, lines, keys, back)
       if back then
         back()
       elseif vim.api.nvim_win_is_valid(from) then
-        vim.api.nvim_set_current_win(from)
+        require("superpower.theirs").enter(from)
       end
     end,
   })

@@ -48,6 +48,31 @@ function M.words(run)
     bad and "SuperpowerFailed" or "SuperpowerGate"
 end
 
+--- What tells a run from the other unfinished ones of its superpower: what it is about, and where that says too little
+--- the start of its id, which `:Superpower resume` takes. Nothing where it is the only one.
+---@param run table
+---@param runs table[]
+---@return string
+function M.which(run, runs)
+  local alone, alike, length = true, false, 8
+  for _, other in ipairs(runs) do
+    if other.run_id ~= run.run_id and other.superpower == run.superpower and M.unfinished(other) then
+      alone = false
+      alike = alike or (other.about or "") == (run.about or "")
+      while other.run_id:sub(1, length) == run.run_id:sub(1, length) and length < #run.run_id do
+        length = length + 1
+      end
+    end
+  end
+  local about = text.cut(text.line(run.about or ""), 24)
+  if alone then
+    return ""
+  elseif about == "" then
+    return run.run_id:sub(1, length)
+  end
+  return alike and ("%s (%s)"):format(about, run.run_id:sub(1, length)) or about
+end
+
 ---@param names integer
 ---@param mark string
 ---@param mark_group string
@@ -79,6 +104,8 @@ local function waits_line(state, row, names, width)
     mark, group, age = "by-hand", "SuperpowerGate", ""
   else
     words, mark, group = M.words(row.run)
+    local which = M.which(row.run, state.runs)
+    words = which ~= "" and which .. " · " .. words or words
     name = row.run.superpower
     age = row.run.updated_at and text.age(state.now - row.run.updated_at) or ""
   end

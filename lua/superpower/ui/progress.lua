@@ -1,6 +1,7 @@
 --- The progress window: follows the run, takes no focus, and lives through resizing, tabs and colour schemes.
 local float = require("superpower.ui.float")
 local frame = require("superpower.ui.frame")
+local message = require("superpower.ui.message")
 local render = require("superpower.ui.render")
 local runs = require("superpower.runs")
 local seat = require("superpower.ui.seat")
@@ -47,7 +48,7 @@ end
 --- Paints the newest snapshot.
 function M.refresh()
   local run = root and runs.get(root)
-  if not run or not window or not float.valid(window) then
+  if not run or not window or not float.valid(window) or message.stands() then
     return
   end
   local opts = seat.of(run)
@@ -77,6 +78,7 @@ function M.refresh()
   float.paint(window.buf, rendered.lines)
   local title, footer = edges(run, at, width)
   frame.set(window, title, footer)
+  message.drawn()
 end
 
 ---@return integer? position of the stage under the cursor
@@ -97,7 +99,7 @@ local function show(what)
   elseif what == "output" and stage == run.current_stage and require("superpower.manual").open(run.root) then
     return
   end
-  require("superpower.ui.output").open(run.root, stage, what)
+  require("superpower.ui.output").open(run.root, stage, what, run.run_id)
 end
 
 ---@type superpower.Key[]
@@ -121,8 +123,9 @@ local keys = {
     desc = "why the stage is what it is",
     fn = function()
       local stage = under_cursor()
-      if stage and root then
-        require("superpower.ui.why").open(root, stage)
+      local run = root and runs.get(root)
+      if stage and run then
+        require("superpower.ui.why").open(run.root, stage, run.run_id)
       end
     end,
   },
@@ -153,8 +156,11 @@ local function open_window()
   local opts, split = seat.of(run)
   if split then
     local buf = float.buffer("superpower-progress")
-    local win =
-      vim.api.nvim_open_win(buf, false, { split = "below", win = -1, height = opts.height, style = "minimal" })
+    local win = require("superpower.theirs").open(
+      buf,
+      false,
+      { split = "below", win = -1, height = opts.height, style = "minimal" }
+    )
     float.dress(win)
     window = { win = win, buf = buf }
   else

@@ -67,6 +67,21 @@ function M.visible(text)
   )
 end
 
+--- Of a JSON text that is not UTF-8, the string that is not, made visible; nil where all of it is.
+---@param json string
+---@return string?
+function M.odd(json)
+  local at = json:find("[\128-\255]")
+  while at do
+    local bytes = sequence(json, at)
+    if bytes == 0 then
+      local head, tail = json:sub(1, at - 1):match('[^"]*$'), json:match('^[^"]*', at)
+      return M.visible((head .. tail):gsub("\\/", "/"):gsub("\\.", " ") .. "")
+    end
+    at = json:find("[\128-\255]", at + bytes)
+  end
+end
+
 --- As one line.
 ---@param text string
 ---@return string

@@ -1,4 +1,6 @@
 --- Opens a file of the user's in a window of the user's: one of ours shows nothing else.
+local theirs = require("superpower.theirs")
+
 local M = {}
 
 --- Whether a window shows what the user put there, and may show something else.
@@ -10,6 +12,7 @@ local function ordinary(win)
 end
 
 ---@param path string
+---@return boolean opened
 function M.file(path)
   if not ordinary(0) then
     local before = vim.fn.win_getid(vim.fn.winnr("#"))
@@ -18,12 +21,12 @@ function M.file(path)
       return win ~= 0 and ordinary(win)
     end)
     if target then
-      vim.api.nvim_set_current_win(target)
+      theirs.enter(target)
     else
-      vim.cmd("topleft new")
+      theirs.split("topleft new")
     end
   end
-  vim.cmd.edit(vim.fn.fnameescape(path))
+  return theirs.file("edit", path)
 end
 
 return M

@@ -1,0 +1,394 @@
+-- What goes wrong in or around a bang verb ends it, with a status and a line: nothing is left standing, and no line is lost
+-- unsaid.
+local T = require("harness")
+local Bang = require("support.bang")
+local describe, it, eq, ok, contains, lacks = T.describe, T.it, T.eq, T.ok, T.contains, T.lacks
+
+--- Makes each function of our modules raise in turn: `FAIL` names it. `CALLS` is a file for the names of those that are
+--- called. The functions are the real ones, wrapped as they are required.
+local wrapped = [[
+  local calls = vim.env.CALLS and assert(io.open(vim.env.CALLS, "a"))
+  local seen = {}
+  local function wrap(module, name, fn)
+    local full = module .. ":" .. name
+    return function(...)
+      if calls and not seen[full] then
+        seen[full] = true
+        calls:write(full .. "\n")
+        calls:flush()
+      end
+      if vim.env.FAIL == full then
+        error("made to fail", 0)
+      end
+      return fn(...)
+    end
+  end
+  table.insert(package.loaders, 2, function(name)
+    if not vim.startswith(name, "superpower.") then
+      return nil
+    end
+    local path = vim.api.nvim_get_runtime_file("lua/" .. name:gsub("%.", "/") .. ".lua", false)[1]
+    local chunk = path and loadfile(path)
+    return chunk and function(...)
+      local module = chunk(...)
+      for key, value in pairs(type(module) == "table" and module or {}) do
+        if type(value) == "function" then
+          module[key] = wrap(name, key, value)
+        elseif type(value) == "table" and type(value.impl) == "function" then
+          value.impl = wrap(name, key .. ".impl", value.impl)
+        end
+      end
+      return module
+    end
+  end)
+]]
+
+--- Brings a project to where a verb has something to do.
+local before = {
+  resume = { "run small epic=x" },
+  approve = { "run small epic=x" },
+  changes = { "run small epic=x" },
+  reject = { "run small epic=x" },
+  retry = { "run small epic=x", touch = "fail" },
+  skip = { "run small epic=x", touch = "fail" },
+  cancel = { "run small epic=x" },
+}
+local line = { run = "run small epic=x", changes = "changes smaller" }
+
+--- The verbs that take a bang, as the table of them has it: a new one joins by itself.
+---@return string[]
+local function verbs()
+  local said = T.sh({
+    vim.v.progpath,
+    "--headless",
+    "-u",
+    "NONE",
+    "-i",
+    "NONE",
+    "--cmd",
+    "set rtp^=" .. T.root,
+    "-c",
+    [[lua for name, sub in pairs(require("superpower.subcommands")) do
+      if sub.bang then io.stdout:write(name .. "\n") end
+    end vim.cmd("qa!")]],
+  })
+  local names = vim.split(vim.trim(said.stdout), "\n")
+  table.sort(names)
+  return names
+end
+
+local tried = {} ---@type table<string, true> what has been made to raise for some verb
+
+---@class faults.Recorded
+---@field command string
+---@field start string a project that is where the verb has something to do
+---@field names string[] what the verb calls, but for what another verb has called already
+
+--- Does the verb once, and notes what it calls. The folders stay until the runner ends: several tests start from them.
+---@param verb string
+---@return faults.Recorded
+local function recorded(verb)
+  local start, copy, calls = vim.fn.tempname(), vim.fn.tempname(), vim.fn.tempname()
+  local dir = Bang.project()
+  local steps = before[verb] or {}
+  if steps.touch then
+    T.write(dir .. "/" .. steps.touch, "")
+  end
+  for _, step in ipairs(steps) do
+    Bang.run("Superpower! " .. step, { dir = dir })
+  end
+  T.sh({ "cp", "-R", dir, start })
+  T.sh({ "cp", "-R", dir, copy })
+  local command = "Superpower! " .. (line[verb] or verb)
+  Bang.run(command, { dir = copy, init = wrapped, env = { CALLS = calls } })
+  local all = vim.split(vim.trim(T.read(calls) or ""), "\n")
+  ok(#all > 5, verb .. ": " .. vim.inspect(all))
+  local names = {}
+  for _, name in ipairs(all) do
+    if not tried[name] or name == "superpower.session:call" then -- the door that all of them share
+      tried[name] = true
+      table.insert(names, name)
+    end
+  end
+  return { command = command, start = start, names = names }
+end
+
+--- What is wrong with how a verb ended in which `name` was made to raise.
+---@param done vim.SystemCompleted
+---@return string?
+local function wrong_with(done)
+  local _, times = done.stderr:gsub("made to fail", "")
+  if done.signal ~= 0 or done.code == 124 then
+    return "it did not end by itself"
+  elseif done.stderr ~= "" and done.stderr:sub(-1) ~= "\n" then
+    return "a line without its end"
+  elseif done.stderr:find("stack traceback", 1, true) then
+    return "a trace"
+  elseif times > 1 then
+    return "more than one line"
+  elseif times == 1 and done.code ~= 1 then
+    return "status " .. done.code -- one that says that all is well, where something of ours has failed
+  end
+end
+
+local parts = 3
+local known = {} ---@type table<string, faults.Recorded>
+
+describe("an error of ours", function()
+  for _, verb in ipairs(verbs()) do
+    for part = 1, parts do
+      it(("in whatever %s calls ends it with a status and one line (%d of %d)"):format(verb, part, parts), function()
+        known[verb] = known[verb] or recorded(verb)
+        local this = known[verb]
+        local at, left, wrong = part, 0, {}
+        local function next_job()
+          local name = this.names[at]
+          at = at + parts
+          if not name then
+            return
+          end
+          left = left + 1
+          local dir = T.dir()
+          T.sh({ "cp", "-R", this.start .. "/.", dir })
+          local opts = { dir = dir, init = wrapped, env = { FAIL = name } }
+          Bang.start(
+            this.command,
+            opts,
+            vim.schedule_wrap(function(done)
+              left = left - 1
+              local why = wrong_with(done)
+              if why then
+                table.insert(wrong, { name, why, done.code, done.stderr })
+              end
+              next_job()
+            end)
+          )
+        end
+        for _ = 1, 4 do
+          next_job()
+        end
+        T.wait(function()
+          return left == 0
+        end, 58000, "all of them to end")
+        eq({}, wrong)
+      end)
+    end
+  end
+
+  it("in a module that cannot be loaded ends it too", function()
+    local dir = Bang.project()
+    for _, module in ipairs({ "command", "headless", "notify", "session", "engine", "ui.text" }) do
+      local init = ('package.preload["superpower.%s"] = function() error("it is broken", 0) end'):format(module)
+      local done = Bang.run("Superpower! run small epic=x", { dir = dir, init = init })
+      eq(1, done.code, module .. done.err)
+      contains(done.err, "it is broken", module)
+      lacks(done.err, "stack traceback", module)
+      eq("\n", done.err:sub(-1), module)
+    end
+  end)
+end)
+
+describe("an error of the user's", function()
+  it("in their own callbacks is said in one line, and the run goes its way", function()
+    local dir = Bang.project()
+    local done = Bang.run("Superpower! run small epic=x", {
+      dir = dir,
+      init = [[
+        vim.notify = function() error("their notify") end
+        vim.api.nvim_create_autocmd("User", { pattern = "SuperpowerGateOpened", callback = function() error("theirs") end })
+        vim.api.nvim_create_autocmd("User", { pattern = "SuperpowerRunStarted", command = "throw 'thrown'" })
+      ]],
+    })
+    eq(3, done.code, done.err)
+    contains(done.out, "PAUSED — decide with: approve, changes or reject\n")
+    contains(done.err, "theirs")
+    contains(done.err, "thrown")
+    lacks(done.err, "stack traceback")
+    lacks(done.err, "event handler")
+  end)
+
+  it("in a prompt function pauses the run, saying what it was", function()
+    for config, words in pairs({
+      ['prompt = function() error("no prompt today") end'] = "no prompt today",
+      ["prompt = function() return 7 end"] = "it returned a number, not a text",
+      ['prompt = function() return ("x"):rep(50 * 1048576) end'] = "it returned 50 MiB",
+      ['prompt = function() return "\\255" end'] = "UTF-8",
+    }) do
+      local done = Bang.run("Superpower! run small epic=x", { dir = Bang.project(), config = config })
+      eq(1, done.code, done.err)
+      contains(done.err, words)
+      lacks(done.err, "within 10 seconds")
+    end
+  end)
+end)
+
+describe("what is around a bang verb", function()
+  it("need not have a home that can be written", function()
+    local dir = Bang.project()
+    local home = T.dir()
+    T.write(home .. "/file", "")
+    -- A file where a folder is wanted: not even root can make one there.
+    local env = { HOME = home .. "/file" }
+    for _, name in ipairs({ "STATE", "DATA", "CONFIG", "CACHE" }) do
+      env[("XDG_%s_HOME"):format(name)] = home .. "/file/" .. name
+    end
+    local done = Bang.run("Superpower! run small epic=x", { dir = dir, env = env })
+    eq(3, done.code, done.err)
+    lacks(done.err, "stack traceback")
+    done = Bang.run("Superpower! approve", { dir = dir, env = env })
+    eq(0, done.code, done.err)
+  end)
+
+  it("is not well where the lines could not be written", function()
+    if not T.exists("/dev/full") then
+      T.skip("there is no /dev/full here")
+    end
+    local dir = Bang.project()
+    local done = Bang.run("Superpower! run small epic=x", { dir = dir, shell = '"$@" >/dev/full' })
+    eq(1, done.code)
+    contains(done.err, "lines were lost")
+    eq(0, Bang.run("Superpower! approve", { dir = dir }).code)
+    done = Bang.run("Superpower! run small epic=x", { dir = dir, shell = '"$@" 2>/dev/full' })
+    eq(3, done.code, "nothing had to be said there")
+  end)
+
+  it("says in plain words that the working directory is gone, or not UTF-8", function()
+    local dir = Bang.project()
+    local gone = dir .. "/gone"
+    vim.fn.mkdir(gone)
+    local done = Bang.run("Superpower! run small epic=x", { dir = dir, shell = 'cd gone && rmdir ../gone && "$@"' })
+    eq(2, done.code, done.err)
+    contains(done.err, "the working directory is not there any more")
+    local made = T.sh(
+      { "sh", "-c", 'mkdir "$(printf "odd\\377")/" && mkdir "$(printf "odd\\377")/.claude"' },
+      { cwd = dir }
+    )
+    if made.code ~= 0 then
+      return -- a file system that takes only UTF-8
+    end
+    done = Bang.run("Superpower! run small epic=x", { dir = dir, shell = 'cd "$(printf "odd\\377")" && "$@"' })
+    eq(2, done.code, done.err)
+    contains(done.err, "odd<ff>")
+    contains(done.err, "is not UTF-8")
+    lacks(done.err, "JSON")
+    done = Bang.run("Superpower! run small epic='\255'", { dir = dir })
+    eq(2, done.code, done.err)
+    contains(done.err, '"<ff>" is not UTF-8')
+  end)
+end)
+
+describe("what the engine said before it refused", function()
+  it("is printed first: a journal with a damaged line", function()
+    local dir = Bang.project()
+    eq(3, Bang.run("Superpower! run small epic=x", { dir = dir }).code)
+    local journal = vim.fn.glob(dir .. "/.claude/state/runs/*/journal.jsonl")
+    local lines = vim.split(T.read(journal), "\n")
+    lines[4] = "{ spoilt"
+    T.write(journal, table.concat(lines, "\n"))
+    local done = Bang.run("Superpower! approve", { dir = dir })
+    ok(done.code ~= 0)
+    contains(done.err, "journal")
+  end)
+
+  it("is printed first: another tool's run that was moved aside", function()
+    local dir = Bang.project()
+    T.write(dir .. "/.claude/state/squad.json", "{ spoilt")
+    local done = Bang.run("Superpower! run small epic=x", { dir = dir })
+    eq(3, done.code, done.err)
+    contains(done.err, "moved to")
+  end)
+end)
+
+describe("the status of a named run", function()
+  --- Two runs: one rejected, the other complete; the one that was begun last is current.
+  ---@param last "rejected"|"complete"
+  local function two(last)
+    local dir = Bang.project()
+    for _, how in ipairs(last == "complete" and { "reject", "approve" } or { "approve", "reject" }) do
+      eq(3, Bang.run("Superpower! run small epic=" .. how, { dir = dir }).code)
+      Bang.run("Superpower! " .. how, { dir = dir })
+    end
+    local ids = {}
+    for _, path in ipairs(vim.fn.glob(dir .. "/.claude/state/runs/*/summary.json", false, true)) do
+      local summary = vim.json.decode(T.read(path))
+      ids[summary.state] = summary.run_id
+    end
+    return dir, ids
+  end
+
+  it("is that run's, whichever is the current one", function()
+    for _, last in ipairs({ "complete", "rejected" }) do
+      local dir, ids = two(last)
+      local done = Bang.run("Superpower! resume " .. ids.complete, { dir = dir })
+      eq({ 0, "" }, { done.code, done.out }, last .. done.err)
+      contains(done.err, "complete")
+      done = Bang.run("Superpower! resume " .. ids.rejected, { dir = dir })
+      eq({ 1, "" }, { done.code, done.out }, last .. done.err)
+      contains(done.err, "rejected")
+    end
+  end)
+
+  it("is its own where another one waits at a gate meanwhile", function()
+    local dir, ids = two("complete")
+    eq(3, Bang.run("Superpower! run small epic=waits", { dir = dir }).code)
+    eq(0, Bang.run("Superpower! resume " .. ids.complete, { dir = dir }).code)
+    eq(1, Bang.run("Superpower! resume " .. ids.rejected, { dir = dir }).code)
+    eq(3, Bang.run("Superpower! resume", { dir = dir }).code)
+  end)
+end)
+
+describe("a run that asks, without a screen", function()
+  it("says how it is answered", function()
+    local dir = Bang.project()
+    T.write(dir .. "/ask", "")
+    local done = Bang.run("Superpower! run small epic=x", { dir = dir })
+    eq(1, done.code)
+    contains(done.out, "[superpower] PAUSED (needs-human) — answer with: :Superpower retry ANSWER\n")
+    os.remove(dir .. "/ask")
+    done = Bang.run("Superpower! retry the first", { dir = dir })
+    eq(3, done.code, done.err)
+    contains(done.out, "[superpower] PAUSED — decide with: approve, changes or reject\n")
+    lacks(done.out, "resume with")
+  end)
+end)
+
+describe("what somebody else wrote", function()
+  it("steers no terminal: control bytes are shown, not sent", function()
+    local dir = Bang.project()
+    T.write(dir .. "/agent", "#!/bin/sh\ncat >/dev/null\nprintf '\\033]0;pwn\\007\\033[2J evil' >&2\nexit 1\n")
+    local run = "0190aaaa-0000-7612-b7ab-ce84a7ad77c7"
+    local planted = dir .. "/.claude/state/runs/" .. run
+    local function plant()
+      T.write(
+        planted .. "/declaration-1.yaml",
+        'name: "evil\\e]0;pwn\\a\\e[2J\\nsecond line"\ndescription: d\nversion: "1.0.0"\nstages:\n'
+          .. "  - gate: human-approval\n    name: look\n"
+      )
+      T.write(
+        planted .. "/journal.jsonl",
+        table.concat({
+          '{"format":1}',
+          ('{"at":"2026-11-30T00:14:02.5Z","event":"run-started","run_id":"%s","superpower":"x","version":"1",'):format(
+            run
+          )
+            .. '"declaration":"declaration-1.yaml","inputs":{},"harness":null,"by":"you","adopted":null}',
+          '{"at":"2026-11-30T00:14:02.5Z","event":"stage-decided","stage":0,"run":true,"why":""}',
+          "",
+        }, "\n")
+      )
+      T.write(
+        dir .. "/.claude/state/squad.json",
+        ('{"active_superpower":"x\\u001b[2J","current_stage":1,"status":"paused","run_id":"%s"}'):format(run)
+      )
+    end
+    for _, command in ipairs({ "run small epic='\27[31m'", "retry", "approve", "resume", "resume evil", "cancel" }) do
+      if command ~= "run small epic='\27[31m'" then
+        plant()
+      end
+      local done = Bang.run("Superpower! " .. command, { dir = dir })
+      lacks(done.out .. done.err, "\27", command)
+      lacks(done.out .. done.err, "\7", command)
+    end
+    lacks(T.read(dir .. "/.claude/logs/superpower.log") or "", "\27")
+  end)
+end)
