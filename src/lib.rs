@@ -17,6 +17,8 @@ compile_error!(
 
 pub mod diagnostic;
 pub mod environ;
+pub mod hidden;
+pub mod lookalike;
 pub mod source;
 pub mod suggest;
 pub mod terminal;

@@ -1,9 +1,12 @@
 //! Texts that others wrote, where a terminal or a line of ours shows them: nothing in them is obeyed.
 
-/// `text` with what a terminal would obey made visible: control characters as `^[`, those that turn the direction of
-/// writing as `<202e>`.
+use crate::hidden;
+
+/// `text` with what a terminal would obey, and what changes or hides what is read, made visible: control characters
+/// as `^[`, all others as `<202e>`. See [`crate::hidden`].
 pub fn visible(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
+    let mut before = None;
     for letter in text.chars() {
         match letter {
             '\u{0}'..='\u{1f}' => {
@@ -11,14 +14,14 @@ pub fn visible(text: &str) -> String {
                 shown.push(char::from(letter as u8 + 0x40));
             }
             '\u{7f}' => shown.push_str("^?"),
-            '\u{80}'..='\u{9f}'
-            | '\u{61c}'
-            | '\u{200e}'
-            | '\u{200f}'
-            | '\u{202a}'..='\u{202e}'
-            | '\u{2066}'..='\u{2069}' => shown.push_str(&format!("<{:04x}>", u32::from(letter))),
-            _ => shown.push(letter),
+            _ if hidden::name(letter).is_none() || hidden::is_fine(letter, before) => {
+                shown.push(letter);
+                before = Some(letter);
+                continue;
+            }
+            _ => shown.push_str(&format!("<{:04x}>", u32::from(letter))),
         }
+        before = None;
     }
     shown
 }

@@ -14,6 +14,8 @@ const PURE: &[&str] = &[
     "condition",
     "declaration",
     "diagnostic",
+    "hidden",
+    "lookalike",
     "outcome",
     "plan",
     "prompt",

@@ -42,7 +42,59 @@ local function well_formed(text)
   return table.concat(out)
 end
 
---- Control characters, C1 controls and characters that turn the direction of text, made visible.
+--- The first two bytes of every character that may have to be shown.
+---@return table<string, true>
+local function suspects()
+  local found = {}
+  for _, range in ipairs(require("superpower.ui.hidden").hidden) do
+    -- Characters with the same first two bytes are 64 or more.
+    for code = range[1], range[2] + 63, 64 do
+      found[vim.fn.nr2char(math.min(code, range[2]), true):sub(1, 2)] = true
+    end
+  end
+  return found
+end
+
+---@param code integer
+---@param before integer?
+---@return boolean
+local function is_shown(code, before)
+  local tables = require("superpower.ui.hidden")
+  for _, range in ipairs(tables.hidden) do
+    if code >= range[1] and code <= range[2] then
+      for _, fine in ipairs(before and tables.fine or {}) do
+        if code >= fine[1] and code <= fine[2] and before >= fine[3] and before <= fine[4] then
+          return false
+        end
+      end
+      return true
+    end
+  end
+  return false
+end
+
+local suspicious
+
+--- Characters that are not seen as themselves, made visible.
+---@param text string well-formed
+---@return string
+local function unhidden(text)
+  suspicious = suspicious or suspects()
+  local before
+  local out = text:gsub("[%z\1-\127\194-\244][\128-\191]*", function(char)
+    local suspect = suspicious[char:sub(1, 2)]
+    local code = suspect and vim.fn.char2nr(char, true)
+    if code and is_shown(code, before and vim.fn.char2nr(before, true)) then
+      before = nil
+      return ("<%04x>"):format(code)
+    end
+    before = char
+  end)
+  return out
+end
+
+--- Control characters, and all that changes or hides what is read, made visible. A character that is a part of how an
+--- emoji or a word is written stays: see `superpower.ui.hidden`.
 ---@param text string
 ---@return string
 function M.visible(text)
@@ -50,19 +102,13 @@ function M.visible(text)
     return text
   end
   text = well_formed(text)
-  text = text:gsub("[%z\1-\31\127]", function(char)
-    local byte = char:byte()
-    return byte == 127 and "^?" or "^" .. string.char(byte + 64)
-  end)
-  text = text:gsub("\194([\128-\159])", function(char)
-    return ("<%02x>"):format(char:byte())
-  end)
-  text = text:gsub("\226\128([\139\142\143\168-\174])", function(char)
-    return ("<%04x>"):format(0x2000 + char:byte() - 128)
-  end)
+  if text:find("[\194\205\216\225-\227\239-\243]") then
+    text = unhidden(text)
+  end
   return (
-    text:gsub("\226\129([\166-\169])", function(char)
-      return ("<%04x>"):format(0x2040 + char:byte() - 128)
+    text:gsub("[%z\1-\31\127]", function(char)
+      local byte = char:byte()
+      return byte == 127 and "^?" or "^" .. string.char(byte + 64)
     end)
   )
 end
