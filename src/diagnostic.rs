@@ -57,7 +57,7 @@ macro_rules! codes {
 codes! {
     /// The text is not YAML; the rest of the file is still checked as far as it can be.
     YamlSyntax "yaml-syntax" Error;
-    /// A mapping has a key twice.
+    /// A mapping has a key twice, or a stage two inputs that become the same parameter.
     DuplicateKey "duplicate-key" Error;
     /// A required key is not there.
     MissingField "missing-field" Error;
@@ -101,7 +101,7 @@ codes! {
     UnknownStage "unknown-stage" Error;
     /// `{{` without `}}`, or with something else than a name between them.
     InvalidTemplate "invalid-template" Error;
-    /// Two inputs of one name.
+    /// Two inputs of one name, or of names that become the same parameter.
     DuplicateInput "duplicate-input" Error;
     /// Two stages of one name.
     DuplicateStage "duplicate-stage" Error;

@@ -77,11 +77,11 @@ pub fn rename(checked: &Checked, offset: usize, new: &str) -> Result<Vec<Edit>, 
         return Err(match found.entity {
             Entity::Input(_) => {
                 format!(
-                    "\"{new}\" is no name for an input: letters, digits, \"_\" and \"-\", and no digit or \"-\" first"
+                    "\"{new}\" is no name for an input: the letters a-z and A-Z, digits, \"_\" and \"-\", and no digit or \"-\" first"
                 )
             }
             Entity::Stage(_) => {
-                format!("\"{new}\" is no name for a stage: small letters, digits and \"-\" between them")
+                format!("\"{new}\" is no name for a stage: the letters a-z, digits and \"-\" between them")
             }
         });
     }

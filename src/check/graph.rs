@@ -100,7 +100,7 @@ fn names<'a>(sink: &mut Sink<'_>, draft: &'a Draft) -> HashMap<&'a str, usize> {
             let message = if number {
                 format!("\"{value}\" is no name for a stage: a number always means a position")
             } else {
-                format!("\"{value}\" is no name for a stage: small letters, digits and \"-\" between them")
+                format!("\"{value}\" is no name for a stage: the letters a-z, digits and \"-\" between them")
             };
             let report = sink.at(Code::InvalidName, &name.slot, message);
             if let Some(near) = kebab(value).filter(|_| !number) {

@@ -47,7 +47,7 @@ fn judge_name(sink: &mut Sink<'_>, name: &Text) {
             .map(|c| if c.is_ascii_alphanumeric() || "_-".contains(c) { c } else { '_' })
             .collect();
         let message = format!(
-            "\"{value}\" is no name for an input: letters, digits, \"_\" and \"-\", and no digit or \"-\" first"
+            "\"{value}\" is no name for an input: the letters a-z and A-Z, digits, \"_\" and \"-\", and no digit or \"-\" first"
         );
         let report = sink.at(Code::InvalidName, &name.slot, message);
         if is_input_name(&near) {
@@ -78,7 +78,7 @@ fn judge_type(sink: &mut Sink<'_>, input: &DraftInput) {
     }
     match (&input.values, kind) {
         (Some((values, slot)), "enum") => {
-            if values.is_empty() && is_empty_list(sink, slot) {
+            if values.is_empty() && is_empty_list(sink, slot) && !sink.tree.is_unfinished(slot.node) {
                 sink.at(
                     Code::MissingField,
                     slot,
@@ -87,7 +87,11 @@ fn judge_type(sink: &mut Sink<'_>, input: &DraftInput) {
             }
         }
         (None, "enum") => {
-            if let Some(kind) = input.kind.as_ref().filter(|_| !has_key(sink, input, "enum")) {
+            if let Some(kind) = input
+                .kind
+                .as_ref()
+                .filter(|_| !has_key(sink, input, "enum") && !sink.may_lack_keys(input.slot.node))
+            {
                 let slot = Slot { path: input.slot.path.missing("enum"), ..kind.slot };
                 sink.at(
                     Code::MissingField,

@@ -7,6 +7,7 @@ mod graph;
 mod inputs;
 mod json_schema;
 mod names;
+mod parameters;
 mod prose;
 mod stages;
 mod syntax;
@@ -146,6 +147,7 @@ fn finish(source: Source, read: Read, context: &Context) -> Checked {
 fn judge(sink: &mut Sink<'_>, draft: &Draft, context: &Context) {
     names::judge(sink, draft, context);
     inputs::judge(sink, draft);
+    parameters::judge(sink, draft);
     stages::judge(sink, draft, context);
     let order = graph::judge(sink, draft);
     prose::judge(sink, draft);

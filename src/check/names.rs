@@ -9,6 +9,10 @@ use crate::diagnostic::Code;
 /// The agent that carries out pipelines.
 pub const ORCHESTRATOR: &str = "orchestrator";
 
+/// What a name is made of that becomes the argument of a program.
+pub(super) const ARGUMENT: &str = "it becomes an argument of a program, so it takes the letters a-z and A-Z, digits and . _ : / -, \
+                                   and a letter, digit or _ comes first";
+
 /// Judges them all.
 pub fn judge(sink: &mut Sink<'_>, draft: &Draft, context: &Context) {
     if let Some(name) = &draft.name {
@@ -38,7 +42,9 @@ fn judge_name(sink: &mut Sink<'_>, name: &Text, context: &Context) {
         let report = sink.at(
             Code::InvalidName,
             &name.slot,
-            format!("\"{value}\" is no name for a superpower: small letters, digits and \"-\" between them"),
+            format!(
+                "\"{value}\" is no name for a superpower: the letters a-z, digits and \"-\" between them"
+            ),
         );
         if let Some(near) = near {
             report.fix(format!("change to \"{near}\""), plain_or_quoted(&near));
@@ -88,7 +94,7 @@ fn judge_worker(sink: &mut Sink<'_>, text: &Text, what: &str, code: Code, known:
     let value = text.value.as_str();
     if !is_argument(value) {
         let message = format!(
-            "\"{value}\" cannot be the name of {}: letters, digits and . _ : / -, and no sign first",
+            "\"{value}\" cannot be the name of {}: {ARGUMENT}",
             if what == "agent" { "an agent" } else { "a skill" }
         );
         let report = sink.at(Code::InvalidName, &text.slot, message);

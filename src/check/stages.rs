@@ -1,7 +1,7 @@
 //! What a stage is made of: actions, gates, limits, expectations.
 
 use super::Context;
-use super::names::is_argument;
+use super::names::{ARGUMENT, is_argument};
 use crate::declaration::Sink;
 use crate::declaration::draft::{ActionKey, Draft, DraftStage, Text, duration, gate, pipeline};
 use crate::declaration::keys::{GATES, HARNESSES, PIPELINES};
@@ -107,7 +107,10 @@ fn judge_limits(sink: &mut Sink<'_>, stage: &DraftStage, context: &Context) {
         if !is_argument(value) || !known().any(|name| name == value) {
             let near = sink.nearest(value, known());
             let hint = near.map_or_else(
-                || format!(": it must be {}", known().collect::<Vec<_>>().join(", ")),
+                || match is_argument(value) {
+                    true => format!(": it must be {}", known().collect::<Vec<_>>().join(", ")),
+                    false => format!(": {ARGUMENT}"),
+                },
                 |near| format!(" (did you mean \"{near}\"?)"),
             );
             let report =
@@ -194,7 +197,7 @@ fn judge_expects(sink: &mut Sink<'_>, stage: &DraftStage) {
                 format!("the verdict {value} ends the stage and is never what it expects: write PASS")
             }
             _ if is_argument(&without_variables(value)) => return,
-            _ => format!("\"{value}\" is no verdict: one word, such as PASS"),
+            _ => format!("\"{value}\" is no verdict: one word of the letters a-z and A-Z, such as PASS"),
         };
         sink.at(Code::InvalidValue, &verdict.slot, message);
     }

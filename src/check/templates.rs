@@ -4,6 +4,7 @@ use super::graph::Order;
 use crate::declaration::Sink;
 use crate::declaration::draft::{Draft, DraftInput, Text};
 use crate::diagnostic::Code;
+use crate::lookalike;
 use crate::source::Span;
 use crate::template::{self, Variable};
 use std::collections::HashMap;
@@ -47,6 +48,7 @@ pub fn judge(sink: &mut Sink<'_>, draft: &Draft, inputs: &Inputs<'_>, order: &Or
 }
 
 fn judge_text(sink: &mut Sink<'_>, inputs: &Inputs<'_>, order: &Order<'_>, text: &Text, stage: usize) {
+    full_width(sink, text);
     if !text.value.contains("{{") {
         return;
     }
@@ -61,6 +63,32 @@ fn judge_text(sink: &mut Sink<'_>, inputs: &Inputs<'_>, order: &Order<'_>, text:
         let report = sink.inside(Code::InvalidTemplate, text, error.span, error.message);
         if let Some(instead) = error.instead {
             report.fix(format!("change to {instead}"), instead);
+        }
+    }
+}
+
+/// `｛｛name｝｝`, which would be told to the agent as it stands.
+fn full_width(sink: &mut Sink<'_>, text: &Text) {
+    let value = text.value.as_str();
+    let is_open = |c: char| c == '{' || lookalike::is_like(c, "{");
+    let is_close = |c: char| c == '}' || lookalike::is_like(c, "}");
+    let mut at = 0;
+    while let Some(open) = value[at..].find(|c| lookalike::is_like(c, "{") || lookalike::is_like(c, "}")) {
+        // The braces around it, alike or not.
+        let open = at + open;
+        let start = value[..open].trim_end_matches(is_open).len();
+        let inner = value[start..].trim_start_matches(is_open);
+        let name = inner[..inner.find(is_close).unwrap_or(inner.len())].trim();
+        let from = value.len() - inner.len();
+        let end = value.len()
+            - value[from..].trim_start_matches(|c| !is_close(c)).trim_start_matches(is_close).len();
+        at = end.max(open + value[open..].chars().next().map_or(1, char::len_utf8));
+        let braces = value[start..from].chars().count();
+        if braces == 2 && crate::condition::is_input_name(name) && end > from {
+            let c = value[open..].chars().next().unwrap_or('{');
+            let span = Span::new(start, end);
+            let report = sink.inside(Code::InvalidTemplate, text, span, lookalike::explained(c));
+            report.fix(format!("change to {{{{{name}}}}}"), format!("{{{{{name}}}}}"));
         }
     }
 }

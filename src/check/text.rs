@@ -5,7 +5,7 @@ use crate::declaration::chunks::Chunks;
 use crate::declaration::patch::Patched;
 use crate::declaration::scalar::Core;
 use crate::declaration::yaml::{self, MAX_DEPTH, MAX_NODES, Tree};
-use crate::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::{Code, Diagnostic, Edit, Fix, Severity};
 use crate::source::{Source, Span};
 
 /// How large a declaration may be.
@@ -28,8 +28,10 @@ pub fn read(source: &Source, allowance: usize, chunks: &mut Chunks) -> Read {
         return Read { tree: yaml::read(&Patched::new("")).0, found, blanks: Vec::new(), hurried: false };
     }
     let (text, controls) = without_controls(source.text());
-    let mut read = syntax::read(source, Patched::new(text), allowance, chunks);
+    let start = without_directive_words(Patched::new(text));
+    let mut read = syntax::read(source, start, allowance, chunks);
     read.found.extend(controls);
+    shallow(&read.tree, &mut read.found);
     structure(source, &read.tree, &mut read.found);
     read
 }
@@ -63,6 +65,51 @@ fn without_controls(text: &str) -> (String, Vec<Diagnostic>) {
     (clean, found)
 }
 
+/// The text with blanks for a second version in `%YAML 1.1 1.2`, which YAML allows: the first one counts.
+fn without_directive_words(text: Patched) -> Patched {
+    let mut at = 0;
+    for line in text.text().split_inclusive('\n').take_while(|line| line.starts_with(['%', '#', '\n', '\r']))
+    {
+        let words: Vec<&str> = line.split_whitespace().take(3).collect();
+        let version = |word: &str| word.starts_with(|c: char| c.is_ascii_digit()) && word.contains('.');
+        if let ["%YAML", _, more] = words[..]
+            && version(more)
+        {
+            let from = at + line.find(more).unwrap_or(line.len());
+            let to = at + line.trim_end().len();
+            return text.replace(from, to, &" ".repeat(to - from));
+        }
+        at += line.len();
+    }
+    text
+}
+
+/// Lines that the parser takes and YAML does not; see [`Tree::shallow_lines`].
+fn shallow(tree: &Tree, found: &mut Vec<Diagnostic>) {
+    for lines in tree.shallow_lines().into_iter().take(MAX_TOLD) {
+        // Where nothing else is wrong, a bracket may be closed below its key: nearly everyone reads that.
+        let worst = lines.iter().find(|line| !line.closing).or(lines.first());
+        let Some(line) = worst else { continue };
+        let message = if line.tab {
+            "a tab cannot indent: write spaces, more than before the key or dash that this belongs to"
+        } else if line.closing {
+            "YAML wants this bracket indented further than the key or dash that it belongs to: some readers refuse it"
+        } else {
+            "this belongs to the value above, so it must be indented further than its key or dash"
+        };
+        let mut diagnostic = Diagnostic::new(Code::YamlSyntax, line.span, "", message);
+        if line.closing {
+            diagnostic.severity = Severity::Warning;
+        }
+        let edits = lines.iter().map(|line| {
+            let (span, spaces) = line.indentation;
+            Edit { span, text: " ".repeat(spaces) }
+        });
+        diagnostic.fix = Some(Fix { title: "indent it".to_owned(), edits: edits.collect() });
+        found.push(diagnostic);
+    }
+}
+
 /// What YAML allows and a declaration does not.
 fn structure(source: &Source, tree: &Tree, found: &mut Vec<Diagnostic>) {
     for &id in &tree.lost_aliases {
@@ -75,8 +122,10 @@ fn structure(source: &Source, tree: &Tree, found: &mut Vec<Diagnostic>) {
         let message = "a second document starts here: one file holds one superpower";
         found.push(Diagnostic::new(Code::YamlSyntax, span, "", message));
     }
-    if let Some(span) = tree.too_deep {
-        let message = format!("nested deeper than {MAX_DEPTH} levels, what the alias stands for counted");
+    let told = found.iter().any(|it| it.code == Code::Limit);
+    if let Some(span) = tree.too_deep.filter(|_| !told) {
+        let counted = if tree.has_aliases() { ", what the alias stands for counted" } else { "" };
+        let message = format!("nested deeper than {MAX_DEPTH} levels{counted}");
         found.push(Diagnostic::new(Code::Limit, span, "", message));
     }
     if tree.expanded > MAX_NODES || tree.cut {

@@ -61,8 +61,9 @@ impl Decoder<'_, '_> {
                 );
             }
             draft.inputs = items.iter().take(MAX_INPUTS).filter_map(|item| self.input(item)).collect();
-            draft.inputs_unsure =
-                draft.inputs.len() < items.len() || draft.inputs.iter().any(|input| input.name.is_none());
+            draft.inputs_unsure = draft.inputs.len() < items.len()
+                || draft.inputs.iter().any(|input| input.name.is_none())
+                || self.sink.tree.is_unfinished(list.node);
         } else {
             draft.inputs_unsure =
                 fields.get("inputs").is_some_and(|slot| self.sink.tree.core(slot.node) != Some(Core::Null));
@@ -76,7 +77,7 @@ impl Decoder<'_, '_> {
                 );
             }
             draft.stages = items.iter().take(MAX_STAGES).filter_map(|item| self.stage(item)).collect();
-            draft.stages_unsure = draft.stages.len() < items.len();
+            draft.stages_unsure = draft.stages.len() < items.len() || self.sink.tree.is_unfinished(list.node);
             draft.stages_slot = Some(list);
         } else if fields.get("stages").is_some() {
             draft.stages_unsure = true;
@@ -228,8 +229,12 @@ impl Decoder<'_, '_> {
     }
 
     fn texts(&mut self, fields: &Fields, name: &str) -> Vec<Text> {
-        let Some((items, _)) = self.list(fields, name) else { return Vec::new() };
+        let Some((items, list)) = self.list(fields, name) else { return Vec::new() };
         let takes = if name == "depends_on" { Takes::Name } else { Takes::Prose };
+        // A stage's name has no comma: there more is said than a warning.
+        if self.sink.tree.node(list.node).flow && takes != Takes::Name {
+            items.iter().for_each(|item| misfit::warn_of_comma(self.sink, item));
+        }
         items.iter().filter_map(|item| self.scalar(item, takes, name)).collect()
     }
 

@@ -4,8 +4,9 @@ use super::draft::{Slot, Text};
 use super::keys::{Level, Takes};
 use super::scalar::{self, Core};
 use super::sink::Sink;
-use super::yaml::Kind;
+use super::yaml::{Kind, Style};
 use crate::diagnostic::{Code, Edit, Severity};
+use crate::lookalike;
 use crate::source::Span;
 
 /// A scalar of another type than the key takes; it is used all the same where its text can be.
@@ -108,6 +109,25 @@ pub fn warn_of_tag(sink: &mut Sink<'_>, slot: &Slot, takes: Takes) {
     };
     let title = if prose { "put the whole in quotes" } else { "remove it" };
     sink.at(Code::WrongType, slot, message).severity(Severity::Warning).narrow(tag).edits(title, vec![edit]);
+}
+
+/// Warns of `[a，b]`, which is a list of one text.
+pub fn warn_of_comma(sink: &mut Sink<'_>, slot: &Slot) {
+    let node = sink.tree.node(slot.node);
+    let Kind::Scalar { style: Style::Plain, .. } = &node.kind else { return };
+    let written = sink.source.slice(node.span);
+    let alike = |c: &char| lookalike::is_like(*c, ",");
+    let Some(c) = written.chars().find(alike).filter(|_| slot.alias.is_none()) else { return };
+    let edits = written.char_indices().filter(|(_, c)| alike(c)).map(|(at, c)| {
+        let (start, end) = (node.span.start + at, node.span.start + at + c.len_utf8());
+        let space = if written[at + c.len_utf8()..].starts_with(' ') { "" } else { " " };
+        Edit { span: Span::new(start, end), text: format!(",{space}") }
+    });
+    let edits = edits.collect();
+    let at = node.span.start + written.find(c).unwrap_or(0);
+    let message = format!("{}, or put the text in quotes if it is one", lookalike::explained(c));
+    let report = sink.at(Code::WrongType, slot, message).severity(Severity::Warning);
+    report.narrow(Span::new(at, at + c.len_utf8())).edits("change to \",\"", edits);
 }
 
 /// `- gate human-approval` and `- agent:qa`: texts to YAML, and meant as a mapping.

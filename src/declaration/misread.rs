@@ -1,9 +1,21 @@
 //! What is YAML, though never what was meant: found in the tree, so that it can be read again as what it looks like.
 
-use super::yaml::{Kind, Style, Tree};
+use super::keys::KEYS;
+use super::yaml::{Kind, NodeId, Style, Tree};
+use crate::lookalike;
 use crate::source::Span;
 
 impl Tree {
+    /// Whether something in it stands for something else, or could.
+    pub fn has_aliases(&self) -> bool {
+        self.anchored
+    }
+
+    /// Whether reading ended in the middle of this collection: then nothing can be said of what it lacks.
+    pub fn is_unfinished(&self, id: NodeId) -> bool {
+        self.unfinished.contains(&id)
+    }
+
     /// Places, in the parsed text, of `{{…}}` that stand without quotes and so are two mappings, innermost ones last.
     pub fn bare_templates(&self) -> Vec<Span> {
         let mut found: Vec<Span> = Vec::new();
@@ -21,17 +33,40 @@ impl Tree {
         found
     }
 
-    /// Places, in the parsed text, of plain keys that start with such a character.
-    pub fn keys_that_start(&self, with: fn(char) -> bool) -> Vec<Span> {
-        let pairs = self.nodes.iter().filter_map(|node| match &node.kind {
-            Kind::Mapping(pairs) => Some(pairs),
-            _ => None,
-        });
-        let keys = pairs.flatten().map(|(key, _)| self.node(*key));
-        keys.filter(
-            |key| matches!(&key.kind, Kind::Scalar { text, style: Style::Plain } if text.starts_with(with)),
-        )
-        .map(|key| key.raw)
-        .collect()
+    /// Places, in the parsed text, of keys and items without quotes that begin with a dash or space which is another
+    /// character, or that hold what looks like a key's colon or like the end of a line.
+    pub fn odd_words(&self) -> Vec<Span> {
+        let starts = |text: &str| text.starts_with(|c| lookalike::is_blank(c) || lookalike::is_like(c, "-"));
+        let holds = |text: &str, sign: &str| text.contains(|c| lookalike::is_like(c, sign));
+        let odd = |id: NodeId, is_key: bool, empty: bool| {
+            let node = self.node(id);
+            let Kind::Scalar { text, style: Style::Plain } = &node.kind else { return None };
+            let key = if empty { holds(text, ":") } else { begins_with_key(text) };
+            let odd =
+                key || starts(text) || holds(text, "\n") || is_key && text.contains(lookalike::is_blank);
+            (!text.is_ascii() && odd).then_some(node.raw)
+        };
+        let mut found = Vec::new();
+        for node in &self.nodes {
+            match &node.kind {
+                Kind::Mapping(pairs) => {
+                    let nothing = |id: NodeId| self.node(id).raw.start == self.node(id).raw.end;
+                    found.extend(pairs.iter().filter_map(|(key, value)| odd(*key, true, nothing(*value))));
+                }
+                Kind::Sequence(items) if !node.flow => {
+                    found.extend(items.iter().filter_map(|item| odd(*item, false, false)));
+                }
+                _ => {}
+            }
+        }
+        found.extend(self.root().and_then(|root| odd(root, false, false)));
+        found
     }
+}
+
+/// `agent：qa`, and the same with an odd space behind the colon or before it.
+fn begins_with_key(text: &str) -> bool {
+    let word = &text[..text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(text.len())];
+    let behind = text[word.len()..].trim_start_matches(|c| c == ' ' || lookalike::is_blank(c));
+    KEYS.iter().any(|key| key.name == word) && behind.starts_with(|c| c == ':' || lookalike::is_like(c, ":"))
 }

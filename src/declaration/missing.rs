@@ -10,7 +10,7 @@ use crate::source::Span;
 
 /// Reports every required key of `level` that the mapping lacks.
 pub fn report(sink: &mut Sink<'_>, fields: &Fields, level: Level) {
-    if sink.may_lack_keys(fields.slot.node) {
+    if sink.may_lack_keys(fields.slot.node) || has_merge(sink, fields.slot.node) {
         return;
     }
     for key in level.keys().filter(|key| key.required && fields.get(key.name).is_none()) {
@@ -26,6 +26,14 @@ pub fn report(sink: &mut Sink<'_>, fields: &Fields, level: Level) {
             report.edits(format!("add \"{}\"", key.name), vec![edit]);
         }
     }
+}
+
+/// Whether the mapping has `<<`, which is refused: what is missing may be what it should bring.
+fn has_merge(sink: &Sink<'_>, node: NodeId) -> bool {
+    let Kind::Mapping(pairs) = &sink.tree.node(node).kind else { return false };
+    let is_merge =
+        |key: NodeId| matches!(&sink.tree.node(key).kind, Kind::Scalar { text, .. } if text == "<<");
+    pairs.iter().any(|(key, _)| is_merge(*key))
 }
 
 /// The place to show for something that is not there.

@@ -4,6 +4,7 @@
 //! [`draft`] and says what is wrong with its shape, [`crate::check`] judges the draft, and only a draft without an
 //! error becomes a [`model::Declaration`].
 
+mod alike;
 pub mod chunks;
 pub mod decode;
 pub mod draft;
@@ -19,8 +20,9 @@ pub mod order;
 pub mod patch;
 pub mod path;
 pub mod scalar;
+pub mod shallow;
 mod sink;
 mod unknown;
 pub mod yaml;
 
-pub use sink::Sink;
+pub use sink::{Report, Sink};

@@ -1,5 +1,6 @@
 //! Where faults are collected, each at the place that an author can act on.
 
+use super::alike;
 use super::draft::{Slot, Text};
 use super::inside::Places;
 use super::scalar;
@@ -52,6 +53,9 @@ impl<'a> Sink<'a> {
 
     /// Whether a key of the mapping at `node` may be among what could not be read.
     pub fn may_lack_keys(&self, node: NodeId) -> bool {
+        if self.tree.is_unfinished(node) {
+            return true;
+        }
         let span = self.tree.node(node).span;
         let own = self.source.position(span.start).col;
         self.blanks.iter().any(|&blank| {
@@ -150,6 +154,7 @@ impl<'a> Sink<'a> {
     pub fn finish(self) -> Vec<Diagnostic> {
         let Found { mut diagnostics, more, .. } = self.found;
         diagnostics.sort_by_key(|diagnostic| diagnostic.span);
+        diagnostics.iter_mut().for_each(|found| alike::explain(self.source, self.tree, found));
         // Reported once, however many ways lead to it.
         let mut told = HashSet::new();
         diagnostics.retain(|found| told.insert((found.span, found.code, found.message.clone())));

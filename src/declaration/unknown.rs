@@ -75,7 +75,7 @@ fn merge(sink: &mut Sink<'_>, slot: &Slot, value: NodeId) {
     }
     let all: Option<Vec<String>> = lines.into_iter().collect();
     let span = Span::new(slot.key.start, sink.tree.node(value).span.end);
-    let message = "merge keys are not read here: write out the keys that \"<<\" should bring";
+    let message = "merge keys (\"<<\") belong to YAML 1.1, and this is read as YAML 1.2 with its core schema: write out the keys that it should bring";
     let report = sink.at_key(Code::MisplacedField, slot, message);
     if let Some(all) = all.filter(|all| !all.is_empty() && alias.is_some()) {
         let text = all.join(&format!("\n{}", " ".repeat(column)));

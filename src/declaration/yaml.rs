@@ -111,6 +111,8 @@ pub struct Tree {
     pub lost_aliases: Vec<NodeId>,
     /// The first alias that makes the tree too deep.
     pub too_deep: Option<Span>,
+    /// What reading ended in the middle of, outermost first.
+    pub(super) unfinished: Vec<NodeId>,
 }
 
 impl Tree {
@@ -127,6 +129,7 @@ impl Tree {
             second_document: None,
             lost_aliases: Vec::new(),
             too_deep: None,
+            unfinished: Vec::new(),
         }
     }
 
@@ -249,7 +252,7 @@ impl<'a> Build<'a> {
     }
 
     /// Takes one event; false when nothing after it matters.
-    fn event(&mut self, event: Event<'_>, span: Span, tagged: Span) -> bool {
+    fn event(&mut self, event: Event<'_>, mut span: Span, tagged: Span) -> bool {
         if self.tree.nodes.len() > MAX_NODES {
             self.tree.cut = true;
             return false;
@@ -270,7 +273,6 @@ impl<'a> Build<'a> {
                     ScalarStyle::Literal => Style::Literal,
                     ScalarStyle::Folded => Style::Folded,
                 };
-                let mut span = span;
                 if matches!(style, Style::Literal | Style::Folded) {
                     span.end = span.start + self.patched.text()[span.start..span.end].trim_end().len();
                 }
@@ -389,6 +391,7 @@ impl<'a> Build<'a> {
     }
 
     fn finish(mut self) -> Tree {
+        self.tree.unfinished = self.open.iter().map(|open| open.id).collect();
         while !self.open.is_empty() {
             self.close(None);
         }

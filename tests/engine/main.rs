@@ -69,3 +69,4 @@ mod template;
 mod transcripts;
 mod verbs;
 mod world;
+mod yaml_suite;

@@ -1,6 +1,6 @@
 //! What an author probably meant, where YAML reads something else or nothing.
 
-use super::quotes;
+use super::{alike, quotes};
 use crate::declaration::keys::KEYS;
 use crate::declaration::line::Line;
 use crate::declaration::yaml::Stop;
@@ -22,6 +22,8 @@ pub struct Guess {
     pub edits: Vec<Change>,
     /// The fix in fewer edits, where an author is better shown those.
     pub shown: Option<Vec<Change>>,
+    /// Others that are mended together with this: each is a fault of its own.
+    pub also: Vec<Guess>,
 }
 
 /// How far above an error its cause may be: a quote or bracket that is not closed swallows what follows.
@@ -34,17 +36,20 @@ pub fn guesses(text: &str, stop: &Stop) -> Vec<Guess> {
     if *stop.error.kind() == ErrorKind::BomInsideDocument && text[stop.offset..].starts_with('\u{feff}') {
         found.push(Guess {
             span: (stop.offset, stop.offset + '\u{feff}'.len_utf8()),
-            message: "a byte order mark may only stand at the start of a file".to_owned(),
+            message: "U+FEFF BYTE ORDER MARK may only stand at the start of a file".to_owned(),
             title: "remove it".to_owned(),
             edits: vec![(stop.offset, stop.offset + '\u{feff}'.len_utf8(), String::new())],
             shown: None,
+            also: Vec::new(),
         });
     }
     let after = here.after(text);
     let before = here.before(text);
     for line in [Some(&here), after.as_ref(), before.as_ref()].into_iter().flatten() {
         tabs(text, line, &mut found);
-        odd_spaces(text, line, &mut found);
+        if let Some(guess) = alike::of_line(text, line).filter(|guess| guess.span.0 < line.indented) {
+            found.push(guess);
+        }
     }
     of_line(text, &here, &mut found);
     let mut line = here;
@@ -65,6 +70,7 @@ pub fn guesses(text: &str, stop: &Stop) -> Vec<Guess> {
 }
 
 fn of_line(text: &str, line: &Line, found: &mut Vec<Guess>) {
+    alike::guesses(text, line, found);
     quotes::guesses(text, line, found);
     brackets(text, line, found);
     missing_space(text, line, found);
@@ -100,33 +106,7 @@ fn tabs(text: &str, line: &Line, found: &mut Vec<Guess>) {
             title: format!("replace every tab that indents by {width} spaces"),
             edits,
             shown: None,
-        });
-    }
-}
-
-/// Whether `c` looks like a space, or like nothing, and is no space to YAML.
-pub fn is_odd_space(c: char) -> bool {
-    matches!(c, '\u{a0}' | '\u{2000}'..='\u{200b}' | '\u{202f}' | '\u{3000}' | '\u{feff}')
-}
-
-/// White space that indents for the eye only.
-pub fn odd_spaces(text: &str, line: &Line, found: &mut Vec<Guess>) {
-    let odd = is_odd_space;
-    let lead = &text[line.start..line.end];
-    let lead = &lead[..lead.len() - lead.trim_start_matches(|c: char| c.is_whitespace() || odd(c)).len()];
-    let edits: Vec<Change> = lead
-        .char_indices()
-        .filter(|(_, c)| odd(*c))
-        .map(|(at, c)| (line.start + at, line.start + at + c.len_utf8(), " ".to_owned()))
-        .collect();
-    if let Some(&(start, end, _)) = edits.first() {
-        let code = text[start..].chars().next().map_or(0, u32::from);
-        found.push(Guess {
-            span: (start, end),
-            message: format!("this looks like a space and is U+{code:04X}: write a space"),
-            title: "replace it by a space".to_owned(),
-            edits,
-            shown: None,
+            also: Vec::new(),
         });
     }
 }
@@ -154,6 +134,7 @@ fn brackets(text: &str, line: &Line, found: &mut Vec<Guess>) {
                     title: "remove it".to_owned(),
                     edits: vec![(start + at, start + at + 1 + gap, String::new())],
                     shown: None,
+                    also: Vec::new(),
                 });
             }
             (None, ']' | '}') => match open.pop() {
@@ -173,6 +154,7 @@ fn brackets(text: &str, line: &Line, found: &mut Vec<Guess>) {
                         title: format!("change to \"{right}\""),
                         edits: vec![(start + at, start + at + 1, right)],
                         shown: None,
+                        also: Vec::new(),
                     });
                     return;
                 }
@@ -190,6 +172,7 @@ fn brackets(text: &str, line: &Line, found: &mut Vec<Guess>) {
             title: format!("add {missing}"),
             edits: vec![(end - comma, end, missing)],
             shown: None,
+            also: Vec::new(),
         });
     }
 }
@@ -211,6 +194,7 @@ fn missing_space(text: &str, line: &Line, found: &mut Vec<Guess>) {
             title: "add a space".to_owned(),
             edits: vec![(at, at, " ".to_owned())],
             shown: None,
+            also: Vec::new(),
         });
     }
     let behind = content.strip_prefix('-').filter(|rest| rest.starts_with(|c: char| c.is_alphabetic()));
@@ -222,6 +206,7 @@ fn missing_space(text: &str, line: &Line, found: &mut Vec<Guess>) {
             title: "add a space".to_owned(),
             edits: vec![(at, at, " ".to_owned())],
             shown: None,
+            also: Vec::new(),
         });
     }
 }
@@ -238,6 +223,7 @@ fn missing_colon(text: &str, line: &Line, found: &mut Vec<Guess>) {
             title: "add \":\"".to_owned(),
             edits: vec![(at, at, ":".to_owned())],
             shown: None,
+            also: Vec::new(),
         });
     }
 }
@@ -252,6 +238,7 @@ fn list_behind_key(text: &str, line: &Line, found: &mut Vec<Guess>) {
             title: "put it in brackets".to_owned(),
             edits: vec![(start, end, format!("[{}]", item.trim()))],
             shown: None,
+            also: Vec::new(),
         });
     }
 }

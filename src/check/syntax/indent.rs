@@ -48,5 +48,6 @@ fn reindent(line: &Line, column: usize) -> Guess {
         title: format!("indent by {column}"),
         edits: vec![(line.start, line.indented, " ".repeat(column))],
         shown: None,
+        also: Vec::new(),
     }
 }

@@ -4,6 +4,7 @@
 //! an author probably meant it (which then is the fix that is offered), else by blanking what cannot be read. A mend
 //! counts only if the next error lies further on.
 
+mod alike;
 mod guess;
 mod indent;
 mod quotes;
@@ -48,7 +49,7 @@ pub fn read(source: &Source, start: Patched, allowance: usize, chunks: &mut Chun
         let mended = if fatal || found.len() + 1 >= MAX_ERRORS { None } else { reader.mend(&text, &error) };
         match mended {
             Some((guess, step)) => {
-                found.push(guess.diagnostic(&text));
+                found.extend(guess.diagnostics(&text));
                 (text, tree, stop) = (step.text, step.tree, step.stop);
             }
             None => {
@@ -193,8 +194,14 @@ fn plain(source: &Source, text: &Patched, stop: &Stop) -> Diagnostic {
 impl Guess {
     fn apply(&self, text: &Patched) -> Patched {
         let mut edits = self.edits.clone();
+        edits.extend(self.also.iter().flat_map(|other| other.edits.iter().cloned()));
         edits.sort_by_key(|(start, end, _)| std::cmp::Reverse((*start, *end)));
         edits.into_iter().fold(text.clone(), |text, (start, end, with)| text.replace(start, end, &with))
+    }
+
+    /// One for itself, and one for each that is mended with it.
+    fn diagnostics(&self, text: &Patched) -> Vec<Diagnostic> {
+        std::iter::once(self).chain(&self.also).map(|guess| guess.diagnostic(text)).collect()
     }
 
     fn diagnostic(&self, text: &Patched) -> Diagnostic {
@@ -209,8 +216,8 @@ impl Guess {
     }
 }
 
-/// What is YAML, though never what was meant: `{{x}}` without quotes is two mappings, and a space that is none begins a
-/// key. It is read again as what it looks like.
+/// What is YAML, though never what was meant: `{{x}}` without quotes is two mappings, and a sign of YAML may be
+/// another that looks like it. It is read again as what it looks like.
 fn misread(
     reader: &mut Reader<'_>,
     text: &mut Patched,
@@ -231,8 +238,13 @@ fn misread(
             )
         })
         .collect();
-    for raw in tree.keys_that_start(guess::is_odd_space) {
-        guess::odd_spaces(text.text(), &Line::at(text.text(), raw.start), &mut guesses);
+    for raw in tree.odd_words() {
+        // A text without quotes may be several lines that were meant as keys.
+        let mut line = Some(Line::at(text.text(), raw.start));
+        while let Some(here) = line.filter(|here| here.start <= raw.end && guesses.len() < MAX_ERRORS) {
+            guesses.extend(alike::of_line(text.text(), &here));
+            line = here.after(text.text());
+        }
     }
     guesses.truncate(MAX_ERRORS.saturating_sub(found.len()));
     guesses.sort_by_key(|guess| guess.span);

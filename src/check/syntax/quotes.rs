@@ -26,6 +26,7 @@ pub fn quote(text: &str, range: (usize, usize), message: String) -> Guess {
         title: "put it in quotes".to_owned(),
         edits,
         shown: Some(vec![(range.0, range.1, quoted(value))]),
+        also: Vec::new(),
     }
 }
 
@@ -93,6 +94,7 @@ fn in_quotes(text: &str, (start, end): (usize, usize), found: &mut Vec<Guess>) {
                 title: "quote the whole".to_owned(),
                 edits: vec![(start, end, quoted(inner))],
                 shown: None,
+                also: Vec::new(),
             });
         }
         None => found.push(Guess {
@@ -101,6 +103,7 @@ fn in_quotes(text: &str, (start, end): (usize, usize), found: &mut Vec<Guess>) {
             title: format!("add {sign}"),
             edits: vec![(end, end, sign.to_string())],
             shown: None,
+            also: Vec::new(),
         }),
         _ => {}
     }
@@ -137,5 +140,6 @@ fn escapes(text: &str, (start, end): (usize, usize), found: &mut Vec<Guess>) {
         title: "double the backslash".to_owned(),
         edits: wrong.into_iter().map(|at| (at, at, "\\".to_owned())).collect(),
         shown: None,
+        also: Vec::new(),
     });
 }
