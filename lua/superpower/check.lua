@@ -55,7 +55,9 @@ function M.run(root, name)
   end
   vim.fn.setqflist({}, " ", { title = "Superpower check", items = items })
   if #items == 0 then
-    notify.info(("%d superpower%s checked: nothing to mend"):format(#answer.files, #answer.files == 1 and "" or "s"))
+    local left = #answer.files == 0 and require("superpower.left").sentence(root) or ""
+    local plural = #answer.files == 1 and "" or "s"
+    notify.info(("%d superpower%s checked: nothing to mend%s"):format(#answer.files, plural, left))
   else
     notify.info(("%d to mend, %d of them errors: see the quickfix list"):format(#items, errors))
     require("superpower.theirs").split("botright copen")

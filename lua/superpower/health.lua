@@ -130,6 +130,9 @@ local function here(root, err, project)
     return ("%d %s"):format(number, number == 1 and what:sub(1, -2) or what)
   end, { "superpowers", "agents", "skills" })
   health.info(table.concat(found, ", "))
+  for _, left in ipairs(project.left or {}) do
+    health.warn(left, "put a folder or a file of the project there instead of the link")
+  end
   for _, run in ipairs(project.unfinished or {}) do
     local state = run.state .. (run.reason and ", " .. run.reason or "")
     health.info(

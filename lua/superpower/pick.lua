@@ -29,7 +29,8 @@ function M.superpower(prompt, chosen)
   if not list then
     notify.fault(assert(err))
   elseif #list == 0 then
-    notify.info(("no superpowers in %s: :Superpower new NAME makes one"):format(root))
+    local left = require("superpower.left").sentence(root)
+    notify.info(("no superpowers in %s: :Superpower new NAME makes one%s"):format(root, left))
   else
     vim.ui.select(list, { prompt = prompt, kind = "superpower", format_item = superpower_line }, function(entry)
       if entry then

@@ -15,10 +15,11 @@ local function project()
   return root
 end
 
+---@param root string
 ---@param list table[]
 ---@param name string
 ---@return table?
-local function find(list, name)
+local function find(root, list, name)
   for _, entry in ipairs(list) do
     if entry.name == name then
       return entry
@@ -29,7 +30,8 @@ local function find(list, name)
   end, list)
   local hint = require("superpower.nearest").hint(name, names)
   local known = #names > 0 and "there are: " .. table.concat(names, ", ") or "there are none here"
-  notify.error(('no superpower "%s"%s; %s'):format(name, hint, known))
+  local left = require("superpower.left").sentence(root)
+  notify.error(('no superpower "%s"%s; %s%s'):format(name, hint, known, left))
 end
 
 ---@param root string
@@ -103,7 +105,7 @@ local function edit(rest)
   end
   local entries = list(root)
   local function open(name)
-    local entry = find(entries, name)
+    local entry = find(root, entries, name)
     if entry then
       require("superpower.ui.visit").file(entry.path)
     end

@@ -143,6 +143,9 @@ pub fn worker_text(what: &str, worker: &Worker) -> String {
         text.push_str(&format!("\n\n{}", worker.description));
     }
     text.push_str(&format!("\n\n{}", worker.path.display()));
+    for fault in &worker.faults {
+        text.push_str(&format!("\n\n{fault}"));
+    }
     text
 }
 

@@ -29,6 +29,8 @@ pub struct Worker {
     pub description: String,
     /// Its file.
     pub path: PathBuf,
+    /// What in the head of its file was not understood.
+    pub faults: Vec<String>,
 }
 
 /// A fact as it is now.

@@ -1,6 +1,6 @@
 //! The superpower's own name and version, and the names of agents and skills.
 
-use super::Context;
+use super::{Context, Left};
 use crate::declaration::Sink;
 use crate::declaration::draft::{ActionKey, Draft, Text, pipeline};
 use crate::declaration::scalar::{Core, plain_or_quoted};
@@ -24,10 +24,12 @@ pub fn judge(sink: &mut Sink<'_>, draft: &Draft, context: &Context) {
     for (key, text) in draft.stages.iter().flat_map(|stage| &stage.actions) {
         match key {
             ActionKey::Agent => {
-                judge_worker(sink, text, "agent", Code::UnknownAgent, context.agents.as_deref())
+                let left = &context.agents_left;
+                judge_worker(sink, text, "agent", Code::UnknownAgent, context.agents.as_deref(), left)
             }
             ActionKey::Skill => {
-                judge_worker(sink, text, "skill", Code::UnknownSkill, context.skills.as_deref())
+                let left = &context.skills_left;
+                judge_worker(sink, text, "skill", Code::UnknownSkill, context.skills.as_deref(), left)
             }
             ActionKey::Pipeline => judge_pipeline(sink, text, context.agents.as_deref()),
         }
@@ -90,7 +92,14 @@ fn is_version(text: &str) -> bool {
     short || semver::Version::parse(text).is_ok()
 }
 
-fn judge_worker(sink: &mut Sink<'_>, text: &Text, what: &str, code: Code, known: Option<&[String]>) {
+fn judge_worker(
+    sink: &mut Sink<'_>,
+    text: &Text,
+    what: &str,
+    code: Code,
+    known: Option<&[String]>,
+    left: &[Left],
+) {
     let value = text.value.as_str();
     if !is_argument(value) {
         let message = format!(
@@ -110,12 +119,22 @@ fn judge_worker(sink: &mut Sink<'_>, text: &Text, what: &str, code: Code, known:
         return;
     }
     let near = sink.nearest(value, known.iter().map(String::as_str));
+    let left: Vec<&str> = left
+        .iter()
+        .filter(|left| left.name.as_ref().is_none_or(|name| name == value))
+        .map(|left| left.message.as_str())
+        .take(3)
+        .collect();
     let hint = near.map_or_else(
         || match what {
+            _ if !left.is_empty() => format!(": {}", left.join("; ")),
             "agent" => format!(": .claude/agents/{value}.md would describe it"),
             _ => format!(": .claude/skills/{value}/SKILL.md would describe it"),
         },
-        |near| format!(" (did you mean \"{near}\"?)"),
+        |near| {
+            let left = if left.is_empty() { String::new() } else { format!(": {}", left.join("; ")) };
+            format!(" (did you mean \"{near}\"?){left}")
+        },
     );
     let report = sink.at(code, &text.slot, format!("unknown {what} \"{value}\"{hint}"));
     if let Some(near) = near {

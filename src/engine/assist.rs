@@ -226,7 +226,9 @@ fn workers(all: &[Named]) -> Vec<Worker> {
         for name in std::iter::once(&named.name).chain(&named.alias) {
             if workers.iter().all(|known| known.name != *name) {
                 let description = named.description.clone();
-                workers.push(Worker { name: name.clone(), description, path: named.path.clone() });
+                let faults =
+                    named.faults.iter().map(|it| format!("line {}: {}", it.line, it.message)).collect();
+                workers.push(Worker { name: name.clone(), description, path: named.path.clone(), faults });
             }
         }
     }

@@ -49,6 +49,11 @@ pub fn project(request: &Project) -> Answer {
     }
 }
 
+/// The links that were not followed, in a sentence each: why something may seem to be missing.
+pub fn left(engine: &Engine, request: &Root) -> Answer {
+    Ok(json!(index(engine, &request.root).left.lines()))
+}
+
 pub fn list(engine: &Engine, request: &Root) -> Answer {
     let index = index(engine, &request.root);
     let all = index.superpowers.iter().map(|file| {

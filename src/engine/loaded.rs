@@ -2,13 +2,14 @@
 
 use super::declarations::input_view;
 use super::{Engine, Refusal, file};
-use crate::check::{Checked, Context};
+use crate::check::{Checked, Context, Left};
 use crate::config::Trust;
 use crate::diagnostic::Severity;
 use crate::harness::resolve;
 use crate::plan::{InputError, Inputs, Plan};
+use crate::project::links::Left as Link;
 use crate::project::trust;
-use crate::project::{Index, Places, SuperpowerFile};
+use crate::project::{Index, Named, Places, SuperpowerFile};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -132,10 +133,26 @@ pub fn context(engine: &Engine, index: Option<&Index>, path: Option<&Path>) -> C
     Context {
         agents: Some(agents),
         skills: Some(skills.cloned().collect()),
+        agents_left: left(&index.left.agents, &index.agents),
+        skills_left: left(&index.left.skills, &index.skills),
         harnesses: engine.harness_names(),
         twin: path.and_then(|path| twin(index, path)),
         ..bare
     }
+}
+
+/// Why an agent or a skill may be missing.
+fn left(links: &[Link], all: &[Named]) -> Vec<Left> {
+    let links = links.iter().map(|link| Left { name: link.name("md"), message: link.to_string() });
+    // One whose name was read hides no other.
+    let unnamed = |named: &&Named| {
+        named.alias.is_none() && named.path.file_stem().is_some_and(|stem| *stem == *named.name)
+    };
+    let faults = all
+        .iter()
+        .filter(unnamed)
+        .flat_map(|named| named.faults.iter().map(|fault| Left { name: None, message: named.said(fault) }));
+    links.chain(faults).collect()
 }
 
 /// Another file of the same name in the same place.

@@ -27,6 +27,7 @@ pub const NAMES: &[&str] = &[
     "document-part",
     "health",
     "inputs",
+    "left",
     "list",
     "output",
     "pause",
@@ -72,6 +73,7 @@ fn answer(engine: &Engine, op: &str, fields: Map<String, Value>) -> Answer {
             Ok(json!({}))
         }
         "project" => declarations::project(&read(op, fields)?),
+        "left" => declarations::left(engine, &read(op, fields)?),
         "list" => declarations::list(engine, &read(op, fields)?),
         "check" => checks::check(engine, &read(op, fields)?),
         "check-all" => checks::check_all(engine, &read(op, fields)?),

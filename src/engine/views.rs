@@ -313,6 +313,7 @@ pub fn health(engine: &Engine, request: &Health) -> Answer {
         let index = super::loaded::index(engine, root);
         answer["project"] = json!({
             "superpowers": index.superpowers.len(), "agents": index.agents.len(), "skills": index.skills.len(),
+            "left": index.left.lines(),
             "unfinished": which::summaries(engine, root).into_iter().filter(|summary| !summary.over()).collect::<Vec<_>>(),
             "driver": lease::holder(root).map(|holder| json!(holder)),
             "lock": lease::path(root), "log": crate::store::log::path(root),

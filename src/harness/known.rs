@@ -2,7 +2,7 @@
 
 use super::Task;
 use crate::process::Environment;
-use crate::project::frontmatter::Frontmatter;
+use crate::project::frontmatter::{self, Frontmatter};
 use crate::project::places::{Index, Places, Source};
 use std::path::Path;
 
@@ -31,7 +31,7 @@ impl File {
         let whole = std::fs::read_to_string(&named.path).ok()?;
         Some(Self {
             path: super::tool::relative(&named.path.to_string_lossy(), root),
-            text: body(&whole).trim().to_owned(),
+            text: frontmatter::split(&whole).1.trim().to_owned(),
             mode: named.mode.clone(),
             source: named.source,
             what,
@@ -64,19 +64,4 @@ pub fn opencode_mode(name: &str, root: &Path) -> Option<Option<String>> {
         .map(|folder| folder.join(format!("{name}.md")))
         .find_map(|file| std::fs::read_to_string(file).ok())?;
     Some(Frontmatter::read(&text).and_then(|head| head.get("mode").map(ToOwned::to_owned)))
-}
-
-/// What follows the frontmatter.
-fn body(text: &str) -> &str {
-    let Some(rest) = text.strip_prefix("---").filter(|rest| rest.starts_with(['\n', '\r'])) else {
-        return text;
-    };
-    let mut at = 0;
-    for line in rest.split_inclusive('\n') {
-        at += line.len();
-        if line.trim_end() == "---" {
-            return &rest[at..];
-        }
-    }
-    text
 }

@@ -3,30 +3,67 @@
 //! Agents' files are written for tools that are lenient: descriptions hold unquoted colons, and much that is no
 //! YAML. So this reads line by line what can be read, and never fails.
 
+use crate::lookalike;
 use std::collections::BTreeMap;
+
+/// Something in a head that was not understood. All else in it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// The line in the file, from 1.
+    pub line: usize,
+    /// What is wrong with it.
+    pub message: String,
+}
 
 /// The scalar keys at the top level, as text. Lists and maps are left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Frontmatter {
     keys: BTreeMap<String, String>,
+    faults: Vec<Fault>,
+}
+
+/// Keys that are read here as texts: what else stands there is a fault.
+const TEXTS: [&str; 6] = ["name", "description", "mode", "epic", "story_slug", "ui"];
+
+/// What stands between the two `---`, if there are two, and what follows.
+pub fn split(text: &str) -> (Option<&str>, &str) {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut lines = text.split_inclusive('\n');
+    let Some(first) = lines.next().filter(|line| line.trim_end() == "---") else { return (None, text) };
+    let mut at = first.len();
+    for line in lines {
+        let end = at + line.len();
+        if matches!(line.trim_end(), "---" | "...") {
+            return (Some(&text[first.len()..at]), &text[end..]);
+        }
+        at = end;
+    }
+    (None, text)
 }
 
 impl Frontmatter {
-    /// Reads the head of `text`; nothing where it has none, or no end.
+    /// Reads the head of `text`; nothing where it has none. Of one without an end what looks like it is read.
     pub fn read(text: &str) -> Option<Self> {
-        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        let mut lines = text.lines().map(|line| line.trim_end());
-        if lines.next() != Some("---") {
-            return None;
+        let (head, body) = split(text);
+        if let Some(head) = head {
+            return Some(keys(&head.lines().map(|line| line.trim_end()).collect::<Vec<_>>()));
         }
-        let mut head = Vec::new();
-        loop {
-            match lines.next()? {
-                "---" | "..." => break,
-                line => head.push(line),
-            }
-        }
-        Some(Self { keys: keys(&head) })
+        let mut lines = body.lines().map(|line| line.trim_end());
+        lines.next().filter(|line| *line == "---")?;
+        let is_head = |line: &&str| {
+            line.starts_with(['#', ' ', '\t']) || line.starts_with("- ") || entry(line).is_some()
+        };
+        let mut read = keys(&lines.take_while(is_head).collect::<Vec<_>>());
+        read.faults.insert(
+            0,
+            Fault { line: 1, message: "the line \"---\" that ends the front matter is missing".to_owned() },
+        );
+        (!read.keys.is_empty()).then_some(read)
+    }
+
+    /// What was not understood, in the order of the text.
+    pub fn faults(&self) -> &[Fault] {
+        &self.faults
     }
 
     /// The text of a key, where it has one.
@@ -40,23 +77,78 @@ impl Frontmatter {
     }
 }
 
-fn keys(head: &[&str]) -> BTreeMap<String, String> {
-    let mut keys = BTreeMap::new();
+fn keys(head: &[&str]) -> Frontmatter {
+    let mut read = Frontmatter::default();
+    // All of it may be indented.
+    let first = head.iter().find(|line| !line.trim().is_empty() && !line.trim_start().starts_with('#'));
+    let indent = first.map_or("", |line| &line[..line.len() - line.trim_start().len()]);
+    let head: Vec<&str> = head.iter().map(|line| line.strip_prefix(indent).unwrap_or(line)).collect();
     let mut at = 0;
     while at < head.len() {
         let line = head[at];
         at += 1;
-        let Some((key, value)) = entry(line) else { continue };
+        // The line of `---` is the first one.
+        let mut fault = |message: String| read.faults.push(Fault { line: at + 1, message });
+        let Some((key, value)) = entry(line) else {
+            if !(line.trim().is_empty() || line.starts_with('#') || line == "-" || line.starts_with("- ")) {
+                fault(misunderstood(line));
+            }
+            continue;
+        };
         let start = at;
-        while at < head.len() && (head[at].is_empty() || head[at].starts_with([' ', '\t'])) {
-            at += 1;
+        let mut end = at;
+        while end < head.len() && (head[end].is_empty() || head[end].starts_with([' ', '\t'])) {
+            end += 1;
         }
-        let more = &head[start..at];
-        if let Some(value) = scalar(value, more) {
-            keys.insert(key.to_owned(), value);
+        let more = &head[start..end];
+        if read.keys.contains_key(key) {
+            fault(format!("\"{key}\" is here a second time: the last one counts"));
+        }
+        if let Some(quote) = value.chars().next().filter(|c| matches!(c, '"' | '\''))
+            && !is_closed(value, more, quote)
+        {
+            fault(format!("the closing {quote} of \"{key}\" is missing"));
+        }
+        match scalar(value, more) {
+            Some(value) => {
+                read.keys.insert(key.to_owned(), value);
+            }
+            None if TEXTS.contains(&key) => fault(format!("\"{key}\" must be a text")),
+            None => {}
+        }
+        at = end;
+    }
+    read
+}
+
+/// Why a line is no key with a value.
+fn misunderstood(line: &str) -> String {
+    let line = line.trim();
+    let shown: String = lookalike::shown(line).chars().take(40).collect();
+    let reason = match line.chars().find(|c| lookalike::is_like(*c, ":") || lookalike::is_blank(*c)) {
+        Some(c) => lookalike::explained(c),
+        None if line.contains(':') => "a space is missing behind \":\"".to_owned(),
+        None => "a key with \":\" behind it must stand here".to_owned(),
+    };
+    format!("\"{shown}\" is not understood: {reason}")
+}
+
+fn is_closed(value: &str, more: &[&str], quote: char) -> bool {
+    let whole = format!("{value} {}", more.join(" "));
+    let mut rest = whole.trim_end()[1..].chars();
+    while let Some(next) = rest.next() {
+        match next {
+            '\\' if quote == '"' => {
+                rest.next();
+            }
+            '\'' if quote == '\'' && rest.as_str().starts_with('\'') => {
+                rest.next();
+            }
+            _ if next == quote => return true,
+            _ => {}
         }
     }
-    keys
+    false
 }
 
 fn entry(line: &str) -> Option<(&str, &str)> {
@@ -149,7 +241,58 @@ mod tests {
     #[test]
     fn a_file_without_a_whole_head_has_none() {
         assert_eq!(Frontmatter::read("# Title\n---\nui: true\n---\n"), None);
-        assert_eq!(Frontmatter::read("---\nui: true\n"), None);
+        assert_eq!(Frontmatter::read("---\n# Title\n\nA rule above a title: no head.\n"), None);
         assert_eq!(Frontmatter::read(""), None);
+    }
+
+    fn faults(text: &str) -> Vec<(usize, String)> {
+        let read = Frontmatter::read(text).unwrap();
+        read.faults().iter().map(|fault| (fault.line, fault.message.clone())).collect()
+    }
+
+    #[test]
+    fn a_head_and_a_body_are_told_apart_however_they_are_written() {
+        for text in [
+            "---\nname: a\n---\nBody",
+            "\u{feff}---\r\nname: a\r\n--- \t\r\nBody",
+            "---  \nname: a\n...\nBody",
+            "---\n\tname:\ta # why\n---\nBody",
+            "---\n  # first\n  name: a\n  tools: [x]\n---\nBody",
+        ] {
+            assert_eq!(split(text).1, "Body", "{text:?}");
+            assert_eq!(Frontmatter::read(text).unwrap().get("name"), Some("a"), "{text:?}");
+            assert_eq!(faults(text), [], "{text:?}");
+        }
+        assert_eq!(split("\u{feff}# Title\n---\n"), (None, "# Title\n---\n"));
+        assert_eq!(
+            split("---\nname: a\nBody"),
+            (None, "---\nname: a\nBody"),
+            "what has no end hides nothing"
+        );
+    }
+
+    #[test]
+    fn what_is_not_understood_hides_nothing_else_and_is_named_with_its_line() {
+        let odd = "---\nname: [qa]\ndescription: \"not closed\nui: true\nepic：login\nmode:all\njust words\nui: false\nstory_slug: s\n---\n";
+        let read = Frontmatter::read(odd).unwrap();
+        assert_eq!((read.get("name"), read.get("description")), (None, Some("not closed")));
+        assert_eq!((read.get("ui"), read.get("story_slug")), (Some("false"), Some("s")));
+        let found = faults(odd);
+        let lines: Vec<usize> = found.iter().map(|(line, _)| *line).collect();
+        assert_eq!(lines, [2, 3, 5, 6, 7, 8], "{found:?}");
+        assert_eq!(found[0].1, "\"name\" must be a text");
+        assert!(found[2].1.contains("U+FF1A FULLWIDTH COLON"), "{}", found[2].1);
+        assert!(found[3].1.contains("a space is missing"), "{}", found[3].1);
+        assert_eq!(found[5].1, "\"ui\" is here a second time: the last one counts");
+    }
+
+    #[test]
+    fn of_a_head_without_an_end_what_looks_like_it_is_read() {
+        let open = "---\nname: qa\ntools:\n- Read\nui: true\n\n# Title\nnote: not this\n";
+        let read = Frontmatter::read(open).unwrap();
+        assert_eq!((read.get("name"), read.get("note")), (Some("qa"), None));
+        assert!(read.is_true("ui"));
+        assert_eq!(faults(open)[0].0, 1);
+        assert!(faults(open)[0].1.contains("is missing"));
     }
 }

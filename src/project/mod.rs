@@ -8,6 +8,7 @@ pub mod digest;
 pub mod expects;
 pub mod facts;
 pub mod frontmatter;
+pub mod links;
 pub mod places;
 pub mod review;
 pub mod root;

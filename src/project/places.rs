@@ -1,6 +1,7 @@
 //! What a project declares: superpowers, agents and skills, and the places where they are looked for.
 
-use super::frontmatter::Frontmatter;
+use super::frontmatter::{Fault, Frontmatter};
+use super::links::Left;
 use super::superpowers::{self, Duplicate, SuperpowerFile, UnknownSuperpower};
 use super::walk;
 use serde::Serialize;
@@ -57,6 +58,16 @@ pub struct Named {
     pub mode: Option<String>,
     /// Where it was found.
     pub source: Source,
+    /// What in the head of its file could not be understood.
+    #[serde(skip)]
+    pub faults: Vec<Fault>,
+}
+
+impl Named {
+    /// A fault in its head, with its place.
+    pub fn said(&self, fault: &Fault) -> String {
+        format!("{}:{}: {}", self.path.display(), fault.line, fault.message)
+    }
 }
 
 /// Everything that was found, in the order in which names are looked up.
@@ -70,13 +81,44 @@ pub struct Index {
     pub agents: Vec<Named>,
     /// Skills, all of them: of one name the first counts.
     pub skills: Vec<Named>,
+    /// Links that were not followed.
+    #[serde(skip)]
+    pub left: LeftOut,
+}
+
+/// Links that were not followed, by what they would have led to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Superpowers.
+    pub superpowers: Vec<Left>,
+    /// Agents.
+    pub agents: Vec<Left>,
+    /// Skills.
+    pub skills: Vec<Left>,
+}
+
+impl LeftOut {
+    /// What is said of them, each once.
+    pub fn lines(&self) -> Vec<String> {
+        let mut lines: Vec<String> = Vec::new();
+        for left in self.superpowers.iter().chain(&self.agents).chain(&self.skills) {
+            let line = left.to_string();
+            if !lines.contains(&line) {
+                lines.push(line);
+            }
+        }
+        lines
+    }
 }
 
 impl Index {
     /// Reads all places.
     pub fn read(root: &Path, places: &Places) -> Self {
-        let (superpowers, duplicates) = superpowers::all(root, places);
-        Self { superpowers, duplicates, agents: agents(root, places), skills: skills(root, places) }
+        let (superpowers, duplicates, left) = superpowers::all(root, places);
+        let mut left = LeftOut { superpowers: left, ..LeftOut::default() };
+        let agents = agents(root, places, &mut left.agents);
+        let skills = skills(root, places, &mut left.skills);
+        Self { superpowers, duplicates, agents, skills, left }
     }
 
     /// The agent of this name.
@@ -93,13 +135,14 @@ impl Index {
     /// The superpower of this name or path.
     pub fn superpower(&self, name: &str) -> Result<&SuperpowerFile, UnknownSuperpower> {
         superpowers::called(&self.superpowers, name)
+            .map_err(|unknown| unknown.with_left(&self.left.superpowers))
     }
 }
 
 /// A directory to look in, with the bound for its symlinks: the project, or none for what is the user's own.
 pub(super) type Place = (PathBuf, Option<PathBuf>, Source);
 
-fn agents(root: &Path, places: &Places) -> Vec<Named> {
+fn agents(root: &Path, places: &Places, left: &mut Vec<Left>) -> Vec<Named> {
     let inside = Some(root.to_path_buf());
     let mut dirs: Vec<Place> = vec![(root.join(".claude/agents"), inside.clone(), Source::Project)];
     dirs.extend(
@@ -113,7 +156,9 @@ fn agents(root: &Path, places: &Places) -> Vec<Named> {
     }
     let markdown = |name: &str| name.ends_with(".md");
     let files = dirs.iter().flat_map(|(dir, bound, source)| {
-        walk::files(dir, bound.as_deref(), markdown).into_iter().map(move |path| (path, *source))
+        let (files, not_followed) = walk::search(dir, bound.as_deref(), markdown);
+        left.extend(not_followed);
+        files.into_iter().map(move |path| (path, *source))
     });
     files
         .filter_map(|(path, source)| {
@@ -125,7 +170,7 @@ fn agents(root: &Path, places: &Places) -> Vec<Named> {
         .collect()
 }
 
-fn skills(root: &Path, places: &Places) -> Vec<Named> {
+fn skills(root: &Path, places: &Places, left: &mut Vec<Left>) -> Vec<Named> {
     let inside = Some(root.to_path_buf());
     let mut dirs: Vec<Place> = vec![(root.join(".claude/skills"), inside.clone(), Source::Project)];
     dirs.extend(
@@ -136,6 +181,10 @@ fn skills(root: &Path, places: &Places) -> Vec<Named> {
     }
     let mut found = Vec::new();
     for (dir, bound, source) in dirs {
+        if let Some(not_followed) = bound.as_deref().and_then(|root| Left::on_the_way(root, &dir)) {
+            left.push(not_followed);
+            continue;
+        }
         let Ok(entries) = fs::read_dir(&dir) else { continue };
         let mut names: Vec<_> =
             entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
@@ -144,6 +193,8 @@ fn skills(root: &Path, places: &Places) -> Vec<Named> {
             let path = dir.join(&name).join("SKILL.md");
             if walk::real_inside(&path, bound.as_deref()).is_some_and(|real| real.is_file()) {
                 found.push(named(path, name, source));
+            } else if let Some(root) = bound.as_deref() {
+                left.extend(Left::on_the_way(root, &path));
             }
         }
     }
@@ -151,13 +202,19 @@ fn skills(root: &Path, places: &Places) -> Vec<Named> {
 }
 
 fn named(path: PathBuf, name: String, source: Source) -> Named {
-    let head = head(&path).unwrap_or_default();
+    let (head, unreadable) = match read_head(&path) {
+        Ok(head) => (head.unwrap_or_default(), None),
+        Err(error) => {
+            (Frontmatter::default(), Some(Fault { line: 1, message: format!("it cannot be read: {error}") }))
+        }
+    };
     let own = |key: &str| head.get(key).map(str::to_owned);
     Named {
         alias: own("name").filter(|own| *own != name),
         name,
         description: own("description").unwrap_or_default(),
         mode: own("mode"),
+        faults: unreadable.into_iter().chain(head.faults().iter().cloned()).collect(),
         path,
         source,
     }
@@ -165,7 +222,11 @@ fn named(path: PathBuf, name: String, source: Source) -> Named {
 
 /// The frontmatter of a file; nothing where it has none or cannot be read.
 pub fn head(path: &Path) -> Option<Frontmatter> {
+    read_head(path).ok().flatten()
+}
+
+fn read_head(path: &Path) -> std::io::Result<Option<Frontmatter>> {
     let mut bytes = Vec::new();
-    fs::File::open(path).ok()?.take(HEAD).read_to_end(&mut bytes).ok()?;
-    Frontmatter::read(&String::from_utf8_lossy(&bytes))
+    fs::File::open(path)?.take(HEAD).read_to_end(&mut bytes)?;
+    Ok(Frontmatter::read(&String::from_utf8_lossy(&bytes)))
 }

@@ -19,6 +19,13 @@ impl fmt::Display for NoProject {
         for (at, path) in self.looked.iter().enumerate() {
             write!(out, "{}\"{}\"", if at == 0 { "" } else { ", " }, path.display())?;
         }
+        for dir in &self.looked {
+            for name in [".claude", ".opencode"] {
+                if dir.join(name).is_symlink() && !dir.join(name).exists() {
+                    write!(out, "; \"{}\" is a link that leads nowhere", dir.join(name).display())?;
+                }
+            }
+        }
         out.write_str("; the home directory and what is above it are never one, so open a file of the project or :cd there")
     }
 }

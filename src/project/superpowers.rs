@@ -1,5 +1,6 @@
 //! The files that declare superpowers: where they are looked for, and which of them a name means.
 
+use super::links::Left;
 use super::places::{Place, Places, Source};
 use super::walk;
 use crate::suggest;
@@ -46,13 +47,23 @@ pub struct UnknownSuperpower {
     /// The names that there are, nearest first.
     pub names: Vec<String>,
     near: Option<String>,
+    /// Links that were not followed, one of which may be why.
+    left: Vec<String>,
 }
 
 impl UnknownSuperpower {
     pub(super) fn new(name: &str, mut names: Vec<String>) -> Self {
         names.sort_by_key(|known| strsim::damerau_levenshtein(name, known));
         let near = suggest::nearest(name, names.iter().map(String::as_str)).map(str::to_owned);
-        Self { name: name.to_owned(), names, near }
+        Self { name: name.to_owned(), names, near, left: Vec::new() }
+    }
+
+    /// The same with those of the links that were not followed behind which it may be.
+    pub(super) fn with_left(mut self, left: &[Left]) -> Self {
+        let stem = self.name.rsplit('/').next().unwrap_or(&self.name);
+        let may = |left: &&Left| left.name("yaml").is_none_or(|name| name == stem);
+        self.left = left.iter().filter(may).map(Left::to_string).collect();
+        self
     }
 }
 
@@ -65,7 +76,8 @@ impl std::fmt::Display for UnknownSuperpower {
         match self.names.as_slice() {
             [] => out.write_str("; there are none here, :Superpower new makes one"),
             names => write!(out, "; there are {}", names.join(", ")),
-        }
+        }?;
+        self.left.iter().try_for_each(|left| write!(out, "; {left}"))
     }
 }
 
@@ -78,8 +90,9 @@ pub(super) fn called<'a>(
 ) -> Result<&'a SuperpowerFile, UnknownSuperpower> {
     let name = name.strip_suffix(".yaml").or_else(|| name.strip_suffix(".yml")).unwrap_or(name);
     let by_name = files.iter().find(|file| file.name == name);
+    let path = name.strip_prefix("./").unwrap_or(name);
     by_name
-        .or_else(|| files.iter().find(|file| file.inner == name))
+        .or_else(|| files.iter().find(|file| file.inner == path))
         .ok_or_else(|| UnknownSuperpower::new(name, files.iter().map(|file| file.name.clone()).collect()))
 }
 
@@ -104,16 +117,16 @@ fn superpower_places(root: &Path, places: &Places) -> Vec<Place> {
     dirs
 }
 
-/// What can be called, the first of a name only; and the files of one name in one place.
-pub(super) fn all(root: &Path, places: &Places) -> (Vec<SuperpowerFile>, Vec<Duplicate>) {
+/// What can be called, in the order of `find … | sort` in each place; the files of one name in one place; and the links
+/// that were not followed.
+pub(super) fn all(root: &Path, places: &Places) -> (Vec<SuperpowerFile>, Vec<Duplicate>, Vec<Left>) {
     let mut taken: Vec<SuperpowerFile> = Vec::new();
-    let mut duplicates = Vec::new();
+    let (mut duplicates, mut left) = (Vec::new(), Vec::new());
     for (place, bound, source) in superpower_places(root, places) {
-        let found = walk::files(&place, bound.as_deref(), is_declaration);
-        let found = found.into_iter().filter_map(|path| Some((inner_name(&place, &path)?, path)));
-        // A file directly in the place has the better claim to its stem than one in a folder of it.
-        let (mut found, deep): (Vec<_>, Vec<_>) = found.partition(|(inner, _)| !inner.contains('/'));
-        found.extend(deep);
+        let (found, not_followed) = walk::search(&place, bound.as_deref(), is_declaration);
+        left.extend(not_followed);
+        let found: Vec<(String, PathBuf)> =
+            found.into_iter().filter_map(|path| Some((inner_name(&place, &path)?, path))).collect();
         let mut stems: Vec<(&str, Vec<PathBuf>)> = Vec::new();
         for (inner, path) in &found {
             let stem = inner.rsplit('/').next().unwrap_or(inner);
@@ -134,13 +147,18 @@ pub(super) fn all(root: &Path, places: &Places) -> (Vec<SuperpowerFile>, Vec<Dup
             }
             let stem = inner.rsplit('/').next().unwrap_or(&inner).to_owned();
             let free = !taken.iter().any(|other| other.name == stem);
-            let name = if free { stem } else { inner.clone() };
+            let name = match free {
+                true => stem,
+                // One directly in the place has no other path.
+                false if !inner.contains('/') => format!("./{inner}"),
+                false => inner.clone(),
+            };
             if !taken.iter().any(|other| other.name == name) {
                 taken.push(SuperpowerFile { name, inner, path, source, place: place.clone() });
             }
         }
     }
-    (taken, duplicates)
+    (taken, duplicates, left)
 }
 
 fn is_declaration(name: &str) -> bool {

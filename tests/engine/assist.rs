@@ -41,6 +41,7 @@ fn project() -> Project {
         name: name.to_owned(),
         description: description.to_owned(),
         path: PathBuf::from(format!("/p/{name}.md")),
+        faults: Vec::new(),
     };
     Project {
         stem: Some("flow".to_owned()),

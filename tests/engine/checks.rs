@@ -77,3 +77,31 @@ fn a_project_is_checked_with_the_texts_that_are_not_saved_yet() {
     assert_eq!(all(json!({ "name": "new", "texts": texts })), [pair("new", &["invalid-name"])]);
     world.refused("check-all", json!({ "name": "fin" }), "unknown-superpower");
 }
+
+#[test]
+fn an_unknown_agent_behind_a_link_or_an_odd_head_is_told_why() {
+    let world = World::new();
+    world.declare("w", "stages:\n  - agent: planner\n  - skill: drawer\n");
+    let elsewhere = tempfile::tempdir().unwrap();
+    let outside = elsewhere.path();
+    std::fs::create_dir_all(outside.join("drawer")).unwrap();
+    std::fs::write(outside.join("planner.md"), "").unwrap();
+    std::fs::write(outside.join("drawer/SKILL.md"), "").unwrap();
+    world.write(".claude/agents/other.md", "---\nname: {a: b}\n---\n");
+    std::fs::create_dir_all(world.path(".claude/skills")).unwrap();
+    std::os::unix::fs::symlink(outside.join("planner.md"), world.path(".claude/agents/planner.md")).unwrap();
+    std::os::unix::fs::symlink(outside.join("drawer"), world.path(".claude/skills/drawer")).unwrap();
+    let answer = world.ok("check-all", json!({ "name": "w", "texts": {} }));
+    let said = answer["files"][0]["diagnostics"].to_string();
+    assert!(
+        said.contains(".claude/agents/planner.md is a link out of the project, which is not followed"),
+        "{said}"
+    );
+    assert!(said.contains("other.md:2: \\\"name\\\" must be a text"), "{said}");
+    assert!(
+        said.contains(".claude/skills/drawer is a link out of the project, which is not followed"),
+        "{said}"
+    );
+    let health = world.ok("health", json!({ "root": world.root() }));
+    assert_eq!(health["project"]["left"].as_array().unwrap().len(), 2, "{health}");
+}

@@ -107,8 +107,8 @@ fn superpowers_are_found_in_order_and_the_first_of_a_name_wins() {
         names,
         [
             ("alpha", Source::Project),
-            ("zeta", Source::Project),
             ("deploy", Source::Project),
+            ("zeta", Source::Project),
             ("loop", Source::Extra),
             ("mine", Source::User)
         ]
@@ -129,8 +129,31 @@ fn files_of_one_name_in_one_place_are_told_and_stay_reachable() {
     let index = Index::read(&root, &Places::default());
     assert_eq!(index.duplicates.len(), 1);
     assert_eq!(index.duplicates[0].paths.len(), 3);
-    assert!(index.superpower("deploy").unwrap().path.ends_with("superpowers/deploy.yaml"));
+    // `find … | sort` has the folder first, and the first of a name wins.
+    assert!(index.superpower("deploy").unwrap().path.ends_with("a/deploy.yaml"));
     assert!(index.superpower("a/deploy").unwrap().path.ends_with("a/deploy.yaml"));
+    assert!(index.superpower("./deploy").unwrap().path.ends_with("superpowers/deploy.yaml"));
+    assert!(index.superpower("./deploy.yaml").unwrap().path.ends_with("superpowers/deploy.yaml"));
+}
+
+#[test]
+fn each_place_is_in_the_order_of_find_and_sort_byte_by_byte() {
+    let (_dir, root) = scratch();
+    let files =
+        ["a/b.yaml", "a-b.yaml", "a.yaml", "Z.yaml", "é.yaml", "a/c/d.yaml", "_x.yml", "10.yaml", "9.yaml"];
+    for file in files {
+        write(&root, &format!(".claude/superpowers/{file}"), "");
+    }
+    let place = root.join(".claude/superpowers");
+    let sorted = std::process::Command::new("sh")
+        .args(["-c", r"find . -name '*.y*ml' | LC_ALL=C sort"])
+        .current_dir(&place)
+        .output()
+        .unwrap();
+    let index = Index::read(&root, &Places::default());
+    let inner = |path: &Path| format!("./{}\n", path.strip_prefix(&place).unwrap().display());
+    let found: String = index.superpowers.iter().map(|file| inner(&file.path)).collect();
+    assert_eq!(found, String::from_utf8(sorted.stdout).unwrap());
 }
 
 #[test]
@@ -160,7 +183,81 @@ fn symlinks_that_leave_the_project_are_not_followed_and_circles_end() {
     symlink(&place, place.join("again")).unwrap();
     let index = Index::read(&root, &Places::default());
     let names: Vec<_> = index.superpowers.iter().map(|file| file.name.as_str()).collect();
-    assert_eq!(names, ["own", "inside"]);
+    assert_eq!(names, ["inside", "own"]);
+    assert_eq!(
+        index.left.lines(),
+        [
+            ".claude/superpowers/evil.yaml is a link out of the project, which is not followed",
+            ".claude/superpowers/out is a link out of the project, which is not followed"
+        ]
+    );
+}
+
+#[test]
+fn a_link_that_leaves_the_project_is_named_where_something_is_missing() {
+    let (_dir, top) = scratch();
+    let root = top.join("repo");
+    write(&top, "dots/superpowers/w.yaml", "");
+    write(&top, "dots/agents/qa.md", "");
+    write(&top, "dots/skills/s/SKILL.md", "");
+    write(&root, "README.md", "");
+    symlink("../dots", root.join(".claude")).unwrap();
+    let index = Index::read(&root, &Places::default());
+    let out = ".claude is a link out of the project, which is not followed";
+    assert_eq!(index.left.lines(), [out]);
+    let unknown = index.superpower("w").cloned().unwrap_err();
+    assert!(unknown.to_string().ends_with(&format!("makes one; {out}")), "{unknown}");
+
+    // Single files and folders, and one that leads nowhere; only what could be it is named.
+    let root = top.join("other");
+    write(&root, ".claude/superpowers/own.yaml", "");
+    write(&root, ".claude/agents/plain.md", "");
+    write(&root, ".claude/skills/plain/SKILL.md", "");
+    symlink(top.join("dots/superpowers/w.yaml"), root.join(".claude/superpowers/w.yaml")).unwrap();
+    symlink(top.join("nowhere.yaml"), root.join(".claude/superpowers/gone.yaml")).unwrap();
+    symlink(top.join("dots/agents/qa.md"), root.join(".claude/agents/qa.md")).unwrap();
+    symlink(top.join("dots/skills/s"), root.join(".claude/skills/s")).unwrap();
+    let index = Index::read(&root, &Places::default());
+    let unknown = |name: &str| index.superpower(name).cloned().unwrap_err().to_string();
+    let (w, gone) = (unknown("w"), unknown("gone"));
+    assert!(w.contains("w.yaml is a link out of the project") && !w.contains("gone"), "{w}");
+    assert!(gone.contains(".claude/superpowers/gone.yaml is a link that leads nowhere"), "{gone}");
+    let not_followed = |path: &str| format!("{path} is a link out of the project, which is not followed");
+    assert_eq!(index.left.agents[0].to_string(), not_followed(".claude/agents/qa.md"));
+    assert_eq!(index.left.skills[0].to_string(), not_followed(".claude/skills/s"));
+}
+
+#[test]
+fn a_linked_folder_inside_the_project_is_followed() {
+    let (_dir, root) = scratch();
+    write(&root, "conf/claude/superpowers/w.yaml", "");
+    write(&root, "conf/claude/agents/qa.md", "---\nname: tester\n---\n");
+    write(&root, "conf/claude/skills/s/SKILL.md", "");
+    symlink("conf/claude", root.join(".claude")).unwrap();
+    let index = Index::read(&root, &Places::default());
+    assert!(index.superpower("w").is_ok() && index.agent("tester").is_some() && index.skill("s").is_some());
+    assert!(index.left.lines().is_empty());
+}
+
+#[test]
+fn an_agent_whose_head_is_odd_is_found_and_the_fault_has_its_place() {
+    let (_dir, root) = scratch();
+    write(&root, ".claude/agents/open.md", "---\nname: opened\ndescription: D\n\nBody");
+    write(&root, ".claude/agents/listed.md", "---\nname: [qa]\ndescription: Kept\n---\n");
+    fs::write(root.join(".claude/agents/latin.md"), b"---\nname: latin\ndescription: caf\xe9\n---\n")
+        .unwrap();
+    let huge = format!("---\nname: huge\nx: {}\n---\n", "y".repeat(200_000));
+    write(&root, ".claude/agents/h.md", &huge);
+    let index = Index::read(&root, &Places::default());
+    let said = |name: &str| {
+        let agent = index.agent(name).unwrap();
+        agent.faults.iter().map(|it| agent.said(it)).collect::<Vec<_>>().join("\n")
+    };
+    assert!(said("opened").ends_with("open.md:1: the line \"---\" that ends the front matter is missing"));
+    assert!(said("listed").ends_with("listed.md:2: \"name\" must be a text"));
+    assert_eq!(index.agent("listed").unwrap().description, "Kept");
+    assert_eq!(said("latin"), "");
+    assert!(index.agent("huge").is_some());
 }
 
 #[test]

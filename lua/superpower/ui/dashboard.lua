@@ -42,16 +42,19 @@ local function collect(root, ask, done)
       end
       runs = runs or {}
       complete(root, runs, ask, function()
-        done({
-          list = list,
-          runs = runs,
-          asks = vim.tbl_filter(function(request)
-            return request.root == root
-          end, require("superpower.permission").queue()),
-          manual = require("superpower.manual").waiting(root),
-          now = os.time() * 1000,
-          icons = require("superpower.config").get().icons,
-        })
+        require("superpower.left").unless_found(root, list, ask, function(left)
+          done({
+            list = list,
+            left = left,
+            runs = runs,
+            asks = vim.tbl_filter(function(request)
+              return request.root == root
+            end, require("superpower.permission").queue()),
+            manual = require("superpower.manual").waiting(root),
+            now = os.time() * 1000,
+            icons = require("superpower.config").get().icons,
+          })
+        end)
       end)
     end)
   end)

@@ -12,6 +12,7 @@ local M = {}
 
 ---@class superpower.OverviewState
 ---@field list table[] superpowers
+---@field left? string[] links that were not followed, where there are no superpowers
 ---@field runs table[] newest first; an unfinished one has its `gate`, `detail` and `live` where they are known
 ---@field asks superpower.Permission[]
 ---@field manual? superpower.InHand
@@ -220,6 +221,9 @@ function M.lines(state, width)
   end
   if #state.list == 0 then
     add({ { " None here yet. :Superpower new NAME makes one.", "SuperpowerDim" } })
+    for _, left in ipairs(state.left or {}) do
+      add({ { " " .. require("superpower.ui.text").line(left), "SuperpowerDim" } })
+    end
   end
   return lines, rows
 end

@@ -1,0 +1,26 @@
+--- Links that are not followed, since they leave the project: said where something seems to be missing.
+local M = {}
+
+--- What is said behind "none here", or "".
+---@param root string
+---@return string
+function M.sentence(root)
+  local found = require("superpower.session").call("left", { root = root })
+  return found and #found > 0 and "; " .. table.concat(found, "; ") or ""
+end
+
+--- The same as a list, where nothing was found.
+---@param root string
+---@param found table[]?
+---@param ask superpower.Ask
+---@param done fun(left: string[]?)
+function M.unless_found(root, found, ask, done)
+  if found and #found > 0 then
+    return done(nil)
+  end
+  ask("left", { root = root }, function(left)
+    done(left)
+  end)
+end
+
+return M

@@ -1,0 +1,51 @@
+//! Links that are not followed, since they lead out of the project: where one is why something is missing, it is said.
+
+use super::walk;
+use serde::Serialize;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// A link that was not followed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Left {
+    /// The link, relative to the project.
+    pub path: PathBuf,
+    /// Whether it leads to something at all.
+    pub leads_somewhere: bool,
+}
+
+impl Left {
+    /// The first link on the way from the project to `path` that is not followed.
+    pub fn on_the_way(root: &Path, path: &Path) -> Option<Self> {
+        let inner = path.strip_prefix(root).ok()?;
+        let mut at = PathBuf::new();
+        for part in inner.components() {
+            at.push(part);
+            let here = root.join(&at);
+            if here.is_symlink() && walk::real_inside(&here, Some(root)).is_none() {
+                return Some(Self { path: at, leads_somewhere: here.exists() });
+            }
+        }
+        None
+    }
+
+    /// The name of what it would be, where it is no folder of several: a file's stem, or a skill's folder.
+    pub fn name(&self, extension: &str) -> Option<String> {
+        if self.path.file_name()? == "SKILL.md" {
+            return Some(self.path.parent()?.file_name()?.to_string_lossy().into_owned());
+        }
+        let is_file = self.path.extension().is_some_and(|own| own == extension || own == "yml");
+        is_file.then(|| self.path.file_stem().map(|stem| stem.to_string_lossy().into_owned()))?
+    }
+}
+
+impl fmt::Display for Left {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = self.path.display();
+        if self.leads_somewhere {
+            write!(out, "{path} is a link out of the project, which is not followed")
+        } else {
+            write!(out, "{path} is a link that leads nowhere")
+        }
+    }
+}
