@@ -49,7 +49,15 @@ describe("text that is drawn", function()
     local function visible(text)
       return nvim:lua("return require('superpower.ui.text').visible(...)", text)
     end
-    for _, text in ipairs({ "❤️", "1️⃣", "👩‍💻", "🏳️‍🌈", "می‌خواهم", "葛󠄀", "Ünïcode — “text” 界面" }) do
+    for _, text in ipairs({
+      "❤️",
+      "1️⃣",
+      "👩‍💻",
+      "🏳️‍🌈",
+      "می‌خواهم",
+      "葛󠄀",
+      "Ünïcode — “text” 界面",
+    }) do
       eq(text, visible(text))
     end
     eq("pass<200c>word ^[<fe0f>^?", visible("pass\226\128\140word \27\239\184\143\127"))

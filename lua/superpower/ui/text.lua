@@ -42,14 +42,14 @@ local function well_formed(text)
   return table.concat(out)
 end
 
---- The first two bytes of every character that may have to be shown.
+--- How every character begins that may have to be shown: all of it but its last byte.
 ---@return table<string, true>
 local function suspects()
   local found = {}
   for _, range in ipairs(require("superpower.ui.hidden").hidden) do
-    -- Characters with the same first two bytes are 64 or more.
+    -- 64 characters in a row begin alike.
     for code = range[1], range[2] + 63, 64 do
-      found[vim.fn.nr2char(math.min(code, range[2]), true):sub(1, 2)] = true
+      found[vim.fn.nr2char(math.min(code, range[2]), true):sub(1, -2)] = true
     end
   end
   return found
@@ -82,7 +82,7 @@ local function unhidden(text)
   suspicious = suspicious or suspects()
   local before
   local out = text:gsub("[%z\1-\127\194-\244][\128-\191]*", function(char)
-    local suspect = suspicious[char:sub(1, 2)]
+    local suspect = suspicious[char:sub(1, -2)]
     local code = suspect and vim.fn.char2nr(char, true)
     if code and is_shown(code, before and vim.fn.char2nr(before, true)) then
       before = nil
