@@ -20,7 +20,7 @@ local function terminal(config)
     pty = true,
     width = 100,
     height = 30,
-    env = { TERM = "xterm-256color", XDG_STATE_HOME = dir },
+    env = { TERM = "xterm-256color", XDG_STATE_HOME = T.state() },
     on_stdout = function(_, data)
       vim.list_extend(bytes, data)
     end,

@@ -11,7 +11,7 @@ local function server()
   T.write(dir .. "/init.lua", init)
   local cmd =
     { vim.v.progpath, "--headless", "-n", "-i", "NONE", "-u", dir .. "/init.lua", "--listen", dir .. "/socket" }
-  local job = vim.fn.jobstart(cmd, { cwd = dir, env = { XDG_STATE_HOME = dir } })
+  local job = vim.fn.jobstart(cmd, { cwd = dir, env = { XDG_STATE_HOME = T.state() } })
   T.finally(function()
     vim.fn.jobstop(job)
   end)

@@ -164,7 +164,7 @@ describe("every line for a shell", function()
             cwd = nvim.project,
             text = true,
             timeout = 30000,
-            env = { SUPERPOWER_NATIVE = T.library(), XDG_STATE_HOME = nvim.dir, DEMO_PACE = "0" },
+            env = { SUPERPOWER_NATIVE = T.library(), XDG_STATE_HOME = T.state(), DEMO_PACE = "0" },
           })
           :wait()
         ok(done.code == 0 or done.code == 3, ("%s: %d\n%s"):format(line, done.code, done.stderr))

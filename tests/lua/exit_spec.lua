@@ -32,7 +32,7 @@ local function left(env, until_screen, keys, words)
     env = vim.tbl_extend("force", {
       TERM = "xterm-256color",
       SUPERPOWER_NATIVE = T.library(),
-      XDG_STATE_HOME = T.dir(),
+      XDG_STATE_HOME = T.state(),
       DEMO_PACE = "0.1",
     }, env),
     on_stdout = function(_, data)

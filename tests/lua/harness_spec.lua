@@ -47,7 +47,7 @@ describe("a child Neovim", function()
     local nvim = T.child()
     eq(nvim.home, nvim:eval("$HOME"))
     eq(nvim.project, nvim:lua("return vim.uv.cwd()"))
-    T.contains(nvim:lua("return vim.fn.stdpath('state')"), nvim.dir)
+    T.contains(nvim:lua("return vim.fn.stdpath('state')"), T.state())
     eq("", nvim:eval("$NVIM_APPNAME"))
   end)
 

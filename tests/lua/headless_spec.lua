@@ -49,7 +49,7 @@ local function headless(command, opts)
   end
   local env = vim.tbl_extend("force", {
     HOME = home,
-    XDG_STATE_HOME = home .. "/state",
+    XDG_STATE_HOME = T.state(),
     XDG_DATA_HOME = home .. "/data",
     XDG_CONFIG_HOME = home .. "/config",
     SUPERPOWER_NATIVE = T.library(),

@@ -268,7 +268,7 @@ describe("a gate", function()
     local function headless(line)
       return T.sh({ vim.v.progpath, "--headless", "-n", "-i", "NONE", "-u", init, "-c", line }, {
         cwd = dir,
-        env = { SUPERPOWER_NATIVE = T.library(), XDG_STATE_HOME = T.dir(), DEMO_PACE = "0" },
+        env = { SUPERPOWER_NATIVE = T.library(), XDG_STATE_HOME = T.state(), DEMO_PACE = "0" },
       })
     end
     local first = headless("Superpower! run " .. bug)

@@ -46,7 +46,7 @@ describe("a project with a run that waits", function()
       pty = true,
       width = 120,
       height = 30,
-      env = { TERM = "xterm-256color", SUPERPOWER_NATIVE = T.library(), XDG_STATE_HOME = T.dir() },
+      env = { TERM = "xterm-256color", SUPERPOWER_NATIVE = T.library(), XDG_STATE_HOME = T.state() },
       on_stdout = function(_, data)
         vim.list_extend(screen, data)
       end,
@@ -125,7 +125,7 @@ describe("a project with a run that waits", function()
       .system({ vim.v.progpath, "--headless", "-n", "-i", "NONE", "-u", init, "README.md", "-c", "sleep 300m", "-c", "qa!" }, {
         cwd = dir,
         text = true,
-        env = { SUPERPOWER_NATIVE = T.library(), XDG_STATE_HOME = T.dir() },
+        env = { SUPERPOWER_NATIVE = T.library(), XDG_STATE_HOME = T.state() },
       })
       :wait(10000)
     ok(not (done.stdout .. done.stderr):find(words, 1, true))

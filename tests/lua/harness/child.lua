@@ -35,7 +35,7 @@ local function environment(self, extra)
     HOME = self.home,
     XDG_CONFIG_HOME = self.home .. "/.config",
     XDG_DATA_HOME = self.home .. "/.local/share",
-    XDG_STATE_HOME = self.home .. "/.local/state",
+    XDG_STATE_HOME = self.state,
     XDG_CACHE_HOME = self.home .. "/.cache",
     XDG_RUNTIME_DIR = self.dir .. "/runtime",
     NVIM_LOG_FILE = self.dir .. "/nvim.log",
@@ -53,10 +53,12 @@ local function environment(self, extra)
   return env
 end
 
---- Starts a child. `dir` is its sandbox.
-function Child.new(root, dir, opts)
-  local self =
-    setmetatable({ root = root, dir = dir, home = dir .. "/home", project = dir .. "/project", opts = opts }, Child)
+--- Starts a child. `dir` is its sandbox, `state` where its user's state is kept.
+function Child.new(root, dir, state, opts)
+  local self = setmetatable(
+    { root = root, dir = dir, home = dir .. "/home", project = dir .. "/project", state = state, opts = opts },
+    Child
+  )
   for _, path in ipairs({ self.home, self.project .. "/.claude", dir .. "/runtime" }) do
     vim.fn.mkdir(path, "p", tonumber("700", 8))
   end

@@ -135,6 +135,19 @@ function T.dir()
   return path
 end
 
+local state_home ---@type string?
+
+--- Where the state of this test's user is kept: the same for all editors that a test starts, as it is for one user's.
+function T.state()
+  if not state_home then
+    state_home = T.dir()
+    T.finally(function()
+      state_home = nil
+    end)
+  end
+  return state_home
+end
+
 function T.write(path, text)
   vim.fn.mkdir(vim.fs.dirname(path), "p")
   local file = assert(io.open(path, "wb"))
@@ -164,7 +177,7 @@ end
 
 --- A child Neovim in a sandbox of its own, stopped when the test ends.
 function T.child(opts)
-  local child = Child.new(T.root, T.dir(), opts or {})
+  local child = Child.new(T.root, T.dir(), T.state(), opts or {})
   T.finally(function()
     child:stop()
   end)

@@ -70,7 +70,7 @@ function Bang.start(command, opts, exit)
   end
   local env = vim.tbl_extend("force", {
     HOME = home,
-    XDG_STATE_HOME = home .. "/state",
+    XDG_STATE_HOME = T.state(),
     XDG_DATA_HOME = home .. "/data",
     XDG_CONFIG_HOME = home .. "/config",
     SUPERPOWER_NATIVE = T.library(),
