@@ -30,8 +30,10 @@ pub struct Config {
     pub prompt: bool,
     /// More places of superpowers, relative to the project.
     pub places: Vec<PathBuf>,
-    /// The plugin's own store, outside of projects; trust is kept there.
+    /// Our state, outside of projects; where the environment says, if it is not given.
     pub state_dir: Option<PathBuf>,
+    /// Where older versions kept the answers about trust. They are taken over once.
+    pub old_state_dir: Option<PathBuf>,
     /// How many finished runs a project keeps.
     pub keep_runs: usize,
     /// Bytes of raw output that are kept of one launch.
@@ -76,6 +78,7 @@ impl Default for Config {
             prompt: false,
             places: Vec::new(),
             state_dir: None,
+            old_state_dir: None,
             keep_runs: 50,
             max_output: 256 << 20,
             max_log: 4 << 20,

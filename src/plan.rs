@@ -74,9 +74,15 @@ impl Plan {
     }
 
     /// The plan of a run that stands in a journal: its inputs were looked at when they were given, and those that held
-    /// a secret are masked there, which no type allows.
+    /// a secret are masked there, which no type allows. What the declaration does not name came with another tool's
+    /// run, and is kept.
     pub fn kept(declaration: Declaration, given: &Inputs) -> Self {
-        let mut inputs = Inputs::new();
+        let named = |key: &String| declaration.inputs.iter().any(|input| input.name.value == *key);
+        let mut inputs: Inputs = given
+            .iter()
+            .filter(|(key, _)| !named(key))
+            .map(|(key, value)| (key.clone(), value.clone()))
+            .collect();
         for input in &declaration.inputs {
             let name = &input.name.value;
             let default = || input.default.as_ref().map(|default| default.value.clone());

@@ -96,7 +96,10 @@ function M.resume(words)
     end
   end
   if #words <= 1 then
-    vim.list_extend(out, { "answer=old", "answer=new", "answer=go-on", "answer=look-again" })
+    local answers = { "old", "new", "go-on", "look-again", "adopt", "trust" }
+    for _, answer in ipairs(answers) do
+      table.insert(out, "answer=" .. answer)
+    end
   end
   return out
 end
@@ -104,7 +107,7 @@ end
 ---@param words string[]
 ---@return string[]
 function M.approve(words)
-  return #words == 0 and { "answer=go-on", "answer=look-again" } or {}
+  return #words == 0 and { "answer=go-on", "answer=look-again", "answer=trust" } or {}
 end
 
 ---@param words string[]

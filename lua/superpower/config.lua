@@ -227,7 +227,8 @@ function M.for_engine(config)
       out[option.path] = full(config[option.path])
     end
   end
-  out.state_dir = vim.fs.joinpath(vim.fn.stdpath("state") --[[@as string]], "superpower")
+  -- The engine's own state lies beside it, the same for every editor; what is here it takes over.
+  out.old_state_dir = vim.fs.joinpath(vim.fn.stdpath("state") --[[@as string]], "superpower")
   out.headless = require("superpower.notify").headless()
   return out
 end

@@ -8,18 +8,21 @@ local M = {}
 local questions = {}
 
 questions["missing-inputs"] = function(err, fields, go)
-  require("superpower.inputs").ask(
-    fields.root,
-    fields.name,
-    err.data and err.data.inputs or {},
-    fields.inputs or {},
-    go
-  )
+  local data = err.data or {}
+  -- What a run that is taken over has already, then what was given with the verb.
+  local given = vim.tbl_extend("force", {}, fields.inputs or {}, data.given or {})
+  require("superpower.inputs").ask(fields.root, fields.name or data.name, data.inputs or {}, given, go)
 end
+
+--- The verbs that take inputs. The others say what is missing, and how to give it.
+local takes_inputs = { run = true, resume = true }
 
 questions["untrusted"] = function(err, fields, go)
   require("superpower.trust").ask(fields.root, fields.name, err.data or {}, go)
 end
+
+-- A run that is not ours: the same sheet, with what its files claim on top.
+questions["foreign-run"] = questions["untrusted"]
 
 ---@param lines any
 ---@param prompt string
@@ -77,6 +80,9 @@ function M.call(op, fields, callback, rounds)
   rounds = rounds or 0
   require("superpower.session").ask(op, fields, function(value, err)
     local question = err and questions[err.code]
+    if err and err.code == "missing-inputs" and not takes_inputs[op] then
+      question = nil
+    end
     if not err or not question or rounds > 5 or require("superpower.notify").headless() then
       callback(err, value)
       return

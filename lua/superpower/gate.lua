@@ -7,6 +7,7 @@ local M = {}
 ---@field root string
 ---@field run_id string
 ---@field gate string
+---@field trust? string the digest of what it showed as changed since it was trusted
 
 local shown ---@type superpower.GateShown? the gate that this editor last showed
 local open ---@type superpower.GateWindow?
@@ -85,6 +86,7 @@ local function from_window(window, decision, comment, done)
     comment = comment,
     run_id = window.run.run_id,
     gate = window.run.gate.id,
+    trust = window.review.trust and window.review.trust.digest,
   }, function(err)
     window.deciding = false
     if err then -- it may have been decided elsewhere meanwhile
@@ -118,7 +120,8 @@ local function show(run, review)
   if open and open.window:is_open() and not read then
     open.window:close()
   end
-  shown = { root = run.root, run_id = run.run_id, gate = run.gate.id }
+  local trust = review.trust and review.trust.digest or nil
+  shown = { root = run.root, run_id = run.run_id, gate = run.gate.id, trust = trust }
   open = require("superpower.ui.gate").open(run, review, from_window, function(window)
     if open == window then
       open = nil

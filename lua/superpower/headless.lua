@@ -114,6 +114,8 @@ function M.code(verb, run)
     return verb == "cancel" and 0 or 1
   elseif run.state == "paused" and run.reason == "gate" then
     return 3
+  elseif run.state == "paused" and run.reason == "trust" then
+    return 2
   elseif run.state == "paused" and run.reason == "user" and verb == "pause" then
     return 0
   end
@@ -208,9 +210,6 @@ end
 local function refused(verb, err)
   local how = answers[err.code]
   local words = require("superpower.faults").text(err)
-  if err.code == "untrusted" and verb ~= "run" then
-    words = words:gsub(":Superpower run %S+", ":Superpower resume")
-  end
   pcall(settle) -- what the engine has said before comes before
   say(words .. (how and "\n  " .. how or ""))
   return quit(M.refusal(verb, err))

@@ -9,6 +9,7 @@ local next_step = {
   ["needs-human"] = "Answer with :Superpower retry ANSWER.",
   interrupted = ":Superpower resume goes on.",
   user = ":Superpower resume goes on.",
+  trust = ":Superpower resume shows it and asks.",
 }
 
 local halted = {} ---@type table<string, superpower.PausedEvent> by root, until the snapshot has the words for it

@@ -38,8 +38,8 @@ project.]],
     default = "ask",
     enum = { "ask", "always" },
     engine = true,
-    help = [["ask" shows what a declaration will do before its first run, and again when it or an agent or skill file
-that it names has changed. "always" never asks.]],
+    help = [["ask" shows what a superpower will do before its first run, and again when it, an agent or a skill that it
+names, or a file that its agents' own tools read or execute has changed. "always" never asks. |superpower-trust|]],
   },
   {
     path = "conditions",

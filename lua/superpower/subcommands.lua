@@ -82,7 +82,7 @@ M.run = {
 
 M.resume = {
   desc = "go on with a paused run",
-  usage = "[NAME|RUN_ID] [answer=old|new|go-on|look-again]",
+  usage = "[NAME|RUN_ID] [key=value …] [answer=old|new|go-on|look-again|adopt|trust]",
   bang = true,
   complete = complete.resume,
   impl = function(rest, bang)
@@ -90,21 +90,26 @@ M.resume = {
     if not words then
       return refuse(assert(err), bang)
     end
-    local which, answer
+    local which ---@type string?
+    if words[1] and not words[1]:find("=", 1, true) then
+      which = table.remove(words, 1)
+    end
     for _, word in ipairs(words) do
-      local given = word:match("^answer=(.*)$")
-      if given then
-        answer = given
-      elseif which then
+      if not word:find("=", 1, true) then
         return refuse(('resume takes one run, not also "%s"'):format(word), bang)
-      else
-        which = word
       end
     end
+    local inputs, problem = args.pairs(words)
+    if not inputs then
+      return refuse(assert(problem), bang)
+    end
+    local answer = inputs.answer
+    inputs.answer = nil
+    local fields = { answer = answer, inputs = next(inputs) and inputs or nil }
     if bang then
-      require("superpower.headless").drive("resume", "resume", { which = which, answer = answer })
+      require("superpower.headless").drive("resume", "resume", vim.tbl_extend("force", fields, { which = which }))
     else
-      require("superpower.verbs").resume(which, { answer = answer }, say)
+      require("superpower.verbs").resume(which, fields, say)
     end
   end,
 }

@@ -1,77 +1,6 @@
---- The first run of a declaration shows what it will do and asks. The engine keeps the answer and notices changed bytes.
+--- What a run will do is shown before it does it, and asked about. The engine keeps the answer and notices changed bytes.
 --- The sheet is a decision like a gate: no stray key trusts anything, and closing it starts nothing.
 local M = {}
-
----@class superpower.Sheet
----@field superpower string
----@field version? string
----@field path? string
----@field stages? { position: integer, label: string, actor?: string, kind: string, file?: string }[]
----@field files? (string|{ path: string })[]
-
----@param path string
----@param root string
----@return string
-local function short(path, root)
-  if vim.startswith(path, root .. "/") then
-    return path:sub(#root + 2)
-  end
-  return vim.fn.fnamemodify(path, ":~")
-end
-
---- The sheet, and which row stands for which file.
----@param sheet superpower.Sheet
----@param root string
----@param width integer
----@return superpower.Line[] lines, table<integer, string> files
-function M.lines(sheet, root, width)
-  local text = require("superpower.ui.text")
-  local lines, files, named = {}, {}, {} ---@type superpower.Line[], table<integer, string>, table<string, true>
-  local function add(line, file)
-    table.insert(lines, line)
-    if file then
-      files[#lines], named[file] = file, true
-    end
-  end
-  if sheet.path then
-    add({ { "  " .. text.path(text.line(short(sheet.path, root)), width - 2), "SuperpowerPath" } }, sheet.path)
-    add({ { "" } })
-  end
-  local actors = 12
-  for _, stage in ipairs(sheet.stages or {}) do
-    actors = math.max(actors, math.min(34, text.width(("%s %s"):format(stage.kind, stage.actor or ""))))
-  end
-  for _, stage in ipairs(sheet.stages or {}) do
-    local number = { (" %3d  "):format(stage.position), "SuperpowerNumber" }
-    local gate = stage.kind == "gate"
-    local what = gate and "asks you" or text.line(("%s %s"):format(stage.kind, stage.actor or ""))
-    local file = stage.file and stage.file ~= "" and stage.file or nil
-    local tail = file and text.line(short(file, root)) or text.line(stage.label or "")
-    if not file and not gate and not (stage.actor or ""):find(":", 1, true) then
-      tail = "no file of it is found here" -- one with a namespace belongs to the agent's own plugins
-    end
-    add({
-      number,
-      { text.fit(what, actors) .. "  ", gate and "SuperpowerGate" or "SuperpowerLabel" },
-      {
-        (file and text.path or text.cut)(tail, math.max(8, width - actors - 8)),
-        file and "SuperpowerPath" or "SuperpowerNote",
-      },
-    }, file)
-  end
-  for _, file in ipairs(sheet.files or {}) do
-    local path = type(file) == "table" and file.path or file --[[@as string]]
-    if not named[path] and not named[vim.fs.joinpath(root, path)] then
-      if not named[""] then
-        named[""] = true
-        add({ { "" } })
-        add({ { "Other files that it names", "SuperpowerHeading" } })
-      end
-      add({ { "  " .. text.path(text.line(short(path, root)), width - 2), "SuperpowerPath" } }, path)
-    end
-  end
-  return lines, files
-end
 
 ---@param root string
 ---@param name string
@@ -85,16 +14,28 @@ local function grant(root, name, digest)
   return err == nil
 end
 
+---@param sheet superpower.Sheet
+---@param data { changed?: boolean }
+---@return string
+local function state_of(sheet, data)
+  if sheet.claim then
+    return "not begun by you"
+  elseif data.changed then
+    return "changed since you trusted it"
+  end
+  return sheet.older and "trusted in an older form" or "not yet trusted"
+end
+
 ---@param root string
 ---@param name string?
----@param data { digest?: string, changed?: boolean, sheet?: superpower.Sheet }
+---@param data { digest?: string, changed?: boolean, sheet?: superpower.Sheet, answer?: string }
 ---@param go superpower.Answered
 function M.ask(root, name, data, go)
   local sheet = data.sheet or { superpower = name or "?" }
   local float = require("superpower.ui.float")
   local text = require("superpower.ui.text")
   local width = float.wide(90)
-  local lines, files = M.lines(sheet, root, width - 2)
+  local lines, files = require("superpower.ui.trust").lines(sheet, width - 2)
   table.insert(lines, { { "" } })
   for _, line in
     ipairs(
@@ -111,13 +52,17 @@ function M.ask(root, name, data, go)
     end
     answered = true
     window:close()
-    go(trusted and grant(root, name or sheet.superpower, data.digest) and {} or nil)
+    if not trusted or not grant(root, sheet.superpower or name, data.digest) then
+      return go(nil)
+    end
+    -- What a file claims about a run needs an answer of its own: it is no part of what is trusted.
+    go({ answer = data.answer == "adopt" and "adopt" or nil })
   end
   local title = ("%s%s"):format(sheet.superpower or name or "?", sheet.version and " " .. sheet.version or "")
   window = require("superpower.ui.decision").open({
     filetype = "superpower-trust",
     title = { { " " .. text.cut(text.line(title), 40) .. ": what it will do ", "SuperpowerTitle" } },
-    right = { { data.changed and " changed since you trusted it " or " not yet trusted ", "SuperpowerGate" } },
+    right = { { (" %s "):format(state_of(sheet, data)), "SuperpowerGate" } },
     help = "Trust",
     width = 90,
     height = require("superpower.ui.page").rows(lines, width - 1),
@@ -139,7 +84,8 @@ function M.ask(root, name, data, go)
         fn = function()
           local file = files[vim.api.nvim_win_get_cursor(0)[1]]
           if file then
-            local path = vim.startswith(file, "/") and file or vim.fs.joinpath(root, file)
+            local outside = vim.startswith(file, "/") or vim.startswith(file, "~")
+            local path = outside and vim.fs.normalize(file) or vim.fs.joinpath(root, file)
             vim.cmd("tab sview " .. vim.fn.fnameescape(path))
           end
         end,

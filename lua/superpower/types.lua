@@ -105,7 +105,7 @@
 ---@field version? string
 ---@field root string
 ---@field state "running"|"paused"|"complete"|"cancelled"|"rejected"
----@field reason? "gate"|"interrupted"|"user"|"failed"|"blocked"|"auth"|"needs-human"
+---@field reason? "gate"|"interrupted"|"user"|"failed"|"blocked"|"auth"|"needs-human"|"trust"
 ---@field detail? string
 ---@field current_stage integer
 ---@field total integer
@@ -139,6 +139,7 @@
 ---@field from? integer
 ---@field files superpower.ReviewFile[]
 ---@field note? string
+---@field trust? { digest: string, files: superpower.TrustChange[] } what changed since it was trusted
 
 ---@alias superpower.Chunk { [1]: string, [2]: string? } text and highlight group
 ---@alias superpower.Line superpower.Chunk[]

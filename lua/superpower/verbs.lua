@@ -79,7 +79,7 @@ function M.run(name, opts, callback)
 end
 
 ---@param which string?
----@param opts? { root?: string, answer?: string }
+---@param opts? { root?: string, answer?: string, inputs?: table<string, any> }
 ---@param callback? superpower.Callback
 function M.resume(which, opts, callback)
   opts = opts or {}
@@ -94,7 +94,7 @@ function M.resume(which, opts, callback)
     end
     flow.call(
       "resume",
-      { root = root, which = which, answer = opts.answer },
+      { root = root, which = which, answer = opts.answer, inputs = opts.inputs },
       then_show(root, function(err, value)
         done(err, value)
         if not err and not require("superpower.notify").headless() then
@@ -154,6 +154,7 @@ end
 ---@field comment? string
 ---@field run_id? string
 ---@field gate? string
+---@field trust? string the digest of what the gate showed as changed since it was trusted
 ---@field answer? string
 ---@field root? string
 
@@ -166,6 +167,7 @@ function M.decide(opts, callback)
     comment = opts.comment ~= "" and opts.comment or nil,
     run_id = opts.run_id,
     gate = opts.gate,
+    trust = opts.decision == "approve" and opts.trust or nil,
     answer = opts.answer,
   }, callback, true)
 end

@@ -18,6 +18,7 @@ pub mod projection;
 pub mod signals;
 pub mod start;
 mod tell;
+pub mod trust;
 pub mod unwritten;
 
 use crate::config::Config;
@@ -98,6 +99,8 @@ pub struct Drive {
     looked: Option<gate_review::Looked>,
     /// The tree at the last look.
     last_tree: Option<TreeId>,
+    /// Files that the user's trust covers, as they were read last.
+    trusted: crate::project::trust::Cache,
     /// Processes of an earlier drive; none where there was none.
     left_behind: Option<Vec<ProcessRecord>>,
     /// When `squad.json` may be written next, and whether there is something new to write.
@@ -192,6 +195,7 @@ impl Drive {
         }
         while !self.pending.is_empty() {
             self.decide();
+            self.check_trust();
             if self.pending.is_empty() {
                 break;
             }

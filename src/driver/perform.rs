@@ -43,6 +43,7 @@ impl Drive {
                 let looked = self.looked.take();
                 let (hurry, secrets) = (&self.shared.hurry, &self.host.secrets);
                 gate_review::make(hurry, &self.root, &self.dir, &self.run, stage, looked, secrets);
+                self.say_what_lapsed();
             }
             Effect::Log(line) => self.log(&line),
             Effect::Say(text) => {

@@ -305,6 +305,7 @@ impl Parts<'_> {
             keeper,
             looked: None,
             last_tree: None,
+            trusted: Default::default(),
             log: Log::new(self.root, self.host.config.max_log),
             host: self.host,
             root: self.root.to_owned(),

@@ -1,16 +1,14 @@
 //! Whether a run on disk may be taken up at all: one that is ours and whole is; what somebody else's files claim, and
 //! what has lost records, needs a human's yes first.
 
-use super::loaded;
 use super::questions::{Answers, Choice};
-use super::{Engine, Refusal};
+use super::{Engine, Refusal, trusted};
 use crate::config::Trust;
 use crate::driver::open::Opened;
 use crate::driver::start::Admission;
-use crate::project::trust::Subject;
 use crate::run::log::count;
 use crate::run::state::{Done, Step};
-use serde_json::{Value, json};
+use serde_json::json;
 use std::path::Path;
 
 /// The code of the refusal of a run that is not ours.
@@ -91,9 +89,11 @@ fn foreign(engine: &Engine, root: &Path, opened: &Opened) -> Refusal {
         claim.join(", ")
     );
     let mut data = json!({ "claim": claim, "name": name, "run_id": opened.run.run_id });
-    if let Some((digest, sheet)) = sheet(engine, root, opened) {
+    let claimed = format!("{}: so its own files say", claim.join(", "));
+    if let Some((digest, sheet)) = trusted::sheet_of(engine, root, opened, claimed) {
         data["digest"] = json!(digest);
         data["sheet"] = sheet;
+        data["answer"] = json!("adopt");
     }
     Refusal::with(FOREIGN, message, data)
 }
@@ -114,16 +114,6 @@ fn claim(opened: &Opened) -> Vec<String> {
         claim.push(format!("{} as passed", count(gates, "gate")));
     }
     claim
-}
-
-/// What would be driven: the declaration that the run brings along.
-fn sheet(engine: &Engine, root: &Path, opened: &Opened) -> Option<(String, Value)> {
-    let bytes = opened.dir.declaration(&opened.declaration).ok()?;
-    let path = opened.dir.path().join(&opened.declaration);
-    let index = loaded::index(engine, root);
-    let text = String::from_utf8_lossy(&bytes);
-    let subject = Subject::read(root, &index, &path, &text, &opened.run.plan.declaration);
-    Some((subject.digest, json!(subject.sheet)))
 }
 
 /// Whether a refusal says that a run is not ours.

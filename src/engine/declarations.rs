@@ -1,10 +1,12 @@
 //! Operations about declarations: finding, checking, planning, trusting. None of them starts anything.
 
-use super::loaded::{Loaded, context, index, is_trusted};
-use super::{Engine, Refusal, file};
+use super::loaded::{Loaded, context, index};
+use super::trusted::Judged;
+use super::{Engine, Refusal, file, trusted};
 use crate::declaration::model::{Input, InputKind};
 use crate::diagnostic::Severity;
 use crate::project::root;
+use crate::project::trust::Trust;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -103,20 +105,11 @@ pub fn input_view(input: &Input) -> Value {
 
 pub fn trust(engine: &Engine, request: &Named) -> Answer {
     let loaded = Loaded::find(engine, &request.root, &request.name)?;
-    let subject = loaded.subject(&request.root)?;
-    let trusted = is_trusted(engine, &subject);
-    Ok(json!({ "trusted": trusted, "digest": subject.digest, "sheet": subject.sheet }))
+    let Judged { subject, trust, .. } = Judged::loaded(engine, &request.root, &loaded, None)?;
+    Ok(json!({ "trusted": trust == Trust::Trusted, "digest": subject.digest, "sheet": subject.sheet }))
 }
 
 pub fn trust_grant(engine: &Engine, request: &Grant) -> Answer {
-    let loaded = Loaded::find(engine, &request.root, &request.name)?;
-    let Some(dir) = engine.config().state_dir else {
-        return Err(Refusal::new(
-            "no-state-dir",
-            "the answer cannot be kept: no \"state_dir\" was configured",
-        ));
-    };
-    let kept = loaded.subject(&request.root)?.grant(&dir, &request.digest);
-    kept.map_err(|error| Refusal::new("not-kept", error))?;
+    trusted::grant(engine, &request.root, &request.name, &request.digest)?;
     Ok(json!({}))
 }

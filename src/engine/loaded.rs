@@ -3,12 +3,10 @@
 use super::declarations::input_view;
 use super::{Engine, Refusal, file};
 use crate::check::{Checked, Context, Left};
-use crate::config::Trust;
 use crate::diagnostic::Severity;
 use crate::harness::resolve;
 use crate::plan::{InputError, Inputs, Plan};
 use crate::project::links::Left as Link;
-use crate::project::trust;
 use crate::project::{Index, Named, Places, SuperpowerFile};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -57,64 +55,24 @@ impl Loaded {
             format!("\"{}\" has errors and was not started:\n{}", self.file.name, errors.join("\n"));
         Refusal::with("invalid-declaration", message, json!({ "lines": errors, "path": self.file.path }))
     }
-
-    /// What an answer to "do you trust this" covers.
-    pub fn subject(&self, root: &Path) -> Result<trust::Subject, Refusal> {
-        let Some(declaration) = &self.checked.declaration else { return Err(self.invalid()) };
-        let text = String::from_utf8_lossy(&self.bytes);
-        Ok(trust::Subject::read(root, &self.index, &self.file.path, &text, declaration))
-    }
-
-    /// Refuses unless the user agreed to exactly these bytes.
-    pub fn require_trust(&self, engine: &Engine, root: &Path) -> Result<(), Refusal> {
-        let subject = self.subject(root)?;
-        if is_trusted(engine, &subject) {
-            return Ok(());
-        }
-        let differs =
-            |dir: &Path| matches!(subject.state(dir), trust::Trust::Untrusted { changed: true, .. });
-        let changed = engine.config().state_dir.as_deref().is_some_and(differs);
-        let message = format!(
-            "\"{}\" {}; look at what it does and agree with :Superpower run {0} in the editor, or set \
-             trust = \"always\" in vim.g.superpower",
-            self.file.name,
-            if changed { "has changed since you trusted it" } else { "was not run here before" },
-        );
-        Err(Refusal::with(
-            "untrusted",
-            message,
-            json!({ "digest": subject.digest, "changed": changed, "sheet": subject.sheet, "name": self.file.name }),
-        ))
-    }
-
-    /// Refuses where a stage's harness has no program.
-    pub fn require_harness(
-        &self,
-        engine: &Engine,
-        plan: &Plan,
-        harness: Option<&str>,
-    ) -> Result<(), Refusal> {
-        let host = engine.host();
-        for stage in (0..plan.total()).filter(|&stage| plan.acts(stage)) {
-            let own = plan.stage(stage).harness.as_ref().map(|harness| harness.value.as_str());
-            let name = own.or(harness).unwrap_or(&host.config.harness);
-            let resolved = resolve(name, &host.harnesses).map_err(|missing| {
-                Refusal::with("no-harness", &missing, json!({ "harness": missing.harness }))
-            })?;
-            if host.config.headless && resolved.name == "manual" {
-                let message = "the harness \"manual\" needs somebody at the editor; set another harness for headless use";
-                return Err(Refusal::with("no-harness", message, json!({ "harness": "manual" })));
-            }
-        }
-        Ok(())
-    }
 }
 
-/// Whether the user agreed to exactly these bytes, or to whatever comes.
-pub fn is_trusted(engine: &Engine, subject: &trust::Subject) -> bool {
-    let config = engine.config();
-    let agreed = |dir| subject.state(dir) == trust::Trust::Trusted;
-    config.trust == Trust::Always || config.state_dir.as_deref().is_some_and(agreed)
+/// Refuses where a stage's harness has no program.
+pub fn require_harness(engine: &Engine, plan: &Plan, harness: Option<&str>) -> Result<(), Refusal> {
+    let host = engine.host();
+    for stage in (0..plan.total()).filter(|&stage| plan.acts(stage)) {
+        let own = plan.stage(stage).harness.as_ref().map(|harness| harness.value.as_str());
+        let name = own.or(harness).unwrap_or(&host.config.harness);
+        let resolved = resolve(name, &host.harnesses).map_err(|missing| {
+            Refusal::with("no-harness", &missing, json!({ "harness": missing.harness }))
+        })?;
+        if host.config.headless && resolved.name == "manual" {
+            let message =
+                "the harness \"manual\" needs somebody at the editor; set another harness for headless use";
+            return Err(Refusal::with("no-harness", message, json!({ "harness": "manual" })));
+        }
+    }
+    Ok(())
 }
 
 /// What is in a project.

@@ -4,6 +4,7 @@
 //! is a function over a typed request; [`ops`] has the table.
 
 mod admission;
+mod adoption;
 mod asks;
 mod assist;
 mod checks;
@@ -22,6 +23,7 @@ mod readings;
 mod refusal;
 mod schema;
 mod shapes;
+mod trusted;
 mod verbs;
 mod views;
 mod which;
@@ -66,6 +68,8 @@ pub struct Engine {
     starting: Mutex<Vec<(ThreadId, Arc<Handle>)>>,
     asks: asks::Asks,
     readings: readings::Readings,
+    /// Trust sheets that were shown last.
+    shown: Mutex<Vec<trusted::Shown>>,
     leaving: AtomicBool,
     /// What the asks' thread wants of git is not waited for.
     hurry: Hurry,

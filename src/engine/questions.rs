@@ -1,12 +1,13 @@
 //! What a verb may have to ask before it drives: trust, an edited declaration, files that changed after the approval.
 //! A question is a refusal that names its answers; the verb is called again with them.
 
-use super::loaded::Loaded;
-use super::{Engine, Refusal};
+use super::loaded::{Loaded, index, input_refusal, require_harness};
+use super::{Engine, Refusal, trusted};
 use crate::driver::gate_review;
 use crate::driver::open::{Opened, digest};
-use crate::plan::Plan;
+use crate::plan::{InputError, Inputs, Plan};
 use crate::process::{Environment, Secrets};
+use crate::project::Index;
 use crate::run::drift::{Drift, compare};
 use crate::run::event::Event;
 use crate::run::state::Reason;
@@ -21,25 +22,57 @@ pub enum Choice {
     Old,
     /// The declaration as it is.
     New,
-    /// Go on although files under review have changed since the approval.
+    /// Continue although files under review have changed since the approval.
     GoOn,
     /// Look at them again.
     LookAgain,
-    /// A run that is not ours becomes ours.
+    /// Take over a run of somebody else's, with what its files claim.
     Adopt,
-    /// Continue without what the journal has lost.
+    /// Agree to what has changed since the last yes.
+    Trust,
+    /// Continue a damaged run from what is left of it.
     Repair,
 }
+
+/// The words for the choices, as they are typed.
+const WORDS: [(&str, Choice); 7] = [
+    ("old", Choice::Old),
+    ("new", Choice::New),
+    ("go-on", Choice::GoOn),
+    ("look-again", Choice::LookAgain),
+    ("adopt", Choice::Adopt),
+    ("trust", Choice::Trust),
+    ("repair", Choice::Repair),
+];
 
 /// The answers given so far, as in `new,go-on`: one verb may have to ask more than one question.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
-pub struct Answers(Vec<Choice>);
+pub struct Answers {
+    choices: Vec<Choice>,
+    /// The digest of what was shown as changed, and is agreed to.
+    shown: Option<String>,
+}
 
 impl Answers {
-    /// Whether this one was given.
+    /// Whether this answer was given.
     pub fn has(&self, choice: Choice) -> bool {
-        self.0.contains(&choice)
+        self.choices.contains(&choice)
+    }
+
+    /// Those that continue with the declaration that the run keeps.
+    pub fn old() -> Self {
+        Self { choices: vec![Choice::Old], shown: None }
+    }
+
+    /// The same, with a yes to what a gate's window showed as changed.
+    pub fn agreeing(&self, shown: Option<&String>) -> Self {
+        Self { shown: shown.cloned(), ..self.clone() }
+    }
+
+    /// Whether they agree to what has this digest and was agreed to before in another form.
+    pub fn agree(&self, digest: &str) -> bool {
+        self.has(Choice::Trust) || self.shown.as_deref() == Some(digest)
     }
 }
 
@@ -47,18 +80,17 @@ impl TryFrom<String> for Answers {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
-        let choice = |word: &str| match word {
-            "old" => Ok(Choice::Old),
-            "new" => Ok(Choice::New),
-            "go-on" => Ok(Choice::GoOn),
-            "look-again" => Ok(Choice::LookAgain),
-            "adopt" => Ok(Choice::Adopt),
-            "repair" => Ok(Choice::Repair),
-            _ => Err(format!(
-                "unknown answer \"{word}\"; expected old, new, go-on, look-again, adopt or repair"
-            )),
+        let choice = |word: &str| {
+            let known = WORDS.iter().find(|(known, _)| *known == word);
+            known.map(|(_, choice)| *choice).ok_or_else(|| {
+                let names = WORDS.map(|(known, _)| known);
+                let hint = crate::suggest::did_you_mean(word, names);
+                let (last, others) = names.split_last().expect("there are words");
+                format!("unknown answer \"{word}\"{hint}; expected {} or {last}", others.join(", "))
+            })
         };
-        text.split(',').map(choice).collect::<Result<_, _>>().map(Self)
+        let choices = text.split(',').map(choice).collect::<Result<_, _>>()?;
+        Ok(Self { choices, shown: None })
     }
 }
 
@@ -76,12 +108,13 @@ pub fn nested(what: &str) -> Result<(), Refusal> {
 }
 
 /// What every verb that drives asks first: an edited declaration, trust, and the harness. Gives the events that the
-/// answers come to.
+/// answers come to. `drives` is false where an open gate is only shown again: what has changed stands in its window.
 pub fn before_driving(
     engine: &Engine,
     root: &Path,
     opened: &Opened,
     answers: &Answers,
+    drives: bool,
 ) -> Result<Vec<Event>, Refusal> {
     let run = &opened.run;
     if let Some((input, variables)) = opened.hidden.iter().next() {
@@ -97,35 +130,87 @@ pub fn before_driving(
             json!({ "input": input, "variables": variables }),
         ));
     }
-    // Without its file the run goes on with the copy that it kept, which was agreed to when it began.
-    let loaded = match Loaded::find(engine, root, run.plan.name()) {
-        Ok(loaded) => loaded,
-        Err(gone) => {
-            let name = run.plan.name();
-            let why = if gone.code == "unknown-superpower" { "is no longer there" } else { &gone.message };
-            engine.say_answer(
-                root,
-                &format!("{name} goes on with the declaration that it kept: the file of it {why}"),
-            );
-            return Ok(Vec::new());
-        }
-    };
-    let edited = drift(opened, &loaded, answers)?;
-    if loaded.checked.declaration.is_some() {
-        loaded.require_trust(engine, root)?;
-        loaded.require_harness(engine, edited.as_ref().unwrap_or(&run.plan), run.harness.as_deref())?;
+    let next = next(engine, root, opened, answers)?;
+    let mut events = trusted::before_driving(engine, root, opened, &next, answers, drives)?;
+    if let Some(why) = &next.gone {
+        let words =
+            format!("{} continues with the declaration that it kept: the file of it {why}", run.plan.name());
+        engine.say_answer(root, &words);
     }
-    let Some(edited) = edited else { return Ok(Vec::new()) };
+    require_harness(engine, next.edited.as_ref().unwrap_or(&run.plan), run.harness.as_deref())?;
+    let Some(edited) = next.edited else { return Ok(events) };
     let declaration = opened
         .dir
-        .keep_declaration(&loaded.bytes)
+        .keep_declaration(&next.bytes)
         .map_err(|error| Refusal::new("disk", format!("cannot keep the edited declaration: {error}")))?;
     let version = edited.declaration.version.value;
-    let digest = Some(digest(&loaded.bytes));
-    Ok(vec![Event::DeclarationReplaced { declaration, digest, version }])
+    let digest = Some(digest(&next.bytes));
+    events.push(Event::DeclarationReplaced { declaration, digest, version });
+    Ok(events)
 }
 
-/// The plan of an edited declaration that the run is to go on with, if it is another one.
+/// What a verb would drive next.
+pub struct Next {
+    /// The plan of the edited declaration; none where the run continues with the one that it keeps.
+    pub edited: Option<Plan>,
+    /// The bytes of the declaration that counts.
+    pub bytes: Vec<u8>,
+    /// What is in the project.
+    pub index: Index,
+    /// Why its file is not looked at, where it is not.
+    gone: Option<String>,
+}
+
+/// The declaration that the run would continue with, by the answers given.
+pub fn next(engine: &Engine, root: &Path, opened: &Opened, answers: &Answers) -> Result<Next, Refusal> {
+    let name = opened.run.plan.name();
+    let kept = |index, gone| {
+        let bytes = opened.dir.declaration(&opened.declaration);
+        let bytes = bytes.map_err(|error| {
+            Refusal::new(
+                "unreadable-run",
+                format!("the declaration that {name} keeps cannot be read: {error}"),
+            )
+        })?;
+        Ok(Next { edited: None, bytes, index, gone })
+    };
+    let loaded = match Loaded::find(engine, root, name) {
+        Ok(loaded) => loaded,
+        Err(gone) => {
+            let missing = gone.code == "unknown-superpower";
+            let why = if missing { "is no longer there".to_owned() } else { gone.message };
+            return kept(index(engine, root), Some(why));
+        }
+    };
+    match drift(opened, &loaded, answers)? {
+        Some(edited) => {
+            Ok(Next { edited: Some(edited), bytes: loaded.bytes, index: loaded.index, gone: None })
+        }
+        None => kept(loaded.index, None),
+    }
+}
+
+/// Refuses inputs that a run does not have; of those that it has none is changed, which is said.
+pub fn known_inputs(engine: &Engine, root: &Path, opened: &Opened, given: &Inputs) -> Result<(), Refusal> {
+    let plan = &opened.run.plan;
+    let declared = |key: &String| plan.declaration.inputs.iter().any(|input| input.name.value == *key);
+    for (key, value) in given.iter().filter(|(key, _)| !plan.inputs.contains_key(*key) || declared(key)) {
+        if !declared(key) {
+            let known = plan.declaration.inputs.iter().map(|input| input.name.value.clone()).collect();
+            let hint = String::new();
+            return Err(input_refusal(InputError::Unknown { key: key.clone(), known, hint }));
+        }
+        let kept = plan.inputs.get(key).map_or("", String::as_str);
+        if kept != value {
+            let words =
+                format!("the input \"{key}\" of {} stays \"{kept}\": resume does not change it", plan.name());
+            engine.say_answer(root, &words);
+        }
+    }
+    Ok(())
+}
+
+/// The plan of an edited declaration that the run is to continue with, if it is another one.
 fn drift(opened: &Opened, loaded: &Loaded, answers: &Answers) -> Result<Option<Plan>, Refusal> {
     let run = &opened.run;
     let kept = || opened.dir.declaration(&opened.declaration);

@@ -1,9 +1,10 @@
 //! Operations that drive: run, resume, decide, retry, skip, pause, cancel, and the answers that a drive waits for.
 
 use super::admission::{admit, is_foreign};
-use super::loaded::Loaded;
-use super::questions::{Answers, before_driving, look_again, nested};
-use super::{Engine, Refusal, which};
+use super::adoption::Taking;
+use super::loaded::{Loaded, require_harness};
+use super::questions::{Answers, before_driving, known_inputs, look_again, nested};
+use super::{Engine, Refusal, trusted, which};
 use crate::driver::adopt::file_away;
 use crate::driver::give_up::give_up;
 use crate::driver::open::Opened;
@@ -45,6 +46,9 @@ pub struct Run {
 pub struct Resume {
     root: PathBuf,
     which: Option<String>,
+    /// For those that an adopted `squad.json` lacks.
+    #[serde(default)]
+    inputs: Inputs,
     #[serde(default)]
     answer: Answers,
     by: Option<String>,
@@ -60,6 +64,8 @@ pub struct Decide {
     comment: String,
     run_id: Option<String>,
     gate: Option<String>,
+    /// The digest of what the gate's window showed as changed since it was trusted.
+    trust: Option<String>,
     #[serde(default)]
     answer: Answers,
     by: Option<String>,
@@ -113,8 +119,8 @@ pub fn run(engine: &Engine, request: Run) -> Answer {
     idle(engine, &request.root)?;
     let loaded = Loaded::find(engine, &request.root, &request.name)?;
     let plan = loaded.plan(&request.inputs)?;
-    loaded.require_harness(engine, &plan, request.harness.as_deref())?;
-    loaded.require_trust(engine, &request.root)?;
+    require_harness(engine, &plan, request.harness.as_deref())?;
+    trusted::to_start(engine, &request.root, &loaded, request.harness.as_deref())?;
     which::make_way(engine, &request.root)?;
     let Run { inputs, harness, .. } = request;
     let by = by(request.by);
@@ -125,7 +131,8 @@ pub fn run(engine: &Engine, request: Run) -> Answer {
 pub fn resume(engine: &Engine, request: Resume) -> Answer {
     let root = &request.root;
     idle(engine, root)?;
-    let (run_id, others) = which::named(engine, root, request.which.as_deref())?;
+    let taking = Taking::Asking { answers: &request.answer, inputs: &request.inputs };
+    let (run_id, others) = which::named(engine, root, request.which.as_deref(), &taking)?;
     which::make_way(engine, root)?;
     let by = by(request.by);
     let admit = |opened: &Opened| admit(engine, root, opened, Some(&request.answer));
@@ -134,10 +141,12 @@ pub fn resume(engine: &Engine, request: Resume) -> Answer {
             // The machine says how it ended.
             return Ok(vec![Event::Resumed { by }]);
         }
+        known_inputs(engine, root, opened, &request.inputs)?;
         if let Some(at) = look_again(root, opened, &request.answer)? {
             return Ok(at);
         }
-        let mut events = before_driving(engine, root, opened, &request.answer)?;
+        let mut events =
+            before_driving(engine, root, opened, &request.answer, opened.run.open_gate().is_none())?;
         events.push(Event::Resumed { by });
         Ok(events)
     });
@@ -148,7 +157,11 @@ pub fn decide(engine: &Engine, request: Decide) -> Answer {
     let root = &request.root;
     nested("decide over gates")?;
     idle(engine, root)?;
-    let run_id = named(engine, root, request.run_id.clone())?;
+    let answers = request.answer.agreeing(request.trust.as_ref());
+    let (drives, none) = (request.decision != Decision::Reject, Inputs::new());
+    let asking = Taking::Asking { answers: &answers, inputs: &none };
+    let run_id =
+        named(engine, root, request.run_id.clone(), if drives { &asking } else { &Taking::Quietly })?;
     let by = by(request.by);
     let admit = |opened: &Opened| admit(engine, root, opened, Some(&request.answer));
     let handle = take_up(engine.host(), root, &run_id, admit, |opened| -> Result<Vec<Event>, Refusal> {
@@ -160,8 +173,8 @@ pub fn decide(engine: &Engine, request: Decide) -> Answer {
             return Err(machine::Refusal::StaleGate { given: given.clone(), open }.into());
         }
         let mut events = Vec::new();
-        if request.decision != Decision::Reject {
-            events = before_driving(engine, root, opened, &request.answer)?;
+        if drives {
+            events = before_driving(engine, root, opened, &answers, true)?;
         }
         let digest = gate_review::seal(root, &opened.dir, &open, &engine.host().secrets);
         let (decision, comment) = (request.decision, request.comment.clone());
@@ -200,7 +213,7 @@ pub fn cancel(engine: &Engine, request: Verb) -> Answer {
     let answer = told_or_done(engine, &request.root, "cancel", event);
     match answer {
         Err(refusal) if is_foreign(&refusal) => {
-            let run_id = which::current(engine, &request.root)?;
+            let run_id = which::current(engine, &request.root, &Taking::Quietly)?;
             let to = file_away(&engine.host(), &request.root, &run_id)?;
             let to = to.strip_prefix(&request.root).unwrap_or(&to).display();
             engine.notice(&request.root, "info", &format!("the run's files were moved to \"{to}\""));
@@ -208,7 +221,7 @@ pub fn cancel(engine: &Engine, request: Verb) -> Answer {
         }
         Err(refusal) if which::is_lost(&refusal) => {
             // What cannot be read cannot be gone on with, but it can be ended.
-            let run_id = which::current(engine, &request.root)?;
+            let run_id = which::current(engine, &request.root, &Taking::Quietly)?;
             give_up(&engine.host(), &request.root, &run_id, &by)?;
             Ok(json!({ "run_id": run_id, "others": 0, "state": "cancelled" }))
         }
@@ -254,7 +267,9 @@ fn verb(
         nested(name)?;
     }
     idle(engine, root)?;
-    let run_id = named(engine, root, run_id)?;
+    let inputs = Inputs::new();
+    let taking = answers.map_or(Taking::Quietly, |answers| Taking::Asking { answers, inputs: &inputs });
+    let run_id = named(engine, root, run_id, &taking)?;
     // A run that ends loses nothing by what its journal has lost.
     let (none, ends) = (Answers::default(), matches!(event, Event::Cancelled { .. }));
     let given = if ends { None } else { Some(answers.unwrap_or(&none)) };
@@ -267,7 +282,7 @@ fn verb(
             if let Some(at) = look_again(root, opened, answers)? {
                 return Ok(at);
             }
-            events = before_driving(engine, root, opened, answers)?;
+            events = before_driving(engine, root, opened, answers, true)?;
         }
         events.push(event);
         Ok(events)
@@ -303,8 +318,8 @@ fn started(engine: &Engine, root: &Path, handle: Handle, others: usize) -> Answe
 }
 
 /// The run of this id, which becomes the current one, or that one.
-fn named(engine: &Engine, root: &Path, run_id: Option<String>) -> Result<String, Refusal> {
-    let Some(run_id) = run_id else { return which::current(engine, root) };
+fn named(engine: &Engine, root: &Path, run_id: Option<String>, taking: &Taking) -> Result<String, Refusal> {
+    let Some(run_id) = run_id else { return which::current(engine, root, taking) };
     which::make_way(engine, root)?;
     Ok(run_id)
 }

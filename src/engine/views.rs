@@ -142,6 +142,7 @@ pub fn review(engine: &Engine, request: &OfRun) -> Answer {
         "worked_ms": reporter.map(|stage| run.stages[stage].worked_ms),
         "message": message,
         "files": review.files, "note": review.note,
+        "trust": super::trusted::at_gate(engine, &request.root, &opened),
     }))
 }
 

@@ -1,12 +1,10 @@
 //! Which run a verb is about (SPEC section 7), and other tools' `squad.json` taken over.
 
-use super::loaded::Loaded;
+use super::adoption::{Taking, adopt, over};
 use super::{Engine, Refusal};
 use crate::check::is_kebab;
 use crate::driver::open::Opened;
-use crate::driver::start::{NewRun, begin};
 use crate::process::{Environment, Secrets};
-use crate::run::event::Adopted;
 use crate::store::journal::{self, Place};
 use crate::store::keyring::Keyring;
 use crate::store::rundir;
@@ -16,7 +14,6 @@ use crate::store::{atomic, lease};
 use chrono::Utc;
 use serde_json::json;
 use std::path::Path;
-use std::time::Duration;
 
 /// What stands in a project.
 enum Standing {
@@ -40,10 +37,10 @@ fn standing(engine: &Engine, root: &Path) -> Result<Standing, SquadError> {
 }
 
 /// The run that verbs without a name act on. What another tool says becomes a run of ours.
-pub fn current(engine: &Engine, root: &Path) -> Result<String, Refusal> {
+pub fn current(engine: &Engine, root: &Path, taking: &Taking) -> Result<String, Refusal> {
     match standing(engine, root) {
         Ok(Standing::Ours(run_id)) => Ok(run_id),
-        Ok(Standing::Foreign(foreign)) => adopt(engine, root, &foreign),
+        Ok(Standing::Foreign(foreign)) => adopt(engine, root, &foreign, taking),
         Ok(Standing::Nothing) => newest_unfinished(engine, root).ok_or_else(nothing),
         Err(error) => Err(unreadable(root, error)),
     }
@@ -65,9 +62,14 @@ pub fn shown(engine: &Engine, root: &Path) -> Result<String, Refusal> {
 }
 
 /// The run that `resume WHICH` means, and how many other unfinished ones of that name there are.
-pub fn named(engine: &Engine, root: &Path, which: Option<&str>) -> Result<(String, usize), Refusal> {
+pub fn named(
+    engine: &Engine,
+    root: &Path,
+    which: Option<&str>,
+    taking: &Taking,
+) -> Result<(String, usize), Refusal> {
     let Some(which) = which.filter(|which| !which.is_empty()) else {
-        return current(engine, root).map(|run_id| (run_id, 0));
+        return current(engine, root, taking).map(|run_id| (run_id, 0));
     };
     let ids: Vec<String> = rundir::ids(root).into_iter().filter(|id| id.starts_with(which)).collect();
     if which.len() >= 4 {
@@ -87,7 +89,7 @@ pub fn named(engine: &Engine, root: &Path, which: Option<&str>) -> Result<(Strin
     if let Some(foreign) =
         here.as_ref().filter(|squad| squad.run_id.is_none() && squad.active_superpower == which)
     {
-        return adopt(engine, root, foreign).map(|run_id| (run_id, unfinished.len()));
+        return adopt(engine, root, foreign, taking).map(|run_id| (run_id, unfinished.len()));
     }
     let current = here.and_then(|squad| squad.run_id);
     let named = unfinished.iter().find(|summary| Some(&summary.run_id) == current.as_ref());
@@ -202,7 +204,7 @@ pub fn lost(engine: &Engine, root: &Path, run_id: &str, refusal: Refusal) -> Ref
 pub fn make_way(engine: &Engine, root: &Path) -> Result<(), Refusal> {
     let lost = match squad::read(root) {
         Ok(Some(squad)) if squad.run_id.is_none() && over(&squad).is_none() => {
-            match adopt(engine, root, &squad) {
+            match adopt(engine, root, &squad, &Taking::Quietly) {
                 Ok(run_id) => {
                     let name = squad.active_superpower;
                     let text = format!(
@@ -223,16 +225,6 @@ pub fn make_way(engine: &Engine, root: &Path) -> Result<(), Refusal> {
         .map_err(|error| Refusal::new("disk", format!("\"squad.json\" cannot be moved aside: {error}")))?;
     engine.notice(root, "warn", &format!("{lost}; it was moved to \"{}\"", aside.display()));
     Ok(())
-}
-
-/// Our word for a status of another tool that means that nothing can follow.
-fn over(squad: &Squad) -> Option<&'static str> {
-    match squad.status.to_lowercase().as_str() {
-        "complete" | "completed" | "done" => Some("complete"),
-        "cancelled" | "canceled" => Some("cancelled"),
-        "rejected" => Some("rejected"),
-        _ => None,
-    }
 }
 
 fn newest_unfinished(engine: &Engine, root: &Path) -> Option<String> {
@@ -257,38 +249,4 @@ fn unreadable(root: &Path, error: SquadError) -> Refusal {
         },
         _ => Refusal::new("unreadable-squad", message),
     }
-}
-
-/// Takes a `squad.json` of another tool over as a paused run of our own.
-fn adopt(engine: &Engine, root: &Path, squad: &Squad) -> Result<String, Refusal> {
-    let refused = |message: String| Refusal::new("foreign-squad", message);
-    if let Some(state) = over(squad) {
-        let name = &squad.active_superpower;
-        let message = format!("{name} is {state}; start it anew with :Superpower run {name}");
-        return Err(Refusal::with("finished", message, json!({ "state": state })));
-    }
-    if let Some(holder) = lease::holder(root) {
-        return Err(crate::driver::start::StartError::DrivenElsewhere(holder).into());
-    }
-    let loaded = Loaded::find(engine, root, &squad.active_superpower)?;
-    let plan = loaded.plan(&squad.inputs)?;
-    let total = plan.total();
-    if squad.current_stage > total {
-        return Err(refused(format!(
-            "\"squad.json\" stands at stage {} of {}, which has {total}",
-            squad.current_stage, squad.active_superpower
-        )));
-    }
-    let new = NewRun {
-        plan,
-        declaration: loaded.bytes,
-        inputs: squad.inputs.clone(),
-        harness: None,
-        by: "another tool".into(),
-        adopted: Some(Adopted { stage: squad.current_stage - 1, status: squad.status.clone() }),
-    };
-    let handle = begin(engine.host(), root, new)?;
-    handle.go();
-    handle.wait(Duration::from_secs(5));
-    Ok(handle.run_id)
 }

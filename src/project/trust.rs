@@ -1,63 +1,99 @@
-//! Which declarations the user has agreed to run.
+//! Which superpowers the user has agreed to run.
 //!
-//! A declaration comes with a repository, so it is somebody else's until its stages, agents and their files have been
-//! shown once. The answer is for exact bytes: any change of the declaration, or of an agent's or a skill's file that
-//! it names, asks again. It is kept with the editor's own state, where no repository can reach.
+//! A superpower comes with a repository, so it is somebody else's until what it will do has been shown once. The answer
+//! is for exact bytes: those of the declaration that will be driven, of the agents and skills that it names, and of what
+//! else in the project the agents' own tools read or execute. Any change asks again, and says what changed. The answer
+//! is kept in our own state, where no repository can reach.
+
+mod covered;
+mod record;
+mod settings;
+mod sheet;
+mod tools;
+
+pub use covered::{Cache, TooMuch};
+pub use record::{GrantError, take_over};
+pub use sheet::{Sheet, SheetFile, SheetStage};
+pub use tools::Tools;
 
 use super::digest::Digest;
 use super::places::Index;
 use crate::declaration::model::{Action, Declaration};
-use serde::{Deserialize, Serialize};
+use crate::store::state::State;
+use crate::terminal::visible;
+use covered::{Collector, Files};
+use record::Record;
+use serde::Serialize;
 use std::collections::BTreeSet;
-use std::fs;
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-
-/// What a run of the declaration would do, to be shown before the answer.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Sheet {
-    /// The superpower's name.
-    pub superpower: String,
-    /// Its version.
-    pub version: String,
-    /// Its file.
-    pub path: PathBuf,
-    /// Its stages.
-    pub stages: Vec<SheetStage>,
-    /// Every file that the answer covers.
-    pub files: Vec<PathBuf>,
-}
-
-/// One stage of a [`Sheet`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct SheetStage {
-    /// Position in the list, from 1.
-    pub position: usize,
-    /// What people see.
-    pub label: String,
-    /// The agent's or skill's name; empty for a gate.
-    pub actor: String,
-    /// `agent`, `skill`, `pipeline` or `gate`.
-    pub kind: &'static str,
-    /// The file that tells the agent what to be; none where it was not found, or belongs to a plugin of the agent.
-    pub file: Option<PathBuf>,
-}
 
 /// Whether the user agreed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Trust {
     /// To exactly this.
     Trusted,
-    /// To nothing, or to other bytes.
-    Untrusted {
-        /// What the answer would be for.
-        digest: String,
-        /// They agreed once, and something has changed since.
-        changed: bool,
+    /// To other bytes: this is what has changed since.
+    Changed(Vec<Change>),
+    /// To nothing that still counts.
+    Unknown {
+        /// They agreed once, to an older version of this program, whose answers cover less.
+        older: bool,
     },
 }
 
-/// A declaration with everything that an answer covers, read once.
+/// A file that is not what the user agreed to.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Change {
+    /// Its path, relative to the project.
+    pub path: String,
+    /// What happened to it.
+    pub change: Changed,
+}
+
+/// What happened to a file since the answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Changed {
+    /// It was not there.
+    Added,
+    /// It had other contents.
+    Changed,
+    /// It is gone, or is used no more.
+    Removed,
+}
+
+impl Changed {
+    /// The word for it.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Added => "added",
+            Self::Changed => "changed",
+            Self::Removed => "removed",
+        }
+    }
+}
+
+impl std::fmt::Display for Change {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // The name of a file is written by others too, and must not look like more than one.
+        write!(f, "{} ({})", visible(&self.path), self.change.word())
+    }
+}
+
+/// What is going to be driven.
+#[derive(Clone, Debug)]
+pub struct Driven {
+    /// The declaration, as it was read from `bytes`.
+    pub declaration: Declaration,
+    /// Its bytes: those of its file, or of the copy that a run keeps.
+    pub bytes: Vec<u8>,
+    /// Its file, which may be gone.
+    pub path: PathBuf,
+    /// What carries out each stage, in the order of the list.
+    pub tools: Vec<Tools>,
+}
+
+/// What is going to be driven, with everything that an answer covers, read once.
 #[derive(Clone, Debug)]
 pub struct Subject {
     /// What to show.
@@ -65,130 +101,129 @@ pub struct Subject {
     /// SHA-256 over the declaration and the files, in hexadecimal.
     pub digest: String,
     root: PathBuf,
+    path: PathBuf,
+    /// The declaration's own digest.
+    declaration: String,
+    files: Files,
 }
 
 impl Subject {
-    /// Reads the files that a declaration names. `text` is the declaration's own, as it was read.
-    pub fn read(root: &Path, index: &Index, path: &Path, text: &str, declaration: &Declaration) -> Self {
-        let stages: Vec<SheetStage> = sheet_stages(index, declaration);
-        let named: BTreeSet<PathBuf> = stages.iter().filter_map(|stage| stage.file.clone()).collect();
-        let mut digest = Digest::default();
-        digest.put(b"declaration", text.as_bytes());
-        for file in &named {
-            match fs::read(file) {
-                Ok(bytes) => digest.put(file.as_os_str().as_encoded_bytes(), &bytes),
-                Err(_) => digest.put(file.as_os_str().as_encoded_bytes(), b"unreadable"),
+    /// Reads the files. What is in `cache` and has not been touched since is not read again.
+    pub fn read(root: &Path, index: &Index, driven: &Driven, cache: &mut Cache) -> Result<Self, TooMuch> {
+        let mut files = Collector::new(root, cache);
+        for stage in 0..driven.declaration.stages.len() {
+            for path in tools::paths(driven.tools(stage)) {
+                files.take(Path::new(path.path), path.group)?;
             }
+            let Some((group, path)) = named(index, &driven.declaration, stage) else { continue };
+            files.named(&path, &group, group.starts_with(SKILL))?;
         }
-        let sheet = Sheet {
-            superpower: declaration.name.value.clone(),
-            version: declaration.version.value.clone(),
-            path: path.to_path_buf(),
-            stages,
-            files: std::iter::once(path.to_path_buf()).chain(named).collect(),
-        };
-        Self { sheet, digest: digest.hex(), root: root.to_path_buf() }
-    }
-
-    /// Whether the user agreed to it, by the records below `state_dir`.
-    pub fn state(&self, state_dir: &Path) -> Trust {
-        let record = fs::read(self.record_path(state_dir)).ok();
-        let record: Option<Record> = record.and_then(|bytes| serde_json::from_slice(&bytes).ok());
-        let Some(record) = record.filter(|record| record.is_about(self)) else {
-            return Trust::Untrusted { digest: self.digest.clone(), changed: false };
-        };
-        if record.digest == self.digest {
-            return Trust::Trusted;
+        // Those who carry out no stage are read all the same: a stage may be changed to an action.
+        for path in tools::paths(Tools::Nobody) {
+            files.take(Path::new(path.path), path.group)?;
         }
-        Trust::Untrusted { digest: self.digest.clone(), changed: true }
-    }
-
-    /// Keeps the user's answer. `digest` is the one that was shown: if the files have changed since, nothing is kept.
-    pub fn grant(&self, state_dir: &Path, digest: &str) -> Result<(), GrantError> {
-        if digest != self.digest {
-            return Err(GrantError::Changed);
-        }
-        let record = Record {
-            format: FORMAT,
-            root: self.root.clone(),
-            declaration: self.sheet.path.clone(),
-            digest: self.digest.clone(),
-            granted_at: chrono::Utc::now().to_rfc3339_opts(chrono::SecondsFormat::Secs, true),
-        };
-        let text = serde_json::to_vec_pretty(&record).map_err(io::Error::from)?;
-        write_beside(&self.record_path(state_dir), &text).map_err(GrantError::from)
-    }
-
-    fn record_path(&self, state_dir: &Path) -> PathBuf {
+        let files = files.finish();
+        let declaration = covered::digest(&driven.bytes);
         let mut digest = Digest::default();
-        digest.put(b"root", self.root.as_os_str().as_encoded_bytes());
-        digest.put(b"declaration", self.sheet.path.as_os_str().as_encoded_bytes());
-        state_dir.join("trust").join(format!("{}.json", &digest.hex()[..32]))
-    }
-}
-
-/// Why an answer could not be kept.
-#[derive(Debug, thiserror::Error)]
-pub enum GrantError {
-    /// What was agreed to is no longer what is there.
-    #[error("the declaration or a file that it names has changed since it was shown; look at it again")]
-    Changed,
-    /// The record could not be written.
-    #[error("the answer cannot be kept: {0}")]
-    Io(#[from] io::Error),
-}
-
-const FORMAT: u32 = 1;
-
-#[derive(Serialize, Deserialize)]
-struct Record {
-    format: u32,
-    root: PathBuf,
-    declaration: PathBuf,
-    digest: String,
-    granted_at: String,
-}
-
-impl Record {
-    fn is_about(&self, subject: &Subject) -> bool {
-        self.format == FORMAT && self.root == subject.root && self.declaration == subject.sheet.path
-    }
-}
-
-fn sheet_stages(index: &Index, declaration: &Declaration) -> Vec<SheetStage> {
-    let stages = declaration.stages.iter().enumerate();
-    stages
-        .map(|(at, stage)| {
-            let agent = |name: &str| index.agent(name).map(|agent| agent.path.clone());
-            let (kind, actor, file) = match stage.action.as_ref().map(|action| &action.value) {
-                Some(Action::Agent(name)) => ("agent", name.as_str(), agent(name)),
-                Some(Action::Skill(name)) => {
-                    ("skill", name.as_str(), index.skill(name).map(|skill| skill.path.clone()))
-                }
-                Some(Action::Pipeline(_)) => ("pipeline", "orchestrator", agent("orchestrator")),
-                None => ("gate", "", None),
-            };
-            let described = stage
-                .description
-                .as_ref()
-                .map(|text| text.value.split_whitespace().collect::<Vec<_>>().join(" "));
-            let label = described.unwrap_or_else(|| format!("{kind} {actor}").trim().to_owned());
-            let label = label.chars().take(200).collect();
-            SheetStage { position: at + 1, label, actor: actor.to_owned(), kind, file }
+        digest.put(b"format", record::FORMAT.to_string().as_bytes());
+        digest.put(b"superpower", declaration.as_bytes());
+        for (path, file) in &files {
+            digest.put(path.as_bytes(), file.digest.as_bytes());
+        }
+        Ok(Self {
+            sheet: sheet::sheet(root, index, driven, &files),
+            digest: digest.hex(),
+            root: root.to_owned(),
+            path: driven.path.clone(),
+            declaration,
+            files,
         })
-        .collect()
+    }
+
+    /// Whether the user agreed to it.
+    pub fn state(&self, state: &State) -> Trust {
+        match Record::read(self, state) {
+            Some(record) if record.digest == self.digest => Trust::Trusted,
+            Some(record) => Trust::Changed(self.all_changes(&record)),
+            None => Trust::Unknown { older: record::is_known_from_before(self, state) },
+        }
+    }
+
+    /// What one stage of a run would drive that the user did not agree to; none where all of it was agreed to. The
+    /// declaration is left out: a run that goes on has it in memory. Without any answer on record nothing is agreed to,
+    /// and nothing can be named.
+    pub fn lapsed(&self, state: &State, driven: &Driven, stage: usize) -> Option<Vec<Change>> {
+        let Some(record) = Record::read(self, state) else { return Some(Vec::new()) };
+        let mut groups: BTreeSet<String> =
+            tools::paths(driven.tools(stage)).map(|path| path.group.to_owned()).collect();
+        groups.extend(group(&driven.declaration, stage));
+        let changes = self.changes(&record, &|of| of.iter().any(|group| groups.contains(group)));
+        (!changes.is_empty()).then(|| changes.into_iter().collect())
+    }
+
+    /// The files that differ from the answer on record, the declaration aside; none where there is no answer.
+    pub fn changed_files(&self, state: &State) -> Vec<Change> {
+        let changes = Record::read(self, state).map(|record| self.changes(&record, &|_| true));
+        changes.unwrap_or_default().into_iter().collect()
+    }
+
+    /// Keeps the user's answer. `digest` is the one that was shown: if anything has changed since, nothing is kept.
+    pub fn grant(&self, state: &State, digest: &str) -> Result<(), GrantError> {
+        if digest != self.digest { Err(GrantError::Changed) } else { record::write(self, state) }
+    }
+
+    /// Everything that differs from a record.
+    fn all_changes(&self, record: &Record) -> Vec<Change> {
+        let mut changes = self.changes(record, &|_| true);
+        if record.declaration != self.declaration {
+            changes.insert(Change { path: self.sheet.path.clone(), change: Changed::Changed });
+        }
+        changes.into_iter().collect()
+    }
+
+    /// What differs from a record, among files of the groups that count.
+    fn changes(&self, record: &Record, counts: &dyn Fn(&BTreeSet<String>) -> bool) -> BTreeSet<Change> {
+        let now = self.files.iter().filter(|(_, file)| counts(&file.groups));
+        let now = now.filter_map(|(path, file)| match record.files.get(path) {
+            None => Some((path, Changed::Added)),
+            Some(then) if then.digest != file.digest => Some((path, Changed::Changed)),
+            Some(_) => None,
+        });
+        let gone = record
+            .files
+            .iter()
+            .filter(|(path, then)| counts(&then.groups) && !self.files.contains_key(*path));
+        let all = now.chain(gone.map(|(path, _)| (path, Changed::Removed)));
+        all.map(|(path, change)| Change { path: path.clone(), change }).collect()
+    }
 }
 
-/// Writes a file whole: beside, flushed, then renamed over.
-fn write_beside(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    if let Some(dir) = path.parent() {
-        fs::create_dir_all(dir)?;
+impl Driven {
+    /// What carries out a stage; nobody, for a gate.
+    fn tools(&self, stage: usize) -> Tools {
+        let acts = self.declaration.stages[stage].action.is_some();
+        self.tools.get(stage).copied().filter(|_| acts).unwrap_or(Tools::Nobody)
     }
-    let beside = path.with_extension(format!("{}.tmp", uuid::Uuid::new_v4().simple()));
-    let written = fs::File::create(&beside)
-        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
-        .and_then(|()| fs::rename(&beside, path));
-    written.inspect_err(|_| {
-        let _ = fs::remove_file(&beside);
+}
+
+const AGENT: &str = "agent ";
+const SKILL: &str = "skill ";
+
+/// The name under which the files of a stage's agent or skill stand in a record.
+fn group(declaration: &Declaration, stage: usize) -> Option<String> {
+    Some(match &declaration.stages[stage].action.as_ref()?.value {
+        Action::Agent(name) => format!("{AGENT}{name}"),
+        Action::Skill(name) => format!("{SKILL}{name}"),
+        Action::Pipeline(_) => format!("{AGENT}{}", crate::plan::ORCHESTRATOR),
     })
+}
+
+/// The same with the file that the name stands for: an agent's, or a skill's `SKILL.md`.
+fn named(index: &Index, declaration: &Declaration, stage: usize) -> Option<(String, PathBuf)> {
+    let group = group(declaration, stage)?;
+    let found = match group.strip_prefix(AGENT) {
+        Some(agent) => index.agent(agent),
+        None => index.skill(group.strip_prefix(SKILL)?),
+    };
+    found.map(|found| (group, found.path.clone()))
 }

@@ -154,6 +154,27 @@ pub enum Event {
         /// Who.
         by: String,
     },
+    /// What a launch would have driven is not what the user agreed to: no agent was started for it.
+    TrustLapsed {
+        /// The launch.
+        launch: u32,
+        /// Whether it was to go on with what an earlier launch has begun.
+        resume: bool,
+        /// What has changed, each with how.
+        files: Vec<String>,
+    },
+    /// The user agreed to what has changed since they last did.
+    TrustGranted {
+        /// Who.
+        by: String,
+        /// What had changed, each with how.
+        files: Vec<String>,
+    },
+    /// The user agreed to what another tool's `squad.json` claims about the run.
+    AdoptionConfirmed {
+        /// Who.
+        by: String,
+    },
     /// The declaration was edited while the run was paused, and the run goes on with the new one.
     DeclarationReplaced {
         /// The new copy in the run's directory.
@@ -180,7 +201,13 @@ impl Event {
             | Event::PauseRequested { by: text }
             | Event::Cancelled { by: text }
             | Event::Resumed { by: text }
+            | Event::AdoptionConfirmed { by: text }
             | Event::Skipped { by: text } => each(text),
+            Event::TrustLapsed { files, .. } => files.iter_mut().for_each(&mut *each),
+            Event::TrustGranted { by, files } => {
+                files.iter_mut().for_each(&mut *each);
+                each(by);
+            }
             Event::AttemptEnded { outcome, message, tail, .. } => {
                 outcome.text().into_iter().for_each(&mut *each);
                 each(message);
@@ -200,12 +227,15 @@ impl Event {
 }
 
 /// A run taken over from another tool's `squad.json`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Adopted {
     /// Index of the stage that it stands at.
     pub stage: usize,
     /// The file's `status`.
     pub status: String,
+    /// Whether nobody has been shown yet what the file claims: the first verb that drives the run asks.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unasked: bool,
 }
 
 /// What a human decides at a gate.

@@ -7,7 +7,7 @@ use super::effect::{Effect, Notice};
 use super::event::{Event, Record};
 use super::log::{self, place};
 use super::state::{Done, FactRecord, Phase, Reason, Run, StageState, Step};
-use super::{attempt, gate, verbs};
+use super::{attempt, gate, trust, verbs};
 use crate::plan::Plan;
 use chrono::{DateTime, Utc};
 use std::collections::BTreeMap;
@@ -76,6 +76,7 @@ pub fn start(plan: Arc<Plan>, record: &Record) -> (Run, Vec<Effect>) {
         heard: 0,
         pausing: false,
         rework_comment: None,
+        unconfirmed: adopted.clone().filter(|adopted| adopted.unasked),
         decisions: Vec::new(),
         active_ms: 0,
         active_since: None,
@@ -197,6 +198,11 @@ pub fn step(run: &mut Run, record: &Record) -> Result<Vec<Effect>, Refusal> {
             out.push(Effect::Log(format!("CANCELLED  {}", run.plan.name())));
             finish(run, "cancelled", &mut out);
         }
+        Event::TrustLapsed { launch, resume, files } => {
+            trust::lapsed(run, *launch, *resume, files, at, &mut out)?;
+        }
+        Event::TrustGranted { files, .. } => trust::granted(files, &mut out),
+        Event::AdoptionConfirmed { .. } => run.unconfirmed = None,
         Event::Resumed { .. } => verbs::resume(run, "resume", "", at, &mut out)?,
         Event::Retried { comment, .. } => verbs::resume(run, "retry", comment, at, &mut out)?,
         Event::Skipped { .. } => {

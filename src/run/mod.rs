@@ -15,4 +15,5 @@ pub mod machine;
 pub mod replace;
 pub mod snapshot;
 pub mod state;
+mod trust;
 mod verbs;

@@ -103,6 +103,9 @@ pub fn summary(run: &Run) -> String {
                 Reason::Gate => format!("waits at gate {place}: :Superpower gate"),
                 Reason::Interrupted => format!("interrupted at stage {place}: :Superpower resume"),
                 Reason::User => format!("paused at stage {place}: :Superpower resume"),
+                Reason::Trust => {
+                    format!("stage {place} waits for your trust: {detail} :Superpower resume shows it")
+                }
                 Reason::Failed => {
                     let spent = run.current().map_or(0, |stage| run.stages[stage].spent);
                     let times = if spent > 1 { format!(" {spent} times") } else { String::new() };

@@ -38,6 +38,8 @@ pub struct Run {
     pub pausing: bool,
     /// "Request changes" that the first action from the rework target on still has to be told.
     pub rework_comment: Option<String>,
+    /// What another tool's file claims about this run, and nobody has confirmed: driving it asks first.
+    pub unconfirmed: Option<Adopted>,
     /// Decisions in the order they were made.
     pub decisions: Vec<GateRecord>,
     /// Time spent not paused, in milliseconds, up to `active_since`.
@@ -128,12 +130,14 @@ pub enum Reason {
     Auth,
     /// An agent asks.
     NeedsHuman,
+    /// What it would drive next is not what the user agreed to.
+    Trust,
 }
 
 impl Reason {
     /// Whether `retry` and `skip` are not for it: nothing has gone wrong.
     pub const fn waits_for_another_verb(self) -> bool {
-        matches!(self, Reason::Gate | Reason::Interrupted | Reason::User)
+        matches!(self, Reason::Gate | Reason::Interrupted | Reason::User | Reason::Trust)
     }
 
     /// The word for it.
@@ -146,6 +150,7 @@ impl Reason {
             Reason::Blocked => "blocked",
             Reason::Auth => "auth",
             Reason::NeedsHuman => "needs-human",
+            Reason::Trust => "trust",
         }
     }
 }

@@ -26,7 +26,7 @@ pub(super) fn resume(
             gate::announce(run, stage, visit, out);
             out.push(Effect::Leave);
         }
-        Reason::Interrupted | Reason::User if verb == "resume" => {
+        Reason::Interrupted | Reason::User | Reason::Trust if verb == "resume" => {
             go_on(run, at);
             out.push(Effect::Log(resumed(run)));
             let Some(stage) = run.current() else {

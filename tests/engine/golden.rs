@@ -30,6 +30,7 @@ const GOLDEN: &[(&str, &str)] = &[
     ("reopened", "6021ec6c0a09e15e"),
     ("replaced", "cd8d3f5571637d66"),
     ("skipped", "8c0588017f638ff2"),
+    ("trust", "8d0f3ea17098e521"),
 ];
 
 fn fixtures() -> PathBuf {

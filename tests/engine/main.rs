@@ -1,5 +1,6 @@
 //! The engine's tests, without Neovim: one binary, one file a subject.
 
+mod adoption;
 mod architecture;
 mod asks;
 mod assist;
@@ -50,6 +51,7 @@ mod project;
 mod project_review;
 mod project_review_hostile;
 mod project_trust;
+mod project_trust_tools;
 mod prompt;
 mod race;
 mod real_declarations;
@@ -67,6 +69,8 @@ mod stage;
 mod survivors;
 mod template;
 mod transcripts;
+mod trust_driven;
+mod trust_lapsed;
 mod verbs;
 mod world;
 mod yaml_suite;

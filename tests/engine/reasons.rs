@@ -76,6 +76,10 @@ impl Table {
             Reason::Blocked => drop(table.end(Outcome::Blocked { why: "no".into() })),
             Reason::Auth => drop(table.end(Outcome::Auth { why: "no".into() })),
             Reason::NeedsHuman => drop(table.end(Outcome::NeedsHuman { question: "which?".into() })),
+            Reason::Trust => {
+                let files = vec!["CLAUDE.md (added)".to_owned()];
+                table.step(Event::TrustLapsed { launch: 1, resume: false, files }).unwrap();
+            }
         }
         assert_eq!(table.run.phase.reason(), Some(reason));
         table
@@ -94,7 +98,7 @@ fn starts(effects: &[Effect]) -> Option<(u32, Option<Session>)> {
     })
 }
 
-const REASONS: [Reason; 7] = [
+const REASONS: [Reason; 8] = [
     Reason::Gate,
     Reason::Interrupted,
     Reason::User,
@@ -102,6 +106,7 @@ const REASONS: [Reason; 7] = [
     Reason::Blocked,
     Reason::Auth,
     Reason::NeedsHuman,
+    Reason::Trust,
 ];
 
 #[test]
@@ -118,7 +123,7 @@ fn every_cell_of_reasons_and_verbs() {
     ];
     let allowed = |reason: Reason, verb: &str| match reason {
         Reason::Gate => matches!(verb, "resume" | "approve" | "changes" | "reject" | "cancel"),
-        Reason::Interrupted | Reason::User => matches!(verb, "resume" | "cancel"),
+        Reason::Interrupted | Reason::User | Reason::Trust => matches!(verb, "resume" | "cancel"),
         _ => matches!(verb, "resume" | "retry" | "skip" | "cancel"),
     };
     for reason in REASONS {

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 use superpower::check::{self, Context};
-use superpower::config::Config;
+use superpower::config::{Config, Trust};
 use superpower::driver::Host;
 use superpower::driver::open::Opened;
 use superpower::driver::start::{self, Admission, Handle, NewRun, StartError};
@@ -65,7 +65,7 @@ impl Stage {
         let (now, listener, seen) = (clock.clone(), told.clone(), states.clone());
         let state = dir.path().join(".claude/state");
         let kept = tempfile::tempdir().unwrap();
-        let mut config = Config { harness: "fake".into(), ..Config::default() };
+        let mut config = Config { harness: "fake".into(), trust: Trust::Always, ..Config::default() };
         configure(&mut config);
         let host = Host {
             publish: Box::new(move |_, event| {

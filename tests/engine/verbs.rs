@@ -248,6 +248,8 @@ fn a_second_editor_is_told_who_drives() {
     world.run("one", json!({}));
     world.until("the agent to be ready", |_| world.path("ready").exists());
     let other = superpower::engine::Engine::new();
+    let config = json!({ "op": "configure", "config": { "state_dir": world.state_dir() } });
+    other.call(&config.to_string());
     let answer = |op: &str| -> serde_json::Value {
         let request = json!({ "op": op, "root": world.root() });
         serde_json::from_str(&other.call(&request.to_string())).unwrap()
@@ -306,8 +308,7 @@ fn what_is_wrong_is_refused_before_anything_starts() {
 #[test]
 fn trust_is_asked_for_and_changed_bytes_ask_again() {
     let world = World::new();
-    let state = world.path("elsewhere");
-    world.configure(json!({ "trust": "ask", "state_dir": state }));
+    world.configure(json!({ "trust": "ask" }));
     world.declare("one", ONE);
     world.write(".claude/agents/writer.md", "---\nname: writer\n---\nWrite.\n");
     let answer = world.call("run", json!({ "name": "one" }));

@@ -140,7 +140,7 @@ describe("the bang", function()
     eq(0, done.code, done.err)
     contains(
       done.err,
-      "superpower: small goes on with the declaration that it kept: the file of it is no longer there\n"
+      "superpower: small continues with the declaration that it kept: the file of it is no longer there\n"
     )
     contains(done.out, "Other work")
   end)

@@ -32,6 +32,31 @@ local function file_line(file, width)
   }
 end
 
+--- What the run changed among the files that it was trusted with: it stands first.
+---@param page superpower.ApprovalPage
+---@param review superpower.Review
+---@param width integer
+local function trusted_first(page, review, width)
+  local changes = review.trust and review.trust.files or {}
+  if #changes == 0 then
+    return
+  end
+  table.insert(page.lines, { { "Changed since you trusted this superpower", "SuperpowerGate" } })
+  local line = "Its agents read or run these files. Approving trusts them as they are now."
+  for _, part in ipairs(text.wrap(line, width)) do
+    table.insert(page.lines, { { part, "SuperpowerNote" } })
+  end
+  for _, change in ipairs(changes) do
+    table.insert(page.lines, require("superpower.ui.trust").change(change, width))
+    if not vim.startswith(change.path, "~") then
+      local status = change.change == "added" and "+" or (change.change == "removed" and "-" or "~")
+      page.files[#page.lines] = { path = change.path, status = status }
+      page.first_file = page.first_file or #page.lines
+    end
+  end
+  table.insert(page.lines, { { "" } })
+end
+
 ---@param review superpower.Review
 ---@param run superpower.Snapshot
 ---@param width integer
@@ -47,6 +72,7 @@ function M.page(review, run, width)
       add({ { line, "SuperpowerHeading" } })
     end
   end
+  trusted_first(page, review, width)
   local from = review.from and run.stages[review.from] or nil
   if from then
     local who = from.actor or from.label

@@ -200,6 +200,8 @@ function M.waits(run)
     return "failed: :Superpower retry, skip or cancel"
   elseif run.reason == "needs-human" then
     return "asks: :Superpower retry ANSWER"
+  elseif run.reason == "trust" then
+    return "waits for your trust: :Superpower resume"
   end
   return (run.reason or "paused") .. ": :Superpower resume"
 end

@@ -1,0 +1,255 @@
+//! Trust, asked about what will be driven (SPEC section 11): the question, and what its answers come to.
+
+use super::loaded::{Loaded, index};
+use super::questions::{Answers, Choice, Next, next};
+use super::{Engine, Refusal, adoption, locked};
+use crate::config::Trust as Wanted;
+use crate::driver::open::Opened;
+use crate::driver::trust::{path, state, tools, words};
+use crate::environ;
+use crate::plan::Plan;
+use crate::project::Index;
+use crate::project::trust::{Cache, Change, Driven, Subject, Trust};
+use crate::run::event::Event;
+use crate::run::state::Reason;
+use crate::store::state::State;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+/// Sheets that were shown and may still be agreed to.
+const SHOWN: usize = 8;
+
+/// What a sheet was about, so that the same can be read again when the answer comes.
+pub struct Shown {
+    root: PathBuf,
+    digest: String,
+    driven: Driven,
+}
+
+/// What will be driven, and whether the user agreed.
+pub struct Judged {
+    /// What an answer covers.
+    pub subject: Subject,
+    /// Whether there is one.
+    pub trust: Trust,
+    driven: Driven,
+}
+
+impl Judged {
+    /// Reads what will be driven and looks for an answer on record.
+    pub fn of(engine: &Engine, root: &Path, index: &Index, driven: Driven) -> Result<Self, Refusal> {
+        let subject = read(root, index, &driven)?;
+        let trust = match state(&engine.config()) {
+            _ if engine.config().trust == Wanted::Always => Trust::Trusted,
+            Some(state) => subject.state(&state),
+            None => Trust::Unknown { older: false },
+        };
+        Ok(Self { subject, trust, driven })
+    }
+
+    /// A superpower as its file is now.
+    pub fn loaded(
+        engine: &Engine,
+        root: &Path,
+        loaded: &Loaded,
+        harness: Option<&str>,
+    ) -> Result<Self, Refusal> {
+        let Some(declaration) = loaded.checked.declaration.clone() else { return Err(loaded.invalid()) };
+        let host = engine.host();
+        let driven = Driven {
+            tools: tools(&declaration, harness, &host.config, &host.harnesses),
+            declaration,
+            bytes: loaded.bytes.clone(),
+            path: loaded.file.path.clone(),
+        };
+        Self::of(engine, root, &loaded.index, driven)
+    }
+
+    /// A run as it would continue.
+    fn next(engine: &Engine, root: &Path, opened: &Opened, next: &Next) -> Result<Self, Refusal> {
+        let plan: &Plan = next.edited.as_ref().unwrap_or(&opened.run.plan);
+        let host = engine.host();
+        let driven = Driven {
+            declaration: plan.declaration.clone(),
+            bytes: next.bytes.clone(),
+            path: path(root, &next.index, plan.name()),
+            tools: tools(&plan.declaration, opened.run.harness.as_deref(), &host.config, &host.harnesses),
+        };
+        Self::of(engine, root, &next.index, driven)
+    }
+
+    /// What has changed since the last yes, if there was one.
+    fn changes(&self) -> Option<&[Change]> {
+        if let Trust::Changed(changes) = &self.trust { Some(changes) } else { None }
+    }
+
+    /// The refusal that shows the sheet. `claim` stands on top of it, and needs an answer of its own.
+    pub fn refusal(&self, engine: &Engine, root: &Path, claim: Option<String>, how: &How) -> Refusal {
+        remember(engine, root, self);
+        let name = &self.subject.sheet.superpower;
+        let mut sheet = self.subject.sheet.clone();
+        let changes = self.changes().unwrap_or_default();
+        sheet.changes = changes.to_vec();
+        sheet.claim.clone_from(&claim);
+        sheet.older = self.trust == Trust::Unknown { older: true };
+        let what = match &self.trust {
+            Trust::Trusted => String::new(),
+            Trust::Changed(changes) => {
+                format!("\"{name}\" has changed since you trusted it: {}", words(changes).join(", "))
+            }
+            Trust::Unknown { older: true } => format!(
+                "\"{name}\" was trusted before, by an older version that looked at less of what agents read and run"
+            ),
+            Trust::Unknown { older: false } => format!("\"{name}\" was not trusted here before"),
+        };
+        let answer = match (&claim, &self.trust, how) {
+            (Some(_), ..) => Some("adopt"),
+            (None, Trust::Changed(_), How::Continue) => Some("trust"),
+            _ => None,
+        };
+        let look = format!("look at what it does and agree with {} in the editor", how.verb(name));
+        let always = "or set trust = \"always\" in vim.g.superpower";
+        let message = match (&claim, &self.trust) {
+            (Some(claim), Trust::Trusted) => {
+                format!(
+                    "{claim}; look at it with {} in the editor, or take it over with answer=adopt",
+                    how.verb(name)
+                )
+            }
+            (Some(claim), _) => format!("{claim}; {what}; {look}, {always}"),
+            (None, _) if answer == Some("trust") => {
+                format!("{what}; {look}, or agree here with answer=trust, {always}")
+            }
+            (None, _) => format!("{what}; {look}, {always}"),
+        };
+        let data = json!({
+            "digest": self.subject.digest, "changed": !changes.is_empty(), "changes": words(changes),
+            "sheet": sheet, "name": name, "answer": answer,
+        });
+        Refusal::with("untrusted", message, data)
+    }
+}
+
+/// How the verb that was refused begins again.
+pub enum How {
+    /// `run`.
+    Run,
+    /// `resume`, `approve` and those like them.
+    Continue,
+}
+
+impl How {
+    fn verb(&self, name: &str) -> String {
+        match self {
+            Self::Run => format!(":Superpower run {name}"),
+            Self::Continue => ":Superpower resume".to_owned(),
+        }
+    }
+}
+
+/// Refuses to start a superpower unless the user agreed to exactly this.
+pub fn to_start(engine: &Engine, root: &Path, loaded: &Loaded, harness: Option<&str>) -> Result<(), Refusal> {
+    if engine.config().trust == Wanted::Always {
+        return Ok(());
+    }
+    let judged = Judged::loaded(engine, root, loaded, harness)?;
+    if judged.trust == Trust::Trusted {
+        return Ok(());
+    }
+    Err(judged.refusal(engine, root, None, &How::Run))
+}
+
+/// Refuses to continue a run unless the user agreed to exactly what would be driven, and to what was claimed of it.
+/// Gives the events that the answers come to.
+pub fn before_driving(
+    engine: &Engine,
+    root: &Path,
+    opened: &Opened,
+    next: &Next,
+    answers: &Answers,
+    drives: bool,
+) -> Result<Vec<Event>, Refusal> {
+    let idle = !drives && opened.run.unconfirmed.is_none();
+    if idle || engine.config().trust == Wanted::Always {
+        return Ok(Vec::new());
+    }
+    let run = &opened.run;
+    let claim = run.unconfirmed.as_ref().map(|adopted| adoption::claim(&run.plan, adopted));
+    let judged = Judged::next(engine, root, opened, next)?;
+    let mut events = Vec::new();
+    let by = environ::user();
+    if claim.is_some() {
+        if judged.trust != Trust::Trusted || !answers.has(Choice::Adopt) {
+            return Err(judged.refusal(engine, root, claim, &How::Continue));
+        }
+        events.push(Event::AdoptionConfirmed { by: by.clone() });
+    }
+    match &judged.trust {
+        Trust::Trusted => {}
+        Trust::Changed(changes) if answers.agree(&judged.subject.digest) => {
+            keep(engine, &judged.subject, &judged.subject.digest)?;
+            events.push(Event::TrustGranted { by, files: words(changes) });
+        }
+        _ => return Err(judged.refusal(engine, root, None, &How::Continue)),
+    }
+    Ok(events)
+}
+
+/// The sheet of a run that is not ours, for the declaration that it brings along; its digest beside it.
+pub fn sheet_of(engine: &Engine, root: &Path, opened: &Opened, claim: String) -> Option<(String, Value)> {
+    let answers = Answers::old();
+    let next = next(engine, root, opened, &answers).ok()?;
+    let refusal =
+        Judged::next(engine, root, opened, &next).ok()?.refusal(engine, root, Some(claim), &How::Continue);
+    Some((refusal.data["digest"].as_str()?.to_owned(), refusal.data["sheet"].clone()))
+}
+
+/// What a gate shows first: the trusted files that changed since the last yes, and the digest that approving agrees to.
+/// Null where there is none.
+pub fn at_gate(engine: &Engine, root: &Path, opened: &Opened) -> Value {
+    if engine.config().trust == Wanted::Always || opened.run.phase.reason() != Some(Reason::Gate) {
+        return Value::Null;
+    }
+    // An edited declaration that needs a choice is asked about when the gate is approved.
+    let answers = Answers::default();
+    let judged =
+        next(engine, root, opened, &answers).and_then(|next| Judged::next(engine, root, opened, &next));
+    let Ok(judged) = judged else { return Value::Null };
+    let Some(changes) = judged.changes() else { return Value::Null };
+    json!({ "digest": judged.subject.digest, "files": changes })
+}
+
+/// Keeps a yes, for exactly what was shown.
+pub fn grant(engine: &Engine, root: &Path, name: &str, digest: &str) -> Result<(), Refusal> {
+    let shown = locked(&engine.shown);
+    let known = shown.iter().find(|shown| shown.root == root && shown.digest == digest);
+    let driven = known.map(|shown| shown.driven.clone());
+    drop(shown);
+    let subject = match driven {
+        Some(driven) => read(root, &index(engine, root), &driven)?,
+        None => Judged::loaded(engine, root, &Loaded::find(engine, root, name)?, None)?.subject,
+    };
+    keep(engine, &subject, digest)
+}
+
+fn keep(engine: &Engine, subject: &Subject, digest: &str) -> Result<(), Refusal> {
+    let nowhere = || Refusal::new("no-state-dir", "the answer cannot be kept: there is no home directory");
+    let state: State = state(&engine.config()).ok_or_else(nowhere)?;
+    subject.grant(&state, digest).map_err(|error| Refusal::new("not-kept", error))
+}
+
+fn read(root: &Path, index: &Index, driven: &Driven) -> Result<Subject, Refusal> {
+    Subject::read(root, index, driven, &mut Cache::default()).map_err(|too_much| {
+        Refusal::with("too-much-to-trust", &too_much, json!({ "folder": too_much.folder }))
+    })
+}
+
+fn remember(engine: &Engine, root: &Path, judged: &Judged) {
+    let mut shown = locked(&engine.shown);
+    shown.retain(|shown| shown.digest != judged.subject.digest);
+    let digest = judged.subject.digest.clone();
+    shown.push(Shown { root: root.to_owned(), digest, driven: judged.driven.clone() });
+    if shown.len() > SHOWN {
+        shown.remove(0);
+    }
+}

@@ -1,0 +1,195 @@
+//! Trust is asked about what will be driven, at every verb that drives.
+
+use crate::world::World;
+use serde_json::{Value, json};
+use std::fs;
+
+const SHIP: &str = "stages:
+  - {agent: worker, name: build}
+  - {gate: human-approval, name: look}
+  - {agent: worker, name: more}
+  - {gate: human-approval, name: before-deploy}
+  - {agent: deployer, name: deploy}
+";
+
+fn agent(world: &World, name: &str, text: &str) {
+    world.write(&format!(".claude/agents/{name}.md"), &format!("---\nname: {name}\n---\n{text}\n"));
+}
+
+/// A world that asks, with two agents.
+pub fn asking(stages: &str) -> World {
+    let world = World::new();
+    world.configure(json!({ "trust": "ask" }));
+    world.declare("ship", stages);
+    agent(&world, "worker", "Work.");
+    agent(&world, "deployer", "Deploy.");
+    world
+}
+
+/// Says yes to what a verb was refused with.
+pub fn agree(world: &World, answer: &Value) {
+    let err = &answer["err"];
+    assert_eq!(err["code"], "untrusted", "{answer}");
+    world.ok("trust-grant", json!({ "name": err["data"]["name"], "digest": err["data"]["digest"] }));
+}
+
+/// A run that the user agreed to.
+pub fn start(world: &World) -> Value {
+    agree(world, &world.call("run", json!({ "name": "ship" })));
+    world.run("ship", json!({}));
+    world.settled()
+}
+
+fn kept(world: &World) -> String {
+    let run_id = world.squad()["run_id"].as_str().unwrap().to_owned();
+    format!(".claude/state/runs/{run_id}/declaration-1.yaml")
+}
+
+#[test]
+fn a_run_without_its_file_continues_where_its_copy_was_agreed_to() {
+    let world = asking(SHIP);
+    start(&world);
+    fs::remove_file(world.path(".claude/superpowers/ship.yaml")).unwrap();
+    world.ok("decide", json!({ "decision": "approve" }));
+    assert_eq!(world.settled()["gate"]["id"], "4.1");
+}
+
+#[test]
+fn every_verb_that_drives_asks_about_the_copy_where_the_file_is_gone() {
+    let ways: [(&str, &str, Value); 4] = [
+        ("sleep 300", "resume", json!({})),
+        ("exit 1", "resume", json!({})),
+        ("exit 1", "retry", json!({})),
+        ("exit 1", "skip", json!({})),
+    ];
+    for (hook, verb, fields) in ways {
+        let world = asking("stages:\n  - {agent: worker, max_attempts: 1}\n  - {agent: worker}\n");
+        world.hook(hook);
+        agree(&world, &world.call("run", json!({ "name": "ship" })));
+        world.run("ship", json!({}));
+        if hook == "exit 1" {
+            assert_eq!(world.settled()["reason"], "failed");
+        } else {
+            world.until("the agent to work", |_| !world.calls().is_empty());
+            world.ok("pause", json!({}));
+            world.call("stop", json!({ "grace_ms": 100 }));
+        }
+        let called = world.calls().len();
+        fs::remove_file(world.path(".claude/superpowers/ship.yaml")).unwrap();
+        agent(&world, "worker", "Work for me.");
+        let message = world.refused(verb, fields.clone(), "untrusted");
+        assert!(message.contains(".claude/agents/worker.md (changed)"), "{message}");
+        assert!(message.contains("answer=trust"), "{message}");
+        assert_eq!(world.calls().len(), called, "{verb}: nothing was started");
+        // Cancelling drives nothing.
+        world.ok("cancel", json!({}));
+    }
+}
+
+#[test]
+fn the_kept_copy_is_judged_where_it_is_what_will_be_driven() {
+    let world = asking(SHIP);
+    start(&world);
+    let evil =
+        world.read(&kept(&world)).replace("gate: human-approval, name: before-deploy", "gate: auto, name: g");
+    world.write(&kept(&world), &evil);
+    // The file is gone.
+    let file = world.read(".claude/superpowers/ship.yaml");
+    fs::remove_file(world.path(".claude/superpowers/ship.yaml")).unwrap();
+    let refused = |answer: Value| {
+        let code = answer["err"]["code"].as_str().unwrap_or_default().to_owned();
+        assert!(!code.is_empty() && world.calls().len() == 1, "{answer}");
+        code
+    };
+    refused(world.decide("approve", ""));
+    // It is there and has an error.
+    world.write(".claude/superpowers/ship.yaml", &file.replace("human-approval", "human_approval"));
+    refused(world.call("decide", json!({ "decision": "approve", "answer": "old" })));
+    // It is there, sound and agreed to.
+    world.write(".claude/superpowers/ship.yaml", &file);
+    refused(world.call("decide", json!({ "decision": "approve", "answer": "old" })));
+}
+
+#[test]
+fn a_gate_shows_first_what_changed_and_approving_there_answers_for_it() {
+    let world = asking(SHIP);
+    world.hook("[ \"$1\" = worker ] && printf 'evil\\n' >> .claude/agents/deployer.md; echo '{}' > .mcp.json; echo done");
+    world.write(".mcp.json", "{}\n");
+    start(&world);
+    let review = world.ok("review", json!({}));
+    assert_eq!(
+        review["trust"]["files"],
+        json!([{ "path": ".claude/agents/deployer.md", "change": "changed" }]),
+        "{review:#}"
+    );
+    assert!(
+        world.log().iter().any(|line| line.starts_with("TRUST ") && line.contains("deployer.md (changed)")),
+        "{:?}",
+        world.log()
+    );
+    // Without a look at it, it is refused, and names the answer.
+    let message = world.refused("decide", json!({ "decision": "approve" }), "untrusted");
+    assert!(message.contains("deployer.md (changed)") && message.contains("answer=trust"), "{message}");
+    // A digest of something else agrees to nothing.
+    world.refused("decide", json!({ "decision": "approve", "trust": "0" }), "untrusted");
+    world.ok("decide", json!({ "decision": "approve", "trust": review["trust"]["digest"] }));
+    // Stage 3 appends once more: gate 4 shows it anew, and a headless approve needs its word.
+    let picture = world.settled();
+    assert_eq!(picture["gate"]["id"], "4.1", "{picture:#}");
+    assert_eq!(world.ok("review", json!({}))["trust"]["files"][0]["path"], ".claude/agents/deployer.md");
+    world.ok("decide", json!({ "decision": "approve", "answer": "trust" }));
+    assert_eq!(world.settled()["state"], "complete");
+    assert!(world.log().iter().any(|line| line == "TRUSTED  .claude/agents/deployer.md (changed)"));
+    assert_eq!(world.calls(), ["worker", "worker", "deployer"]);
+}
+
+#[test]
+fn rejecting_and_showing_the_gate_again_ask_nothing_and_changes_do() {
+    let world = asking(SHIP);
+    start(&world);
+    agent(&world, "worker", "Work for me.");
+    world.ok("resume", json!({}));
+    assert_eq!(world.settled()["gate"]["id"], "2.1");
+    world.refused("decide", json!({ "decision": "changes", "comment": "more" }), "untrusted");
+    world.ok("decide", json!({ "decision": "reject" }));
+    assert_eq!(world.settled()["state"], "rejected");
+}
+
+#[test]
+fn nothing_that_was_never_agreed_to_is_agreed_to_by_a_word() {
+    let world = asking(SHIP);
+    world.configure(json!({ "trust": "always" }));
+    world.run("ship", json!({}));
+    world.settled();
+    world.configure(json!({ "trust": "ask" }));
+    let message = world.refused("decide", json!({ "decision": "approve", "answer": "trust" }), "untrusted");
+    assert!(message.contains("was not trusted here before"), "{message}");
+    assert_eq!(world.calls().len(), 1);
+}
+
+#[test]
+fn what_the_user_gives_does_not_count_and_another_harness_does() {
+    let world =
+        asking("inputs:\n  - {name: goal}\nstages:\n  - {agent: worker, description: 'Do {{goal}}'}\n");
+    agree(&world, &world.call("run", json!({ "name": "ship", "inputs": { "goal": "a" } })));
+    world.run("ship", json!({ "goal": "b" }));
+    world.settled();
+    world.write(".gemini/settings.json", "{}");
+    world.refused("run", json!({ "name": "ship", "inputs": {} }), "untrusted");
+    world.configure(json!({ "trust": "ask", "harness": "manual" }));
+    world.ok("run", json!({ "name": "ship", "inputs": {} }));
+}
+
+#[test]
+fn a_wrong_answer_names_those_that_there_are() {
+    let world = asking(SHIP);
+    start(&world);
+    let message =
+        world.refused("decide", json!({ "decision": "approve", "answer": "trusst" }), "bad-request");
+    assert!(
+        message.contains(
+            "unknown answer \"trusst\" (did you mean \"trust\"?); expected old, new, go-on, look-again, adopt, trust or repair"
+        ),
+        "{message}"
+    );
+}
