@@ -72,6 +72,13 @@ questions["files-changed"] = function(err, _, go)
   }, go)
 end
 
+questions["damaged-journal"] = function(err, _, go)
+  choose(err.data and err.data.differences, "The journal of this run has lost records", {
+    { text = "Continue without what is lost", answer = "repair" },
+    { text = "Not now" },
+  }, go)
+end
+
 ---@param op string
 ---@param fields table<string, any>
 ---@param callback superpower.Callback

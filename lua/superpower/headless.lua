@@ -4,9 +4,11 @@ local M = {}
 
 --- What the engine would ask, and the answers that can be given beforehand.
 local answers = {
+  ["damaged-journal"] = "answer=repair",
   ["declaration-changed"] = "answer=old or answer=new",
   ["declaration-unusable"] = "answer=old",
   ["files-changed"] = "answer=go-on or answer=look-again",
+  ["foreign-run"] = "answer=adopt",
 }
 
 --- Faults that are not a refusal of what was asked.

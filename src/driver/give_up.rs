@@ -40,7 +40,8 @@ pub fn give_up(host: &Host, root: &Path, run_id: &str, by: &str) -> Result<(), S
         squad::write(root, &squad, None, at)?;
         name = Some(squad.active_superpower);
     }
-    let name = name.unwrap_or_else(|| run_id.to_owned());
+    // Any tool may have written it.
+    let name = crate::terminal::visible(&name.unwrap_or_else(|| run_id.to_owned()));
     let line = format!("[superpower] CANCELLED  {name}");
     // The run is over whether its log says so or not.
     let _ = Log::new(root, host.config.max_log).append(&line);

@@ -99,33 +99,36 @@ describe("the bang", function()
     eq({ 0, "" }, { again.code, again.out })
   end)
 
-  it("says which checkpoint stayed unwritten, with the lock and how to remove it, and the next one writes it", function()
-    local dir = project()
-    T.write(
-      dir .. "/.claude/superpowers/track.yaml",
-      'name: track\ndescription: T\nversion: "1.0"\ninputs:\n  - {name: track_id, default: t}\nstages:\n  - agent: spec-kit\n'
-    )
-    local lock = dir .. "/conductor/tracks/t/.metadata.lock"
-    vim.fn.mkdir(lock, "p")
-    local old = os.time() - 7200
-    assert(vim.uv.fs_utime(lock, old, old))
-    local done = headless("Superpower! run track", { dir = dir })
-    eq(0, done.code, done.err)
-    local said = 'superpower: track: "conductor/tracks/t/metadata.json" stays unwritten until the next start: '
-    contains(done.err, said)
-    contains(done.err, ".metadata.lock\" is held by a script that left no name, for 2h 0m")
-    contains(done.err, "remove it with: rm -r '")
-    ok(done.err:sub(-1) == "\n", "whole lines")
-    local again = headless("Superpower! resume track", { dir = dir })
-    eq(0, again.code)
-    contains(again.err, said)
-    vim.fn.delete(lock, "d")
-    again = headless("Superpower! resume track", { dir = dir })
-    eq({ 0, "" }, { again.code, again.out })
-    lacks(again.err, "unwritten")
-    local written = vim.json.decode(T.read(dir .. "/conductor/tracks/t/metadata.json"))
-    eq("PASSED", written.loop_state.checkpoints.SPEC_KIT.status)
-  end)
+  it(
+    "says which checkpoint stayed unwritten, with the lock and how to remove it, and the next one writes it",
+    function()
+      local dir = project()
+      T.write(
+        dir .. "/.claude/superpowers/track.yaml",
+        'name: track\ndescription: T\nversion: "1.0"\ninputs:\n  - {name: track_id, default: t}\nstages:\n  - agent: spec-kit\n'
+      )
+      local lock = dir .. "/conductor/tracks/t/.metadata.lock"
+      vim.fn.mkdir(lock, "p")
+      local old = os.time() - 7200
+      assert(vim.uv.fs_utime(lock, old, old))
+      local done = headless("Superpower! run track", { dir = dir })
+      eq(0, done.code, done.err)
+      local said = 'superpower: track: "conductor/tracks/t/metadata.json" stays unwritten until the next start: '
+      contains(done.err, said)
+      contains(done.err, '.metadata.lock" is held by a script that left no name, for 2h 0m')
+      contains(done.err, "remove it with: rm -r '")
+      ok(done.err:sub(-1) == "\n", "whole lines")
+      local again = headless("Superpower! resume track", { dir = dir })
+      eq(0, again.code)
+      contains(again.err, said)
+      vim.fn.delete(lock, "d")
+      again = headless("Superpower! resume track", { dir = dir })
+      eq({ 0, "" }, { again.code, again.out })
+      lacks(again.err, "unwritten")
+      local written = vim.json.decode(T.read(dir .. "/conductor/tracks/t/metadata.json"))
+      eq("PASSED", written.loop_state.checkpoints.SPEC_KIT.status)
+    end
+  )
 
   it("says which declaration it goes on with, where that was edited, or is gone", function()
     local dir = project()
