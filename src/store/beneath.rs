@@ -16,14 +16,14 @@ pub use meta::{Entry, Kind, Meta};
 pub use refused::Refused;
 pub use resolve::set_walking;
 
-use super::disk::{Op, pass};
+use super::disk::{Op, asked, pass};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Bytes of a small file of ours or of the user's: settings, a summary, an agent, a story.
@@ -32,6 +32,12 @@ pub const SMALL: u64 = 16 << 20;
 pub const ENTRIES: usize = 100_000;
 
 static SERIAL: AtomicU32 = AtomicU32::new(0);
+
+/// Where a path really is, every link resolved: for comparing paths. Nothing is opened, and what it gives is no
+/// permission to open it in another way than through a door.
+pub fn real(path: &Path) -> io::Result<PathBuf> {
+    path.canonicalize()
+}
 
 /// Which symbolic links are followed on the way to a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,6 +75,14 @@ impl Door {
         Self { base: dir.to_owned(), links: Links::All, private: false }
     }
 
+    /// For a file that people write, wherever it lies: in the project, or among the user's own.
+    pub fn to(root: &Path, path: &Path) -> Self {
+        if path.starts_with(root) {
+            return Self::people(root);
+        }
+        Self::home(path.parent().unwrap_or(path))
+    }
+
     /// A state folder of ours, outside of projects. The path to it may hold links, what is below it none.
     pub fn state(dir: &Path) -> Self {
         Self { base: dir.to_owned(), links: Links::None, private: true }
@@ -95,6 +109,26 @@ impl Door {
         let text = String::from_utf8(self.read(path, max)?)
             .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
         Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
+    }
+
+    /// Reads the first `most` bytes of a regular file of any size.
+    pub fn read_head(&self, path: &Path, most: u64) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        self.open(path)?.take(most).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// Reads at most `most` bytes of a regular file from a place in it, counted from its end where negative. Gives them
+    /// with the place where they really begin and the size of the file.
+    pub fn read_part(&self, path: &Path, from: i64, most: u64) -> io::Result<(Vec<u8>, u64, u64)> {
+        let mut file = self.open(path)?;
+        let size = file.metadata()?.len();
+        let counted = from.unsigned_abs();
+        let from = if from < 0 { size.saturating_sub(counted) } else { counted.min(size) };
+        file.seek(SeekFrom::Start(from))?;
+        let mut bytes = Vec::new();
+        file.take(most).read_to_end(&mut bytes)?;
+        Ok((bytes, from, size))
     }
 
     /// Opens a regular file for writing that is there already.
@@ -259,6 +293,13 @@ impl Door {
         tree::list(dir, path)
     }
 
+    /// The first `most` entries of a folder, in no order.
+    pub fn some(&self, path: &Path, most: usize) -> io::Result<Vec<Entry>> {
+        pass(Op::Read, path)?;
+        let dir = self.descend(path, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NONBLOCK, Mode::empty())?;
+        tree::some(dir, most)
+    }
+
     /// Opens a regular file. Other kinds are opened without waiting for anybody, looked at, and refused.
     fn file(&self, path: &Path, flags: OFlags) -> io::Result<File> {
         // The kernel refuses a mode for what is not made.
@@ -296,11 +337,17 @@ impl Door {
 
     /// A path as seen from the door's folder.
     fn inner<'a>(&self, path: &'a Path) -> io::Result<&'a Path> {
-        match path.strip_prefix(&self.base) {
-            Ok(inner) => Ok(inner),
-            Err(_) if path.is_relative() => Ok(path),
-            Err(_) => Err(Refused::NotBelow(path.to_owned()).into()),
+        let inner = match path.strip_prefix(&self.base) {
+            Ok(inner) => inner,
+            Err(_) if path.is_relative() => path,
+            Err(_) => return Err(Refused::NotBelow(path.to_owned()).into()),
+        };
+        // What we name ourselves never goes up.
+        if self.links == Links::None && inner.components().any(|part| part == Component::ParentDir) {
+            return Err(Refused::NotBelow(path.to_owned()).into());
         }
+        asked(&self.base, inner);
+        Ok(inner)
     }
 }
 

@@ -43,6 +43,28 @@ pub fn set_probe(probe: Option<Probe>) {
     *place = probe;
 }
 
+/// Hears of every path that the door to files is asked for, below the folder that is known.
+pub type Witness = Box<dyn FnMut(&Path, &Path) + Send>;
+
+static WATCHED: AtomicBool = AtomicBool::new(false);
+static WITNESS: Mutex<Option<Witness>> = Mutex::new(None);
+
+/// Tells the witness, if there is one, which path below which folder is asked for.
+pub fn asked(base: &Path, inner: &Path) {
+    if WATCHED.load(Ordering::Relaxed)
+        && let Some(witness) = WITNESS.lock().unwrap_or_else(PoisonError::into_inner).as_mut()
+    {
+        witness(base, inner);
+    }
+}
+
+/// Sets the witness for the whole process, or takes it away. For tests.
+pub fn set_witness(witness: Option<Witness>) {
+    let mut place = WITNESS.lock().unwrap_or_else(PoisonError::into_inner);
+    WATCHED.store(witness.is_some(), Ordering::Relaxed);
+    *place = witness;
+}
+
 /// Arms the probe from `SUPERPOWER_FAULT`: `die:N` ends the process at the N-th operation, `fail:N` makes every
 /// operation from the N-th on fail as on a full disk. For tests that must lose a whole process.
 pub fn arm_from_environment() {

@@ -7,6 +7,7 @@ pub mod journal;
 pub mod keyring;
 pub mod lease;
 pub mod log;
+pub mod names;
 pub mod rundir;
 pub mod seal;
 pub mod squad;

@@ -42,6 +42,8 @@ pub struct Entry {
     pub is_link: bool,
     /// Whether it is a folder; of a link, never.
     pub is_dir: bool,
+    /// Whether it is a regular file; of a link, never.
+    pub is_file: bool,
 }
 
 #[allow(clippy::unnecessary_cast, reason = "the fields' types differ from system to system")]

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 /// Why a file that is there is not opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refused {
-    /// It is reached through a link, and is one of ours.
+    /// It is reached through this link, and is one of ours.
     Link(PathBuf),
     /// A link on its way leads out of the folder.
     Outside(PathBuf),
@@ -28,7 +28,7 @@ impl fmt::Display for Refused {
             Self::Link(path) => {
                 write!(
                     f,
-                    "\"{}\" is reached through a link, which is not followed; remove the link",
+                    "\"{}\" is a link; remove it: files of the plugin's own are not reached through links",
                     path.display()
                 )
             }

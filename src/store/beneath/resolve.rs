@@ -68,20 +68,52 @@ impl Door {
                 rustix::fs::openat(&base, inner, flags, mode)
             }
             Links::Beneath => below(&base, &self.base, inner, flags, mode, Links::Beneath),
-            Links::None => match inner.strip_prefix(CLAUDE) {
-                Ok(rest) if !self.private && !rest.as_os_str().is_empty() => {
-                    below(&base, &self.base, Path::new(CLAUDE), FOLDER, Mode::empty(), Links::Beneath)
-                        .and_then(|claude| below(&claude, &self.base, rest, flags, mode, Links::None))
-                }
-                Ok(_) if !self.private => below(&base, &self.base, inner, flags, mode, Links::Beneath),
-                _ => below(&base, &self.base, inner, flags, mode, Links::None),
+            // Where `.claude` is no link, one call does.
+            Links::None => match below(&base, &self.base, inner, flags, mode, Links::None) {
+                Err(Errno::LOOP) if !self.private => self.below_claude(&base, inner, flags, mode),
+                opened => opened,
             },
         };
         opened.map_err(|errno| match errno {
             Errno::XDEV => Refused::Outside(path.to_owned()).into(),
-            Errno::LOOP => Refused::Link(path.to_owned()).into(),
+            Errno::LOOP => Refused::Link(self.link_on(&base, inner).unwrap_or(path.to_owned())).into(),
             other => other.into(),
         })
+    }
+
+    /// The same where `.claude` itself is a link: that one is followed, as long as it stays in the project.
+    fn below_claude(
+        &self,
+        base: &OwnedFd,
+        inner: &Path,
+        flags: OFlags,
+        mode: Mode,
+    ) -> rustix::io::Result<OwnedFd> {
+        match inner.strip_prefix(CLAUDE) {
+            Ok(rest) if rest.as_os_str().is_empty() => {
+                below(base, &self.base, inner, flags, mode, Links::Beneath)
+            }
+            Ok(rest) => {
+                let claude =
+                    below(base, &self.base, Path::new(CLAUDE), FOLDER, Mode::empty(), Links::Beneath)?;
+                below(&claude, &self.base, rest, flags, mode, Links::None)
+            }
+            Err(_) => Err(Errno::LOOP),
+        }
+    }
+
+    /// The link on a way that kept it from being gone, for people: `.claude` itself is not the one.
+    fn link_on(&self, base: &OwnedFd, inner: &Path) -> Option<PathBuf> {
+        let mut way = PathBuf::new();
+        for part in inner.components() {
+            way.push(part);
+            let there = rustix::fs::statat(base, &way, rustix::fs::AtFlags::SYMLINK_NOFOLLOW).ok()?;
+            let is_link = rustix::fs::FileType::from_raw_mode(there.st_mode) == rustix::fs::FileType::Symlink;
+            if is_link && (self.private || way != Path::new(CLAUDE)) {
+                return Some(self.base.join(way));
+            }
+        }
+        None
     }
 }
 

@@ -19,14 +19,23 @@ pub(super) fn list(dir: OwnedFd, path: &Path) -> io::Result<Vec<Entry>> {
     if names.len() > ENTRIES {
         return Err(Refused::TooMany(path.to_owned(), ENTRIES).into());
     }
-    let entry = |(name, kind)| Entry {
-        name,
-        is_link: kind == FileType::Symlink,
-        is_dir: kind == FileType::Directory,
-    };
     let mut entries: Vec<Entry> = names.into_iter().map(entry).collect();
     entries.sort_unstable();
     Ok(entries)
+}
+
+/// The first entries of an open folder, in no order.
+pub(super) fn some(dir: OwnedFd, most: usize) -> io::Result<Vec<Entry>> {
+    Ok(names(dir, most)?.into_iter().map(entry).collect())
+}
+
+fn entry((name, kind): (OsString, FileType)) -> Entry {
+    Entry {
+        name,
+        is_link: kind == FileType::Symlink,
+        is_dir: kind == FileType::Directory,
+        is_file: kind == FileType::RegularFile,
+    }
 }
 
 /// Removes what has this name in a folder, with all that is in it.
