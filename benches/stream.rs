@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use superpower::harness::*;
+use superpower::store::beneath::Door;
 
 fn main() {
     let megabytes = std::env::args().filter_map(|arg| arg.parse().ok()).next().unwrap_or(256);
@@ -54,6 +55,7 @@ fn launch_in(dir: &Path) -> Launch {
         session: None,
         root: dir.to_path_buf(),
         dir: dir.to_path_buf(),
+        door: Door::state(dir),
         timeout: Some(Duration::from_secs(600)),
         idle: None,
         interactive: false,

@@ -7,7 +7,8 @@ use crate::run::event::{Event, Record};
 use crate::store::beneath::Door;
 use crate::store::journal::Journal;
 use crate::store::log::Log;
-use crate::store::{rundir, squad};
+use crate::store::rundir::{self, RunDir};
+use crate::store::squad;
 use serde_json::json;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -65,11 +66,12 @@ fn keep(door: &Door, journal: &Path) -> io::Result<PathBuf> {
 /// Puts a run that is not ours where no list looks; gives where. Nothing else is done on the word of its files.
 pub fn file_away(host: &Host, root: &Path, run_id: &str) -> Result<PathBuf, StartError> {
     let _lease = lock(root)?;
-    let (door, from) = (Door::ours(root), rundir::runs(root).join(run_id));
+    let dir = RunDir::of(root, run_id).map_err(OpenError::from)?;
+    let (door, from) = (dir.door(), dir.path());
     let mut n = 1;
     let to = loop {
         let to = rundir::runs(root).join(format!(".foreign-{run_id}-{n}"));
-        match door.rename_new(&from, &to) {
+        match door.rename_new(from, &to) {
             Ok(()) => break to,
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => n += 1,
             Err(error) => return Err(error.into()),

@@ -63,7 +63,7 @@ pub fn prune(hurry: &Hurry, root: &Path, keys: &Keyring) {
     let kept: Vec<TreeId> = rundir::ids(root)
         .iter()
         .filter(|id| !summary::read(root, id, keys).is_some_and(|kept| kept.summary.over()))
-        .map(|id| RunDir::of(root, id))
+        .filter_map(|id| RunDir::of(root, id).ok())
         .flat_map(|dir| baseline(&dir).into_iter().chain(reviewed(&dir)))
         .collect();
     // What cannot be pruned now is pruned another time.

@@ -2,10 +2,12 @@
 //! with it, but what others read of it must not call it a run that waits for ever.
 
 use super::Host;
+use super::open::OpenError;
 use super::start::{StartError, lock};
 use crate::run::event::{Event, Record};
 use crate::store::journal::{self, Contents, Journal, Place};
 use crate::store::log::Log;
+use crate::store::rundir::RunDir;
 use crate::store::{squad, summary};
 use serde_json::json;
 use std::path::Path;
@@ -14,7 +16,8 @@ use std::path::Path;
 pub fn give_up(host: &Host, root: &Path, run_id: &str, by: &str) -> Result<(), StartError> {
     let _lease = lock(root)?;
     let at = (host.clock)();
-    let place = Place::new(root, run_id, &host.keys);
+    let dir = RunDir::of(root, run_id).map_err(OpenError::from)?;
+    let place = Place::new(&dir, &host.keys);
     let whole =
         |contents: &Contents| contents.ours && contents.damaged.is_none() && contents.strange.is_empty();
     if let Some(contents) = journal::read(&place).ok().filter(whole) {

@@ -7,7 +7,6 @@ use crate::project::review::Hurry;
 use crate::run::event::Event;
 use crate::run::machine::Refusal;
 use crate::run::state::Phase;
-use crate::store::atomic;
 use serde_json::Value;
 use std::sync::mpsc::{SendError, Sender};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -156,7 +155,7 @@ impl Drive {
         let Some(stage) = self.working(launch) else { return };
         let path = self.dir.attempt(launch, stage).join("output.log");
         let text = self.host.secrets.mask(text).into_owned();
-        if let Err(error) = atomic::fresh(&path, format!("{text}\n").as_bytes()) {
+        if let Err(error) = self.dir.door().replace(&path, format!("{text}\n").as_bytes()) {
             self.cannot_write("what was handed in", &error);
         }
     }

@@ -1,6 +1,7 @@
 //! A run from disk: its journal replayed over the declarations that it kept.
 
-use crate::check::{self, is_kebab};
+use crate::check;
+use crate::diagnostic::Code;
 use crate::plan::{Inputs, Plan};
 use crate::process::Secrets;
 use crate::run::event::{Event, Hidden, Record};
@@ -9,6 +10,7 @@ use crate::run::replace;
 use crate::run::state::Run;
 use crate::store::journal::{self, Contents, JournalError, Place};
 use crate::store::keyring::Keyring;
+use crate::store::names::NotARunId;
 use crate::store::rundir::RunDir;
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
@@ -19,6 +21,9 @@ use thiserror::Error;
 /// Why a run cannot be read.
 #[derive(Debug, Error)]
 pub enum OpenError {
+    /// It is called as no run can be.
+    #[error(transparent)]
+    Name(#[from] NotARunId),
     /// There is no such run.
     #[error("there is no run \"{0}\"")]
     Missing(String),
@@ -88,11 +93,11 @@ impl Opened {
 
 /// Reads a run.
 pub fn open(root: &Path, run_id: &str, keys: &Keyring) -> Result<Opened, OpenError> {
-    let dir = RunDir::of(root, run_id);
-    if run_id.is_empty() || run_id.contains(['/', '\\']) || !dir.journal().exists() {
+    let dir = RunDir::of(root, run_id)?;
+    if dir.door().lstat(&dir.journal()).is_err() {
         return Err(OpenError::Missing(run_id.to_owned()));
     }
-    let place = Place::new(root, run_id, keys);
+    let place = Place::new(&dir, keys);
     let mut contents = journal::read(&place)?;
     let records = std::mem::take(&mut contents.records);
     let Replayed { mut run, declaration, changed } = replay(&dir, &records)?;
@@ -147,12 +152,12 @@ pub fn kept_plan(dir: &RunDir, name: &str, inputs: &Inputs) -> Result<(Plan, Str
     let failed = |why: String| OpenError::Declaration { name: name.to_owned(), why };
     let bytes = dir.declaration(name).map_err(|error| failed(error.to_string()))?;
     let checked = check::check_bytes(&bytes, &check::Context::default());
+    // A name becomes a title, a path, an argument, a word of commands. One that no check has passed is nobody's.
+    if let Some(wrong) = checked.diagnostics.iter().find(|it| it.code == Code::InvalidName) {
+        return Err(failed(wrong.message.clone()));
+    }
     let declaration = checked.draft.finish(&checked.tree);
     let declaration = declaration.ok_or_else(|| failed("it is no longer a valid declaration".into()))?;
-    // The name becomes a title and a word of commands. One that no check has passed is nobody's.
-    if !is_kebab(&declaration.name.value) {
-        return Err(failed("its name is not in kebab-case".into()));
-    }
     Ok((Plan::kept(declaration, inputs), digest(&bytes)))
 }
 

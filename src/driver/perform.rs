@@ -9,9 +9,8 @@ use crate::plan::ORCHESTRATOR;
 use crate::run::effect::{Effect, Notice};
 use crate::run::event::Event;
 use crate::run::state::{Phase, Step};
-use crate::store::{atomic, rundir};
+use crate::store::rundir;
 use serde_json::json;
-use std::fs;
 
 /// What a notice says in words of the program's own.
 const NOTICE: [&str; 6] = ["type", "outcome", "gate", "decision", "reason", "state"];
@@ -123,8 +122,10 @@ impl Drive {
             }
         };
         let dir = self.dir.attempt(number, stage);
-        let kept = fs::create_dir_all(&dir)
-            .and_then(|()| atomic::fresh(&dir.join("prompt.md"), self.host.secrets.mask(&prompt).as_bytes()));
+        let door = self.dir.door();
+        let kept = door
+            .create_dirs(&dir)
+            .and_then(|()| door.replace(&dir.join("prompt.md"), self.host.secrets.mask(&prompt).as_bytes()));
         if let Err(error) = kept {
             return self.disk_failed(&format!("cannot write \"{}\": {error}", dir.display()));
         }
@@ -143,6 +144,7 @@ impl Drive {
             session,
             root: self.root.clone(),
             dir: dir.clone(),
+            door,
             timeout: Some(self.limit(stage)),
             idle: Some(config.idle),
             interactive: !config.headless,

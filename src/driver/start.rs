@@ -115,12 +115,12 @@ pub fn begin(host: Arc<Host>, root: &Path, new: NewRun) -> Result<Handle, StartE
     unwritten::take_up(&host, root, "");
     let run_id = uuid::Uuid::now_v7().to_string();
     let dir = RunDir::create(root, &run_id)?;
-    let place = Place::new(root, &run_id, &host.keys);
+    let place = Place::new(&dir, &host.keys);
     let (run, effects, journal) = match make(&host, &dir, &place, run_id, new) {
         Ok(made) => made,
         Err(error) => {
             // A run that never began leaves no trace.
-            let _ = std::fs::remove_dir_all(dir.path());
+            let _ = dir.door().remove_tree(dir.path());
             return Err(error);
         }
     };

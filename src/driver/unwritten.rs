@@ -109,7 +109,7 @@ impl Unwritten {
 /// Takes up what earlier processes have left in a project, but for a run that is about to be driven, whose drive does.
 pub fn take_up(host: &Arc<Host>, root: &Path, but: &str) {
     for run_id in rundir::ids(root) {
-        let dir = RunDir::of(root, &run_id);
+        let Ok(dir) = RunDir::of(root, &run_id) else { continue };
         if run_id == but
             || !is_marked(root, &dir)
             || host.unwritten.left().iter().any(|it| it.is_of(root, &run_id))
@@ -138,7 +138,8 @@ pub fn look(root: &Path, unwritten: &Unwritten, host: impl FnOnce() -> Arc<Host>
         return;
     }
     drop(looked);
-    if rundir::ids(root).iter().any(|run_id| is_marked(root, &RunDir::of(root, run_id))) {
+    let marked = |run_id: &String| RunDir::of(root, run_id).is_ok_and(|dir| is_marked(root, &dir));
+    if rundir::ids(root).iter().any(marked) {
         take_up(&host(), root, "");
     }
 }

@@ -39,7 +39,7 @@ pub fn check(engine: &Engine, request: &Check) -> Answer {
     let context = context(engine, index.as_ref(), request.path.as_deref());
     let checked = match (&request.text, &request.path) {
         (Some(text), _) => check::check(text, &context),
-        (None, Some(path)) => file::read(path)?.checked(&context),
+        (None, Some(path)) => file::read(request.root.as_deref(), path)?.checked(&context),
         (None, None) => return Err(Refusal::new("bad-request", "check takes a path or a text")),
     };
     Ok(json!({ "diagnostics": views(&checked) }))
@@ -68,7 +68,7 @@ pub fn check_all(engine: &Engine, request: &CheckAll) -> Answer {
         let context = context(engine, Some(&index), Some(&path));
         let checked = match texts.get(&real(&path)) {
             Some(text) => check::check(text, &context),
-            None => file::checked(&path, &context),
+            None => file::checked(Some(&request.root), &path, &context),
         };
         json!({ "name": name, "path": path, "diagnostics": views(&checked) })
     });

@@ -60,7 +60,7 @@ pub fn list(engine: &Engine, request: &Root) -> Answer {
     let index = index(engine, &request.root);
     let all = index.superpowers.iter().map(|file| {
         let context = context(engine, Some(&index), Some(&file.path));
-        let checked = file::checked(&file.path, &context);
+        let checked = file::checked(Some(&request.root), &file.path, &context);
         let count = |severity| checked.diagnostics.iter().filter(|it| it.severity == severity).count();
         let lines = checked.lines(&file.path.file_name().unwrap_or_default().to_string_lossy());
         let first =

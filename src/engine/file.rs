@@ -5,8 +5,8 @@
 use super::Refusal;
 use crate::check::{self, Checked, Context, MAX_BYTES};
 use crate::diagnostic::Code;
-use std::fs;
-use std::io::{self, Read};
+use crate::store::beneath::{self, Door, Refused};
+use std::io;
 use std::path::Path;
 
 /// What was found under a name.
@@ -17,38 +17,48 @@ pub enum File {
     Unfit(Code, String),
 }
 
-/// Reads a file.
-pub fn read(path: &Path) -> Result<File, Refusal> {
-    bounded(path)
+/// Reads a file: of a project, or from elsewhere.
+pub fn read(root: Option<&Path>, path: &Path) -> Result<File, Refusal> {
+    bounded(root, path)
         .map_err(|error| Refusal::new("disk", format!("cannot read \"{}\": {error}", path.display())))
 }
 
 /// What the checker says of a file; where it cannot be read, that.
-pub fn checked(path: &Path, context: &Context) -> Checked {
-    match bounded(path) {
+pub fn checked(root: Option<&Path>, path: &Path, context: &Context) -> Checked {
+    match bounded(root, path) {
         Ok(file) => file.checked(context),
         Err(error) => Checked::refused(Code::YamlSyntax, format!("this cannot be read: {error}")),
     }
 }
 
-fn bounded(path: &Path) -> io::Result<File> {
-    let meta = fs::metadata(path)?;
-    if !meta.is_file() {
-        let message = if meta.is_dir() {
-            "this is a directory: a superpower is a file"
-        } else {
-            "this is no regular file, and was not read"
-        };
-        return Ok(File::Unfit(Code::YamlSyntax, message.to_owned()));
-    }
-    let too_large = |bytes: u64| File::Unfit(Code::Limit, check::too_large(bytes));
-    if meta.len() > MAX_BYTES as u64 {
-        return Ok(too_large(meta.len()));
+fn bounded(root: Option<&Path>, path: &Path) -> io::Result<File> {
+    let door = Door::to(root.unwrap_or(path), path);
+    let file = match door.open(path) {
+        Ok(file) => file,
+        Err(error) => return unfit(error),
+    };
+    let size = file.metadata()?.len();
+    if size > MAX_BYTES as u64 {
+        return Ok(File::Unfit(Code::Limit, check::too_large(size)));
     }
     // It may grow while it is read, and files of the system's own say that they are empty.
-    let mut bytes = Vec::new();
-    fs::File::open(path)?.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes)?;
-    Ok(if bytes.len() > MAX_BYTES { too_large(bytes.len() as u64) } else { File::Bytes(bytes) })
+    match beneath::read_from(&file, path, MAX_BYTES as u64) {
+        Ok(bytes) => Ok(File::Bytes(bytes)),
+        Err(error) => unfit(error),
+    }
+}
+
+/// What is there and cannot be a declaration, in words; else the error.
+fn unfit(error: io::Error) -> io::Result<File> {
+    let message = match Refused::of(&error) {
+        Some(Refused::NotAFile(_, "folder")) => "this is a directory: a superpower is a file",
+        Some(Refused::NotAFile(..)) => "this is no regular file, and was not read",
+        Some(Refused::TooLarge(..)) => {
+            return Ok(File::Unfit(Code::Limit, check::too_large(MAX_BYTES as u64 + 1)));
+        }
+        _ => return Err(error),
+    };
+    Ok(File::Unfit(Code::YamlSyntax, message.to_owned()))
 }
 
 impl File {

@@ -8,6 +8,7 @@ use crate::harness::resolve;
 use crate::plan::{InputError, Inputs, Plan};
 use crate::project::links::Left as Link;
 use crate::project::{Index, Named, Places, SuperpowerFile};
+use crate::store::beneath;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -30,7 +31,7 @@ impl Loaded {
         let file = index.superpower(name).cloned().map_err(|unknown| {
             Refusal::with("unknown-superpower", unknown.to_string(), json!({ "names": unknown.names }))
         })?;
-        let read = file::read(&file.path)?;
+        let read = file::read(Some(root), &file.path)?;
         let checked = read.checked(&context(engine, Some(&index), Some(&file.path)));
         Ok(Self { file, index, bytes: read.bytes(), checked })
     }
@@ -128,7 +129,7 @@ pub fn stem(path: &Path) -> String {
 
 /// Where a file really is; a new one is where it is said to be.
 pub fn real(path: &Path) -> PathBuf {
-    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+    beneath::real(path).unwrap_or_else(|_| path.to_owned())
 }
 
 /// Inputs that do not fit.

@@ -2,10 +2,9 @@
 
 use super::locked;
 use crate::driver::open::{OpenError, Opened, open};
+use crate::store::beneath::Meta;
 use crate::store::keyring::Keyring;
 use crate::store::rundir::RunDir;
-use std::fs;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -35,8 +34,10 @@ pub struct Readings {
 impl Readings {
     /// The run as its journal is now.
     pub fn open(&self, root: &Path, run_id: &str, keys: &Keyring) -> Result<Arc<Opened>, OpenError> {
-        let journal = RunDir::of(root, run_id).journal();
-        let stamp = stamp(&journal);
+        let dir = RunDir::of(root, run_id)?;
+        let journal = dir.journal();
+        // Taken before the reading: what is written meanwhile makes that old.
+        let stamp = dir.door().lstat(&journal).ok().map(|there| Stamp::of(&there));
         let same = |it: &Reading| it.journal == journal && Some(it.stamp) == stamp;
         if let Some(reading) = locked(&self.kept).iter().find(|it| same(it)) {
             return Ok(reading.opened.clone());
@@ -53,16 +54,16 @@ impl Readings {
     }
 }
 
-/// Taken before the reading: what is written meanwhile makes that old.
-fn stamp(journal: &Path) -> Option<Stamp> {
-    let meta = fs::metadata(journal).ok()?;
-    let modified = (meta.mtime(), meta.mtime_nsec());
-    Some(Stamp { file: (meta.dev(), meta.ino()), length: meta.len(), modified })
+impl Stamp {
+    fn of(there: &Meta) -> Self {
+        Self { file: there.file, length: there.len, modified: there.modified }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     fn project() -> (tempfile::TempDir, PathBuf) {
         let dir = tempfile::tempdir().unwrap();

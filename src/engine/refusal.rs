@@ -64,8 +64,11 @@ impl From<StartError> for Refusal {
 
 impl From<OpenError> for Refusal {
     fn from(error: OpenError) -> Self {
-        let code =
-            if matches!(error, OpenError::Missing(_)) { "nothing-to-resume" } else { "unreadable-run" };
+        let code = match error {
+            OpenError::Name(_) => "not-a-run-id",
+            OpenError::Missing(_) => "nothing-to-resume",
+            _ => "unreadable-run",
+        };
         Self::new(code, error)
     }
 }

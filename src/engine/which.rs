@@ -7,7 +7,7 @@ use crate::driver::open::Opened;
 use crate::process::{Environment, Secrets};
 use crate::store::journal::{self, Place};
 use crate::store::keyring::Keyring;
-use crate::store::rundir;
+use crate::store::rundir::{self, RunDir};
 use crate::store::squad::{self, Squad, SquadError};
 use crate::store::summary::{self, Summary};
 use crate::store::{atomic, lease};
@@ -116,7 +116,7 @@ pub fn summaries(engine: &Engine, root: &Path) -> Vec<Summary> {
 }
 
 fn from_journal(root: &Path, id: &str, keys: &Keyring, driven: bool) -> Option<Summary> {
-    let place = Place::new(root, id, keys);
+    let place = Place::new(&RunDir::of(root, id).ok()?, keys);
     if !journal::begun_by_us(&place) {
         return foreign(root, id, &place);
     }

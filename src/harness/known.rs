@@ -4,7 +4,11 @@ use super::Task;
 use crate::process::Environment;
 use crate::project::frontmatter::{self, Frontmatter};
 use crate::project::places::{Index, Places, Source};
+use crate::store::beneath::Door;
 use std::path::Path;
+
+/// Bytes of a file that describes an agent or a skill.
+const LARGEST: u64 = 4 << 20;
 
 /// A file that describes an agent or a skill.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,7 +32,7 @@ impl File {
             Task::Agent(name) => (index.agent(name)?, format!("the agent \"{name}\"")),
             Task::Skill(name) => (index.skill(name)?, format!("the skill \"{name}\"")),
         };
-        let whole = std::fs::read_to_string(&named.path).ok()?;
+        let whole = Door::to(root, &named.path).read_text(&named.path, LARGEST).ok()?;
         Some(Self {
             path: super::tool::relative(&named.path.to_string_lossy(), root),
             text: frontmatter::split(&whole).1.trim().to_owned(),
@@ -62,6 +66,6 @@ pub fn opencode_mode(name: &str, root: &Path) -> Option<Option<String>> {
     let folders = places.into_iter().flatten().flat_map(|place| [place.join("agent"), place.join("agents")]);
     let text = folders
         .map(|folder| folder.join(format!("{name}.md")))
-        .find_map(|file| std::fs::read_to_string(file).ok())?;
+        .find_map(|file| Door::to(root, &file).read_text(&file, LARGEST).ok())?;
     Some(Frontmatter::read(&text).and_then(|head| head.get("mode").map(ToOwned::to_owned)))
 }

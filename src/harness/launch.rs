@@ -9,6 +9,7 @@ use super::{Answer, Ending, Harness, Kind, Launch, Progress, Resolved, Signal, T
 use crate::process::{
     self, Environment, Exit, Inbox, Item, Leader, Mark, Masker, Process, Secrets, Spec, Stdin, locked,
 };
+use crate::store::beneath::Door;
 use serde_json::json;
 use std::fs::File;
 use std::io::{self, Write};
@@ -142,7 +143,7 @@ pub fn launch(
     if !is_name(name) {
         return Err(LaunchError::Name { name: name.clone() });
     }
-    if !launch.root.is_dir() {
+    if !Door::people(&launch.root).is_dir(Path::new("")) {
         return Err(LaunchError::Root { root: launch.root });
     }
     let environment = Environment::current();
@@ -224,6 +225,7 @@ impl Starter {
             root: launch.root.clone(),
             stdin: if invocation.duplex { Stdin::Duplex } else { Stdin::Once(invocation.stdin.clone()) },
             log: launch.dir.join("output.log"),
+            door: launch.door.clone(),
             max_output: resolved.max_output,
             max_line: LINE,
             timeout: launch.timeout,
@@ -241,7 +243,7 @@ impl Starter {
     }
 
     fn follow(self, mut started: Started, harness: &mut dyn Harness, sink: &mut Sink, over: &Over) -> Ending {
-        let mut record = Record::open(&self.launch.dir);
+        let mut record = Record::open(&self.launch);
         loop {
             let Started { mut process, argv, wake } = started;
             sink.tell(Signal::Started(Some(process.record())));
@@ -270,8 +272,8 @@ impl Starter {
 struct Record(Option<File>);
 
 impl Record {
-    fn open(dir: &Path) -> Self {
-        Self(File::options().create(true).append(true).open(dir.join("processes.jsonl")).ok())
+    fn open(launch: &Launch) -> Self {
+        Self(launch.door.append(&launch.dir.join("processes.jsonl")).ok())
     }
 
     fn line(&mut self, line: &str) {

@@ -27,6 +27,7 @@ pub use resolve::{Harnesses, Kind, Missing, Resolved, Settings, resolve};
 use crate::outcome::{Outcome, ProcessRecord, Session, Usage};
 use crate::process::{Exit, Limit};
 pub use crate::process::{Request, Server, Way};
+use crate::store::beneath::Door;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -51,6 +52,8 @@ pub struct Launch {
     /// Where this launch's files go (it exists): `prompt.md` (already there), `output.log`, and for the record
     /// `processes.jsonl`.
     pub dir: PathBuf,
+    /// The door to those files.
+    pub door: Door,
     /// Wall clock limit, counting time awake; none for `manual`.
     pub timeout: Option<Duration>,
     /// Silence limit, for harnesses that stream.

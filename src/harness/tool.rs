@@ -1,5 +1,6 @@
 //! A tool call in one line, and the files that it writes.
 
+use crate::store::beneath;
 use serde_json::Value;
 use std::path::Path;
 
@@ -55,6 +56,6 @@ pub fn files(tool: &str, input: &Value, root: &Path) -> Vec<String> {
 pub fn relative(path: &str, root: &Path) -> String {
     let inside =
         |root: &Path| Path::new(path).strip_prefix(root).ok().map(|p| p.to_string_lossy().into_owned());
-    let real = || root.canonicalize().ok().and_then(|root| inside(&root));
+    let real = || beneath::real(root).ok().and_then(|root| inside(&root));
     inside(root).or_else(real).filter(|p| !p.is_empty()).unwrap_or_else(|| path.to_owned())
 }

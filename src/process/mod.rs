@@ -37,6 +37,7 @@ pub use sweep::sweep;
 pub use tree::{ATTEMPT, RUN_ID};
 pub use web::{Request, Server, Way};
 
+use crate::store::beneath::Door;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -59,6 +60,8 @@ pub struct Spec {
     pub stdin: Stdin,
     /// The file that its output is appended to.
     pub log: PathBuf,
+    /// The door to that file.
+    pub door: Door,
     /// How large that file may grow by this process.
     pub max_output: u64,
     /// How long a line may be.

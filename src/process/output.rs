@@ -1,6 +1,7 @@
 //! The file that keeps what a process printed: the one writer of it, which masks secrets and minds the size.
 
 use super::{Masker, Secrets, Stream, locked};
+use crate::store::beneath::Door;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
@@ -27,8 +28,8 @@ struct Kept {
 
 impl Output {
     /// Appends to `path`, at most `max` bytes.
-    pub fn open(path: &Path, max: u64, secrets: Secrets) -> io::Result<Self> {
-        let file = File::options().create(true).append(true).open(path)?;
+    pub fn open(door: &Door, path: &Path, max: u64, secrets: Secrets) -> io::Result<Self> {
+        let file = door.append(path)?;
         Ok(Self { file: Arc::new(Mutex::new(Kept { file, left: max, lost: 0 })), secrets })
     }
 

@@ -59,7 +59,7 @@ pub fn spawn<T: Send + 'static>(
     inbox: Arc<Inbox<Item<T>>>,
 ) -> io::Result<Process<T>> {
     inbox.open();
-    let output = Output::open(&spec.log, spec.max_output, secrets.clone())?;
+    let output = Output::open(&spec.door, &spec.log, spec.max_output, secrets.clone())?;
     let mut command = Command::new(&spec.program);
     command.args(&spec.args).current_dir(&spec.root).process_group(0);
     command.env_clear().envs(environment.for_child(&spec.mark, &spec.root)).envs(spec.env.iter().cloned());

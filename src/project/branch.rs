@@ -1,7 +1,10 @@
 //! The current git branch, read from git's own files: no process, so that deciding a fact starts nothing.
 
-use std::fs;
+use crate::store::beneath::{Door, Kind};
 use std::path::{Path, PathBuf};
+
+/// Bytes of a file of git's that names a place or a branch.
+const POINTER: u64 = 64 << 10;
 
 /// A repository that holds a directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,10 +32,12 @@ pub enum Head {
 pub fn repository(root: &Path) -> Option<Repository> {
     root.ancestors().find_map(|top| {
         let dot = top.join(".git");
-        let dir = if dot.is_dir() { dot } else { top.join(pointed(&dot, "gitdir:")?) };
-        if dir.join("HEAD").symlink_metadata().is_err() {
-            return None;
-        }
+        // It may well point out of the project: at the repository of a work tree or of a submodule.
+        let dir = match Door::home(top).stat(&dot).ok()?.kind {
+            Kind::Dir => dot,
+            _ => top.join(pointed(&dot, "gitdir:")?),
+        };
+        Door::home(&dir).lstat(Path::new("HEAD")).ok()?;
         let common = pointed(&dir.join("commondir"), "").map_or_else(|| dir.clone(), |path| dir.join(path));
         Some(Repository { top: top.to_path_buf(), dir, common })
     })
@@ -40,11 +45,11 @@ pub fn repository(root: &Path) -> Option<Repository> {
 
 /// Where `HEAD` of this repository is.
 pub fn head(repository: &Repository) -> Head {
-    let file = repository.dir.join("HEAD");
-    if let Ok(target) = fs::read_link(&file) {
+    let (door, file) = (Door::home(&repository.dir), Path::new("HEAD"));
+    if let Ok(target) = door.read_link(file) {
         return target.to_str().and_then(branch).unwrap_or(Head::Unknown);
     }
-    let Ok(text) = fs::read_to_string(&file) else { return Head::Unknown };
+    let Ok(text) = door.read_text(file, POINTER) else { return Head::Unknown };
     match text.trim().strip_prefix("ref:") {
         Some(target) => branch(target.trim()).unwrap_or(Head::Unknown),
         None => Head::Detached,
@@ -60,7 +65,7 @@ fn branch(target: &str) -> Option<Head> {
 }
 
 fn pointed(file: &Path, prefix: &str) -> Option<PathBuf> {
-    let text = fs::read_to_string(file).ok()?;
+    let text = Door::home(file.parent()?).read_text(file, POINTER).ok()?;
     let path = text.strip_prefix(prefix)?.trim();
     (!path.is_empty()).then(|| PathBuf::from(path))
 }

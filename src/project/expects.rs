@@ -1,8 +1,8 @@
 //! Whether the files that a stage was expected to write are there.
 
 use super::walk;
+use crate::store::beneath::{Door, Kind, Meta};
 use globset::{GlobBuilder, GlobMatcher};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -22,7 +22,8 @@ fn met(root: &Path, glob: &str, since: SystemTime) -> bool {
     if !inside || relative.as_os_str().is_empty() {
         return false;
     }
-    let written = |path: &Path| walk::real_inside(path, Some(root)).is_some_and(|real| fresh(&real, since));
+    let door = Door::people(root);
+    let written = |path: &Path| door.stat(path).is_ok_and(|there| fresh(&there, since));
     if written(&root.join(relative)) {
         return true;
     }
@@ -49,13 +50,11 @@ fn literal_start(glob: &Path) -> PathBuf {
 
 /// Written, moved or copied here since then. The time of the last change counts as well as that of the contents,
 /// because a file that was renamed into place keeps the latter.
-fn fresh(path: &Path, since: SystemTime) -> bool {
-    let Ok(meta) = path.metadata() else { return false };
-    if !meta.is_file() {
-        return false;
-    }
+fn fresh(there: &Meta, since: SystemTime) -> bool {
     let since = since.checked_sub(TICK).unwrap_or(SystemTime::UNIX_EPOCH);
-    let changed = SystemTime::UNIX_EPOCH
-        + Duration::new(meta.ctime().max(0).unsigned_abs(), u32::try_from(meta.ctime_nsec()).unwrap_or(0));
-    changed >= since || meta.modified().is_ok_and(|modified| modified >= since)
+    let at = |(seconds, nanos): (i64, i64)| {
+        let since_then = Duration::new(seconds.max(0).unsigned_abs(), u32::try_from(nanos).unwrap_or(0));
+        SystemTime::UNIX_EPOCH + since_then
+    };
+    there.kind == Kind::File && (at(there.changed) >= since || at(there.modified) >= since)
 }

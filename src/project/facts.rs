@@ -2,6 +2,7 @@
 
 use super::branch::{self, Head};
 use super::stories;
+use crate::store::beneath::{Door, Kind, Refused};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -35,8 +36,13 @@ pub fn decide(name: &str, inputs: &BTreeMap<String, String>, root: &Path) -> Opt
 }
 
 fn tokens_missing(root: &Path) -> Fact {
-    let missing = !root.join(TOKENS).exists();
-    Fact::new(missing, format!("{TOKENS} {}", if missing { "does not exist" } else { "exists" }))
+    let missing = |why: &str| Fact::new(true, format!("{TOKENS} {why}"));
+    match Door::people(root).stat(Path::new(TOKENS)) {
+        Ok(there) if there.kind == Kind::File => Fact::new(false, format!("{TOKENS} exists")),
+        Ok(_) => missing("is not a file"),
+        Err(error) if Refused::of(&error).is_some() => missing("is a link that leads out of the project"),
+        Err(_) => missing("does not exist"),
+    }
 }
 
 fn ui_true(root: &Path, inputs: &BTreeMap<String, String>) -> Fact {

@@ -1,6 +1,6 @@
 //! Links that are not followed, since they lead out of the project: where one is why something is missing, it is said.
 
-use super::walk;
+use crate::store::beneath::{Door, Kind};
 use serde::Serialize;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -18,12 +18,13 @@ impl Left {
     /// The first link on the way from the project to `path` that is not followed.
     pub fn on_the_way(root: &Path, path: &Path) -> Option<Self> {
         let inner = path.strip_prefix(root).ok()?;
+        let (door, anywhere) = (Door::people(root), Door::home(root));
         let mut at = PathBuf::new();
         for part in inner.components() {
             at.push(part);
             let here = root.join(&at);
-            if here.is_symlink() && walk::real_inside(&here, Some(root)).is_none() {
-                return Some(Self { path: at, leads_somewhere: here.exists() });
+            if door.lstat(&here).ok()?.kind == Kind::Link && door.stat(&here).is_err() {
+                return Some(Self { path: at, leads_somewhere: anywhere.stat(&here).is_ok() });
             }
         }
         None

@@ -4,9 +4,8 @@ use super::frontmatter::{Fault, Frontmatter};
 use super::links::Left;
 use super::superpowers::{self, Duplicate, SuperpowerFile, UnknownSuperpower};
 use super::walk;
+use crate::store::beneath::Door;
 use serde::Serialize;
-use std::fs;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// A frontmatter that does not fit into this is not read.
@@ -156,14 +155,15 @@ fn agents(root: &Path, places: &Places, left: &mut Vec<Left>) -> Vec<Named> {
     }
     let markdown = |name: &str| name.ends_with(".md");
     let files = dirs.iter().flat_map(|(dir, bound, source)| {
+        let door = walk::door(dir, bound.as_deref());
         let (files, not_followed) = walk::search(dir, bound.as_deref(), markdown);
         left.extend(not_followed);
-        files.into_iter().map(move |path| (path, *source))
+        files.into_iter().map(move |path| (door.clone(), path, *source))
     });
     files
-        .filter_map(|(path, source)| {
+        .filter_map(|(door, path, source)| {
             let stem = path.file_stem()?.to_str()?.to_owned();
-            let mut agent = named(path, stem, source);
+            let mut agent = named(&door, path, stem, source);
             agent.name = agent.alias.take().unwrap_or(agent.name);
             Some(agent)
         })
@@ -185,14 +185,12 @@ fn skills(root: &Path, places: &Places, left: &mut Vec<Left>) -> Vec<Named> {
             left.push(not_followed);
             continue;
         }
-        let Ok(entries) = fs::read_dir(&dir) else { continue };
-        let mut names: Vec<_> =
-            entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
-        names.sort();
-        for name in names {
+        let door = walk::door(&dir, bound.as_deref());
+        let Ok(entries) = door.list(&dir) else { continue };
+        for name in entries.into_iter().filter_map(|entry| entry.name.into_string().ok()) {
             let path = dir.join(&name).join("SKILL.md");
-            if walk::real_inside(&path, bound.as_deref()).is_some_and(|real| real.is_file()) {
-                found.push(named(path, name, source));
+            if door.is_file(&path) {
+                found.push(named(&door, path, name, source));
             } else if let Some(root) = bound.as_deref() {
                 left.extend(Left::on_the_way(root, &path));
             }
@@ -201,8 +199,8 @@ fn skills(root: &Path, places: &Places, left: &mut Vec<Left>) -> Vec<Named> {
     found
 }
 
-fn named(path: PathBuf, name: String, source: Source) -> Named {
-    let (head, unreadable) = match read_head(&path) {
+fn named(door: &Door, path: PathBuf, name: String, source: Source) -> Named {
+    let (head, unreadable) = match read_head(door, &path) {
         Ok(head) => (head.unwrap_or_default(), None),
         Err(error) => {
             (Frontmatter::default(), Some(Fault { line: 1, message: format!("it cannot be read: {error}") }))
@@ -221,12 +219,11 @@ fn named(path: PathBuf, name: String, source: Source) -> Named {
 }
 
 /// The frontmatter of a file; nothing where it has none or cannot be read.
-pub fn head(path: &Path) -> Option<Frontmatter> {
-    read_head(path).ok().flatten()
+pub fn head(door: &Door, path: &Path) -> Option<Frontmatter> {
+    read_head(door, path).ok().flatten()
 }
 
-fn read_head(path: &Path) -> std::io::Result<Option<Frontmatter>> {
-    let mut bytes = Vec::new();
-    fs::File::open(path)?.take(HEAD).read_to_end(&mut bytes)?;
+fn read_head(door: &Door, path: &Path) -> std::io::Result<Option<Frontmatter>> {
+    let bytes = door.read_head(path, HEAD)?;
     Ok(Frontmatter::read(&String::from_utf8_lossy(&bytes)))
 }

@@ -3,6 +3,7 @@
 //! Every user of Claude Code has a `~/.claude`, so a search that simply climbed would call each home directory a
 //! project. It therefore stops at the git root, and never takes the home directory or anything above it.
 
+use crate::store::beneath::{Door, Kind, real};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -20,8 +21,10 @@ impl fmt::Display for NoProject {
             write!(out, "{}\"{}\"", if at == 0 { "" } else { ", " }, path.display())?;
         }
         for dir in &self.looked {
-            for name in [".claude", ".opencode"] {
-                if dir.join(name).is_symlink() && !dir.join(name).exists() {
+            let door = Door::home(dir);
+            for name in [".claude", ".opencode"].map(Path::new) {
+                let is_link = door.lstat(name).is_ok_and(|there| there.kind == Kind::Link);
+                if is_link && door.stat(name).is_err() {
                     write!(out, "; \"{}\" is a link that leads nowhere", dir.join(name).display())?;
                 }
             }
@@ -44,7 +47,7 @@ pub fn home() -> Option<PathBuf> {
 
 /// The same with the home directory given.
 pub fn find_from(file: Option<&Path>, cwd: &Path, home: Option<&Path>) -> Result<PathBuf, NoProject> {
-    let home = home.map(|home| home.canonicalize().unwrap_or_else(|_| home.to_path_buf()));
+    let home = home.map(|home| real(home).unwrap_or_else(|_| home.to_path_buf()));
     let mut looked = Vec::new();
     let by_file = match file.and_then(|file| directory_of(file, cwd)) {
         Some(start) => search(&start, home.as_deref(), &mut looked),
@@ -53,7 +56,7 @@ pub fn find_from(file: Option<&Path>, cwd: &Path, home: Option<&Path>) -> Result
     if let Found::Marked(root) = by_file {
         return Ok(root);
     }
-    let Ok(cwd) = cwd.canonicalize() else {
+    let Ok(cwd) = real(cwd) else {
         looked.push(cwd.to_path_buf());
         return by_file.path().ok_or(NoProject { looked });
     };
@@ -93,14 +96,15 @@ fn search(start: &Path, home: Option<&Path>, looked: &mut Vec<PathBuf>) -> Found
         if forbidden(dir, home) {
             break;
         }
-        let holds = |inner: &str| dir.join(inner).is_dir();
+        let door = Door::home(dir);
+        let holds = |inner: &str| door.is_dir(Path::new(inner));
         if holds(".claude/superpowers") || holds(".opencode/superpowers") {
             return Found::Marked(dir.to_path_buf());
         }
         if marked.is_none() && (holds(".claude") || holds(".opencode")) {
             marked = Some(dir.to_path_buf());
         }
-        if dir.join(".git").exists() {
+        if door.stat(Path::new(".git")).is_ok() {
             return marked.map_or_else(|| Found::Git(dir.to_path_buf()), Found::Marked);
         }
     }
@@ -117,5 +121,9 @@ fn directory_of(file: &Path, cwd: &Path) -> Option<PathBuf> {
     if file.as_os_str().is_empty() {
         return None;
     }
-    cwd.join(file).parent()?.ancestors().find_map(|dir| dir.canonicalize().ok().filter(|dir| dir.is_dir()))
+    cwd.join(file).parent()?.ancestors().find_map(|dir| real(dir).ok().filter(|dir| is_dir(dir)))
+}
+
+fn is_dir(dir: &Path) -> bool {
+    Door::home(dir).is_dir(Path::new(""))
 }

@@ -2,6 +2,7 @@
 
 use super::places::head;
 use super::walk;
+use crate::store::beneath::{Door, Kind};
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 
@@ -46,7 +47,7 @@ fn below(root: &Path, dir: &Path) -> Vec<Story> {
 }
 
 fn read(root: &Path, path: &Path) -> Option<Story> {
-    let head = head(path)?;
+    let head = head(&Door::people(root), path)?;
     Some(Story {
         slug: head.get("story_slug").or(path.file_stem()?.to_str()).unwrap_or_default().to_owned(),
         epic: head.get("epic").map(str::to_owned),
@@ -64,13 +65,10 @@ fn named(root: &Path, story: &str) -> Option<Vec<Story>> {
     let from_root = root.join(relative);
     let from_stories = root.join(STORIES).join(relative);
     let with_extension = root.join(STORIES).join(format!("{story}.md"));
-    [from_root, from_stories, with_extension].into_iter().find_map(|path| {
-        let real = walk::real_inside(&path, Some(root))?;
-        if real.is_dir() {
-            Some(below(root, &path)).filter(|found| !found.is_empty())
-        } else {
-            Some(vec![read(root, &path)?])
-        }
+    let door = Door::people(root);
+    [from_root, from_stories, with_extension].into_iter().find_map(|path| match door.stat(&path).ok()?.kind {
+        Kind::Dir => Some(below(root, &path)).filter(|found| !found.is_empty()),
+        _ => Some(vec![read(root, &path)?]),
     })
 }
 

@@ -108,7 +108,8 @@ fn superpower_places(root: &Path, places: &Places) -> Vec<Place> {
             (Ok(rest), Some(home)) => home.join(rest),
             _ => root.join(extra),
         };
-        let bound = if extra.is_relative() && !extra.starts_with("~") { inside.clone() } else { None };
+        // What lies in the project is the repository's, however the directory is written.
+        let bound = if dir.starts_with(root) { inside.clone() } else { None };
         dirs.push((dir, bound, Source::Extra));
     }
     if let Some(home) = &places.home {

@@ -79,13 +79,12 @@ pub struct Place {
 
 impl Place {
     /// Of a run that may or may not exist.
-    pub fn new(root: &Path, run_id: &str, keys: &Keyring) -> Self {
-        let path = RunDir::of(root, run_id).journal();
+    pub fn new(dir: &RunDir, keys: &Keyring) -> Self {
         Self {
-            door: Door::ours(root),
-            path,
-            root: root.to_owned(),
-            run_id: run_id.to_owned(),
+            door: dir.door(),
+            path: dir.journal(),
+            root: dir.root().to_owned(),
+            run_id: dir.run_id().to_owned(),
             keys: keys.clone(),
         }
     }

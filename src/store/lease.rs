@@ -1,9 +1,10 @@
 //! The drive lock: an OS file lock, held only while driving, so that a crash frees it.
 
+use super::beneath::Door;
 use super::disk::{Op, pass};
-use super::rundir;
+use super::names;
 use serde::{Deserialize, Serialize};
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -42,6 +43,9 @@ const TRIES: u32 = 5;
 /// How long somebody who only looks may hold it.
 const GLANCE: Duration = Duration::from_millis(2);
 
+/// Bytes of what a holder writes.
+const LARGEST: u64 = 4096;
+
 /// Where a project's drive lock is.
 pub fn path(root: &Path) -> PathBuf {
     root.join(".claude/state/drive.lock")
@@ -51,9 +55,9 @@ pub fn path(root: &Path) -> PathBuf {
 pub fn take(root: &Path) -> io::Result<Taken> {
     let path = path(root);
     pass(Op::Write, &path)?;
-    rundir::inside(root, &root.join(".claude/state"))?;
-    let mut file =
-        rundir::open(OpenOptions::new().create(true).truncate(false).read(true).write(true), &path)?;
+    let door = Door::ours(root);
+    door.create_dirs(&root.join(".claude/state"))?;
+    let mut file = door.open_or_create(&path)?;
     for _ in 0..TRIES {
         match file.try_lock() {
             Ok(()) => {
@@ -70,7 +74,7 @@ pub fn take(root: &Path) -> io::Result<Taken> {
 
 /// Who drives this project: nobody, somebody, or somebody who says who it is. Asks the lock, which alone can tell.
 pub fn holder(root: &Path) -> Option<Option<Holder>> {
-    let mut file = OpenOptions::new().read(true).open(path(root)).ok()?;
+    let mut file = Door::ours(root).open(&path(root)).ok()?;
     match file.try_lock_shared() {
         Err(TryLockError::WouldBlock) => Some(read_holder(&mut file)),
         _ => {
@@ -89,10 +93,8 @@ pub fn drives(driver: Option<&Option<Holder>>, run_id: &str) -> bool {
 impl Lease {
     /// Whether the lock is still where others look for it. One whose file was removed keeps nobody out.
     pub fn holds(&self, root: &Path) -> bool {
-        match (self.file.metadata(), std::fs::metadata(path(root))) {
-            (Ok(ours), Ok(there)) => (ours.dev(), ours.ino()) == (there.dev(), there.ino()),
-            _ => false,
-        }
+        let there = Door::ours(root).lstat(&path(root));
+        self.file.metadata().is_ok_and(|ours| there.is_ok_and(|there| there.file == (ours.dev(), ours.ino())))
     }
 
     /// Writes who we are, for others to show.
@@ -111,11 +113,13 @@ impl Drop for Lease {
     }
 }
 
+/// Who the file says that drives; nobody in particular where it holds no names.
 fn read_holder(file: &mut File) -> Option<Holder> {
     let mut text = String::new();
     file.seek(SeekFrom::Start(0)).ok()?;
-    file.read_to_string(&mut text).ok()?;
-    serde_json::from_str(&text).ok()
+    file.take(LARGEST).read_to_string(&mut text).ok()?;
+    let holder: Holder = serde_json::from_str(&text).ok()?;
+    (names::is_run_id(&holder.run_id) && names::is_superpower(&holder.superpower)).then_some(holder)
 }
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
 //! `.claude/logs/superpower.log`: one line an event, bounded.
 
+use super::beneath::Door;
 use super::disk::{Op, pass};
 use super::rundir;
-use std::fs::{self, File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -15,7 +16,8 @@ pub fn path(root: &Path) -> PathBuf {
 /// The log of a project.
 #[derive(Debug)]
 pub struct Log {
-    root: PathBuf,
+    door: Door,
+    path: PathBuf,
     max: u64,
     file: Option<File>,
 }
@@ -24,36 +26,34 @@ impl Log {
     /// One that grows to `max` bytes before it becomes `superpower.log.1`, in the place of the one before. Nothing is
     /// made before the first line.
     pub fn new(root: &Path, max: u64) -> Self {
-        Self { root: root.to_owned(), max, file: None }
+        Self { door: Door::ours(root), path: path(root), max, file: None }
     }
 
     /// Adds a line.
     pub fn append(&mut self, line: &str) -> io::Result<()> {
-        let path = path(&self.root);
-        pass(Op::Write, &path)?;
+        pass(Op::Write, &self.path)?;
         // Another editor may have turned it over, and anybody may have removed it.
-        let there = fs::symlink_metadata(&path).ok();
+        let there = self.door.lstat(&self.path).ok();
         let ours = self.file.as_ref().and_then(|file| file.metadata().ok());
-        let same = ours.zip(there).is_some_and(|(ours, there)| {
-            (ours.dev(), ours.ino()) == (there.dev(), there.ino()) && there.len() <= self.max
-        });
+        let same = ours
+            .zip(there)
+            .is_some_and(|(ours, there)| (ours.dev(), ours.ino()) == there.file && there.len <= self.max);
         if !same {
-            self.file = Some(self.open(&path)?);
+            self.file = Some(self.open()?);
         }
         // One write a line, so that lines of two editors do not mix.
         self.file.as_mut().map_or(Ok(()), |file| file.write_all(format!("{line}\n").as_bytes()))
     }
 
-    fn open(&self, path: &Path) -> io::Result<File> {
-        let dir = self.root.join(".claude/logs");
-        rundir::inside(&self.root, &dir)?;
-        rundir::ignore(&dir)?;
-        let open = || rundir::open(OpenOptions::new().create(true).append(true), path);
-        let file = open()?;
+    fn open(&self) -> io::Result<File> {
+        let dir = self.path.parent().unwrap_or(&self.path);
+        self.door.create_dirs(dir)?;
+        rundir::ignore(&self.door, dir)?;
+        let file = self.door.append(&self.path)?;
         if file.metadata()?.len() <= self.max {
             return Ok(file);
         }
-        fs::rename(path, path.with_extension("log.1"))?;
-        open()
+        self.door.rename(&self.path, &self.path.with_extension("log.1"))?;
+        self.door.append(&self.path)
     }
 }

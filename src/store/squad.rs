@@ -3,6 +3,8 @@
 //! The first four fields are theirs, to the letter; the rest are ours; what somebody else added stays.
 
 use super::atomic;
+use super::beneath::{Door, Refused};
+use super::names::{self, NotARunId};
 use crate::plan::Inputs;
 use chrono::{DateTime, Utc};
 use serde_json::{Map, Value, json};
@@ -14,6 +16,9 @@ use thiserror::Error;
 pub fn path(root: &Path) -> PathBuf {
     root.join(".claude/state/squad.json")
 }
+
+/// Bytes of the file.
+const LARGEST: u64 = 1 << 20;
 
 /// What `squad.json` says.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,15 +51,11 @@ pub enum SquadError {
 
 /// Reads it; `None` where there is none.
 pub fn read(root: &Path) -> Result<Option<Squad>, SquadError> {
-    let text = match atomic::read(&path(root)) {
+    let path = path(root);
+    let text = match Door::ours(root).read_text(&path, LARGEST) {
         Ok(text) => text,
-        Err(error) => {
-            return match error.kind() {
-                io::ErrorKind::NotFound => Ok(None),
-                io::ErrorKind::InvalidData => Err(SquadError::Unreadable("it is not text".into())),
-                _ => Err(SquadError::Io(error)),
-            };
-        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(unfit(&error, &path).map_or(SquadError::Io(error), SquadError::Unreadable)),
     };
     match serde_json::from_str(&text) {
         Ok(Value::Object(map)) => parse(&map).map(Some).map_err(SquadError::Invalid),
@@ -63,6 +64,20 @@ pub fn read(root: &Path) -> Result<Option<Squad>, SquadError> {
             let place = format!("line {}, column {}", error.line(), error.column());
             Err(SquadError::Unreadable(format!("it is not JSON, at {place}")))
         }
+    }
+}
+
+/// Why what stands there cannot be the file, where moving it aside helps.
+fn unfit(error: &io::Error, path: &Path) -> Option<String> {
+    if error.kind() == io::ErrorKind::InvalidData {
+        return Some("it is not text".into());
+    }
+    match Refused::of(error)? {
+        Refused::NotAFile(_, what) => Some(format!("it is a {what}, not a regular file")),
+        Refused::TooLarge(..) => Some(format!("it is larger than {} MiB", LARGEST >> 20)),
+        // A link on the way to it stays.
+        Refused::Link(link) => (link == path).then(|| "it is a link, which is not followed".into()),
+        _ => None,
     }
 }
 
@@ -86,13 +101,17 @@ fn parse(map: &Map<String, Value>) -> Result<Squad, String> {
             .collect(),
         Some(_) => return Err("\"inputs\" is not an object".into()),
     };
-    Ok(Squad {
-        active_superpower: text("active_superpower").ok_or("it names no \"active_superpower\"")?,
-        current_stage,
-        status: text("status").unwrap_or_default(),
-        inputs,
-        run_id: text("run_id"),
-    })
+    let active_superpower = text("active_superpower").ok_or("it names no \"active_superpower\"")?;
+    if !names::is_superpower(&active_superpower) {
+        let shown = names::line(&active_superpower, 80);
+        return Err(format!("\"{shown}\" is not the name of a superpower"));
+    }
+    let run_id = text("run_id");
+    if let Some(other) = run_id.as_ref().filter(|run_id| !names::is_run_id(run_id)) {
+        return Err(NotARunId::new(other).to_string());
+    }
+    let status = names::line(&text("status").unwrap_or_default(), 80);
+    Ok(Squad { active_superpower, current_stage, status, inputs, run_id })
 }
 
 /// Writes it whole, beside and renamed; foreign fields of what stood there stay, behind ours. What stood there and
@@ -113,7 +132,9 @@ pub fn write(
     map.insert("updated_at".into(), json!(updated_at.to_rfc3339_opts(chrono::SecondsFormat::Secs, true)));
     let path = path(root);
     let mut aside = None;
-    match atomic::read(&path).map(|text| serde_json::from_str::<Map<String, Value>>(&text)) {
+    let door = Door::ours(root);
+    let there = door.read_text(&path, LARGEST);
+    match there.map(|text| serde_json::from_str::<Map<String, Value>>(&text)) {
         Ok(Ok(old)) => {
             for (key, value) in old {
                 map.entry(key).or_insert(value);
@@ -121,13 +142,13 @@ pub fn write(
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         Ok(Err(_)) => aside = Some(atomic::set_aside(&path, Utc::now())?),
-        Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+        Err(error) if unfit(&error, &path).is_some() => {
             aside = Some(atomic::set_aside(&path, Utc::now())?);
         }
         Err(error) => return Err(error),
     }
     let mut bytes = serde_json::to_vec_pretty(&map)?;
     bytes.push(b'\n');
-    atomic::replace(&path, &bytes)?;
+    door.replace(&path, &bytes)?;
     Ok(aside)
 }

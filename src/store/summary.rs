@@ -2,12 +2,16 @@
 //! run what only its files claim; and what the journal was when it was written, so that a journal that has changed since
 //! is looked at.
 
-use super::beneath::{Door, SMALL};
+use super::beneath::Door;
 use super::keyring::{KeyError, Keyring};
+use super::names;
 use super::rundir::RunDir;
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::Path;
+
+/// Bytes of a summary.
+const LARGEST: u64 = 256 << 10;
 
 /// What the seals of a summary are of.
 const WHAT: &str = "summary";
@@ -67,7 +71,8 @@ struct Document<S> {
 
 /// Writes a run's summary beside its journal.
 pub fn write(root: &Path, summary: &Summary, keys: &Keyring) -> io::Result<()> {
-    let (dir, door) = (RunDir::of(root, &summary.run_id), Door::ours(root));
+    let dir = RunDir::of(root, &summary.run_id).map_err(io::Error::other)?;
+    let door = dir.door();
     let mut text = serde_json::to_vec(&Document { summary, journal: stamp(&door, &dir) })?;
     let sealer = keys.make_sealer(WHAT, root, &summary.run_id).map_err(KeyError::into_io)?;
     sealer.close(None, &mut text, 0);
@@ -76,8 +81,9 @@ pub fn write(root: &Path, summary: &Summary, keys: &Keyring) -> io::Result<()> {
 
 /// The summary of a run, where it is ours.
 pub fn read(root: &Path, run_id: &str, keys: &Keyring) -> Option<Kept> {
-    let (dir, door) = (RunDir::of(root, run_id), Door::ours(root));
-    let text = door.read(&path(&dir), SMALL).ok()?;
+    let dir = RunDir::of(root, run_id).ok()?;
+    let door = dir.door();
+    let text = door.read(&path(&dir), LARGEST).ok()?;
     let (text, _) = keys.sealer(WHAT, root, run_id)?.open(None, &text)?;
     let Document { summary, journal } = serde_json::from_slice(&text).ok()?;
     Some(Kept { summary, current: journal.is_some() && journal == stamp(&door, &dir) })
@@ -85,8 +91,11 @@ pub fn read(root: &Path, run_id: &str, keys: &Keyring) -> Option<Kept> {
 
 /// What the summary of a run says that may not be ours.
 pub fn claimed(root: &Path, run_id: &str) -> Option<Summary> {
-    let text = Door::ours(root).read(&path(&RunDir::of(root, run_id)), SMALL).ok()?;
-    serde_json::from_slice::<Summary>(&text).ok().filter(|summary| summary.run_id == run_id)
+    let dir = RunDir::of(root, run_id).ok()?;
+    let text = dir.door().read(&path(&dir), LARGEST).ok()?;
+    let summary: Summary = serde_json::from_slice(&text).ok()?;
+    let named = summary.run_id == run_id && names::is_superpower(&summary.superpower);
+    named.then_some(summary)
 }
 
 fn stamp(door: &Door, dir: &RunDir) -> Stamp {

@@ -449,7 +449,7 @@ fn nothing_is_written_through_a_link_that_comes_later() {
     std::os::unix::fs::symlink(outside.path(), project.root().join("conductor")).unwrap();
     let mut store = Store::new(place);
     let error = store.update(now(), SECOND, |_, _| {}).unwrap_err().to_string();
-    assert!(error.contains("\"conductor\" is reached through a link"), "{error}");
+    assert!(error.contains("/conductor\" is a link; remove it"), "{error}");
     assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 0);
 }
 
@@ -463,8 +463,8 @@ fn what_is_no_file_in_the_documents_place_is_named_at_once() {
             // SAFETY: the string ends with a zero.
             assert_eq!(unsafe { libc::mkfifo(path.as_ptr(), 0o600) }, 0);
         }),
-        ("is reached through a link", |path| std::os::unix::fs::symlink("/dev/zero", path).unwrap()),
-        ("is reached through a link", |path| std::os::unix::fs::symlink("elsewhere.json", path).unwrap()),
+        ("is a link; remove it", |path| std::os::unix::fs::symlink("/dev/zero", path).unwrap()),
+        ("is a link; remove it", |path| std::os::unix::fs::symlink("elsewhere.json", path).unwrap()),
         ("is a folder, not a regular file", |path| fs::create_dir(path).unwrap()),
         ("is larger than 16 MiB", |path| fs::File::create(path).unwrap().set_len(1 << 40).unwrap()),
     ];

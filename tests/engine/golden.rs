@@ -13,6 +13,7 @@ use superpower::run::state::Run;
 use superpower::run::{event::Decision, snapshot::snapshot};
 use superpower::store::journal::{self, FORMAT, Place};
 use superpower::store::keyring::Keyring;
+use superpower::store::rundir::RunDir;
 
 /// Each directory with the digest of its journal and declarations.
 const GOLDEN: &[(&str, &str)] = &[
@@ -196,7 +197,7 @@ fn the_golden_journals_hold_every_event_and_outcome() {
 #[test]
 fn every_prefix_of_a_journal_is_a_run() {
     let root = project();
-    let place = Place::new(root.path(), &id("complete"), &Keyring::default());
+    let place = Place::new(&RunDir::of(root.path(), &id("complete")).unwrap(), &Keyring::default());
     let path = place.path().to_owned();
     let bytes = fs::read(&path).unwrap();
     let first = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n').nth(1).unwrap().0 + 1;

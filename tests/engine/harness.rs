@@ -5,6 +5,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 use superpower::harness::*;
 use superpower::outcome::Outcome;
+use superpower::store::beneath::Door;
 
 /// A launch of the agent `coder` in `dir`.
 pub fn launch_in(dir: &Path) -> Launch {
@@ -17,6 +18,7 @@ pub fn launch_in(dir: &Path) -> Launch {
         session: None,
         root: dir.to_path_buf(),
         dir: dir.to_path_buf(),
+        door: Door::state(dir),
         timeout: Some(Duration::from_secs(20)),
         idle: None,
         interactive: true,

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use superpower::process::*;
+use superpower::store::beneath::Door;
 
 /// A shell script as a process, in `root`.
 fn spec(root: &Path, script: &str) -> Spec {
@@ -14,6 +15,7 @@ fn spec(root: &Path, script: &str) -> Spec {
         root: root.to_path_buf(),
         stdin: Stdin::Once(Vec::new()),
         log: root.join("output.log"),
+        door: Door::state(root),
         max_output: 1 << 30,
         max_line: 1 << 20,
         timeout: None,

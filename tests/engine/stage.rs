@@ -18,6 +18,7 @@ use superpower::process::Secrets;
 use superpower::run::event::{Event, Record};
 use superpower::store::journal::{self, Place};
 use superpower::store::keyring::Keyring;
+use superpower::store::rundir::RunDir;
 use superpower::store::state::State;
 
 /// A stage to play on.
@@ -154,7 +155,8 @@ impl Stage {
 
     /// What the journal of a run holds.
     pub fn journal(&self, run_id: &str) -> Vec<Record> {
-        journal::read(&Place::new(&self.root(), run_id, &self.host.keys)).unwrap().records
+        let dir = RunDir::of(&self.root(), run_id).unwrap();
+        journal::read(&Place::new(&dir, &self.host.keys)).unwrap().records
     }
 
     /// How many agents were started.

@@ -11,6 +11,7 @@ use superpower::engine::Engine;
 use superpower::run::event::Record;
 use superpower::store::journal::{self, Place};
 use superpower::store::keyring::Keyring;
+use superpower::store::rundir::RunDir;
 use superpower::store::state::State;
 
 /// A project and its engine.
@@ -104,7 +105,8 @@ impl World {
 
     /// The records of a run's journal.
     pub fn records(&self, run_id: &str) -> Vec<Record> {
-        journal::read(&Place::new(&self.root(), run_id, &self.keys())).unwrap().records
+        let dir = RunDir::of(&self.root(), run_id).unwrap();
+        journal::read(&Place::new(&dir, &self.keys())).unwrap().records
     }
 
     /// Cuts a journal behind the line that holds this text first, as a crash before the next write has left it.

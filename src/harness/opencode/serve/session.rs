@@ -5,6 +5,7 @@ use crate::harness::opencode::{File, How, NAME};
 use crate::harness::words::note;
 use crate::harness::{Actions, Signal, Task, Way, is_name};
 use crate::outcome::Session;
+use crate::store::beneath::real;
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -85,7 +86,7 @@ impl Served {
         let id = session["id"].as_str().unwrap_or_default();
         let place = Path::new(session["directory"].as_str().unwrap_or_default());
         let root = &self.setup.launch.root;
-        let elsewhere = place != root && root.canonicalize().is_ok_and(|root| root != place);
+        let elsewhere = place != root && real(root).is_ok_and(|root| root != place);
         if !is_name(id) {
             self.give_up("it makes no session", to);
         } else if self.setup.resume.is_some() && elsewhere {
