@@ -95,7 +95,9 @@ local function renew(bufs)
     local name = vim.api.nvim_buf_get_name(buf)
     if not vim.bo[buf].modified then
       said[buf] = nil
-      M.reload(buf)
+      if not require("superpower.regular").problem(name) then
+        M.reload(buf)
+      end
     else
       local mtime = mtime_of(name) or ""
       if said[buf] ~= mtime then

@@ -65,8 +65,8 @@ local function show(this)
       return
     end
   else
-    local ok, prompt = pcall(vim.fn.readfile, this.prompt_path)
-    local lines = vim.tbl_map(require("superpower.ui.text").visible, ok and prompt or { "(no prompt)" })
+    local prompt, problem = require("superpower.kept").lines(this.root, this.prompt_path, 4 * 1024 * 1024)
+    local lines = vim.tbl_map(require("superpower.ui.text").visible, prompt or { ("(no prompt: %s)"):format(problem) })
     local before = handed[this.root]
     before = before and before.run_id == this.run_id and before.stage == this.stage and before or nil
     vim.list_extend(lines, { "", rule, "" })

@@ -70,7 +70,10 @@ local function write(path, name, template)
       return before .. "name: " .. name
     end, 1)
   end
-  vim.fn.mkdir(vim.fs.dirname(path), "p")
+  local made, why = pcall(vim.fn.mkdir, vim.fs.dirname(path), "p")
+  if not made then
+    return notify.error(('cannot make "%s": %s'):format(vim.fs.dirname(path), why))
+  end
   if not require("superpower.ui.visit").file(path) then
     return
   end
@@ -90,7 +93,10 @@ function M.new(root, name, template)
     return notify.error(('no template "%s"%s; there are: %s'):format(template, hint, table.concat(M.templates(), ", ")))
   end
   local path = place(root, name)
-  if vim.uv.fs_stat(path) then
+  local problem = require("superpower.regular").outside(root, path)
+  if problem then
+    return notify.error("nothing is made there: " .. problem)
+  elseif vim.uv.fs_stat(path) then
     return notify.error(("%s is there already; :Superpower edit %s opens it"):format(path, name))
   elseif template then
     return write(path, name, template)

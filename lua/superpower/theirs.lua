@@ -132,12 +132,18 @@ local function shown(path)
   return here and not unread
 end
 
---- Opens a file. Where Neovim does not give up the buffer of this window ('hidden' is off, and it has changes), in a
---- split; what else it refuses, or the user at a swap file's question, is said, and nothing is open then.
+--- Opens a file, where it is one for which the editor need not wait. Where Neovim does not give up the buffer of this
+--- window ('hidden' is off, and it has changes), in a split; what else it refuses, or the user at a swap file's question, is
+--- said, and nothing is open then.
 ---@param how "edit"|"tabedit"
 ---@param path string
 ---@return boolean opened
 function M.file(how, path)
+  local problem = require("superpower.regular").problem(path)
+  if problem then
+    require("superpower.notify").error(problem)
+    return false
+  end
   local function open(command)
     vim.cmd[command](vim.fn.fnameescape(path))
   end

@@ -31,6 +31,16 @@ function M.words(run)
   )
 end
 
+--- What keeps the run from being read is said, once: somebody may have put it there.
+---@param err superpower.Fault
+local function refused(err)
+  local unreadable = err.code == "unreadable-squad" or err.code == "unreadable-run"
+  if unreadable and not said[err.message] then
+    said[err.message] = true
+    require("superpower.notify").news(require("superpower.ui.text").line(err.message), "warn", true)
+  end
+end
+
 function M.look()
   if vim.v.exiting ~= vim.NIL or unwelcome() then
     return
@@ -42,7 +52,9 @@ function M.look()
   end
   local known = require("superpower.runs").get(root)
   local run, err = session.status(root)
-  if err or not run or (known and known.run_id == run.run_id) then
+  if err then
+    return refused(err)
+  elseif not run or (known and known.run_id == run.run_id) then
     return
   end
   local words = M.words(run)

@@ -13,6 +13,7 @@ mod documents;
 pub mod drill;
 mod file;
 mod hints;
+mod kept;
 mod known;
 mod loaded;
 mod ops;

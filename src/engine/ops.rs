@@ -1,7 +1,8 @@
 //! The operations of the door, by name.
 
 use super::{
-    Engine, Refusal, asks, assist, checks, declarations, documents, drill, preview, schema, verbs, views,
+    Engine, Refusal, asks, assist, checks, declarations, documents, drill, kept, preview, schema, verbs,
+    views,
 };
 use crate::config::Config;
 use serde::Deserialize;
@@ -34,6 +35,7 @@ pub const NAMES: &[&str] = &[
     "plan",
     "project",
     "project-renew",
+    "read-file",
     "resume",
     "retry",
     "review",
@@ -99,6 +101,7 @@ fn answer(engine: &Engine, op: &str, fields: Map<String, Value>) -> Answer {
         "review" => views::review(engine, &read(op, fields)?),
         "diff" => views::diff(engine, &read(op, fields)?),
         "output" => views::output(engine, &read(op, fields)?),
+        "read-file" => kept::read_file(&read(op, fields)?),
         "runs" => views::runs(engine, &read(op, fields)?),
         "why" => views::why(engine, &read(op, fields)?),
         "schema" => Ok(schema::schema()),

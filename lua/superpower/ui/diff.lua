@@ -37,6 +37,10 @@ end
 ---@param file superpower.ReviewFile
 ---@return string
 local function absent(path, file)
+  local problem = require("superpower.regular").problem(path)
+  if problem then
+    return problem
+  end
   local target = vim.uv.fs_readlink(path)
   if target then
     return ("a link to %s, which is not there"):format(require("superpower.ui.text").line(target))
@@ -81,7 +85,7 @@ local function show(from, of, file, value)
   if #before > 1 and before[#before] == "" then
     table.remove(before)
   end
-  if vim.uv.fs_stat(path) then
+  if vim.uv.fs_stat(path) and not require("superpower.regular").problem(path) then
     if not theirs.file("tabedit", path) then
       return
     end

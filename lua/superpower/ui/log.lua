@@ -14,10 +14,11 @@ local function lines_of(at)
     return lines
   end
   local path = vim.fs.joinpath(at, ".claude/logs/superpower.log")
-  if vim.uv.fs_stat(path) then
-    return vim.fn.readfile(path, "", -2000)
+  if not vim.uv.fs_lstat(path) then
+    return {}
   end
-  return {}
+  local kept, problem = require("superpower.kept").lines(at, path, 1024 * 1024)
+  return kept and vim.list_slice(kept, math.max(1, #kept - 1999)) or { problem }
 end
 
 local function refresh()

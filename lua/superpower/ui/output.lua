@@ -7,6 +7,7 @@ local M = {}
 local most_bytes = 4 * 1024 * 1024
 
 ---@class superpower.Shown
+---@field root string
 ---@field path string
 ---@field raw boolean
 ---@field size integer
@@ -14,23 +15,19 @@ local most_bytes = 4 * 1024 * 1024
 
 local shown = {} ---@type table<integer, superpower.Shown> by buffer
 
+---@param root string
 ---@param path string
----@return string[]? lines, string|integer err_or_size
-local function read(path)
-  local file, err = io.open(path, "rb")
-  if not file then
-    return nil, err or "?"
+---@return string[]? lines, string|integer problem_or_size
+local function read(root, path)
+  local part, problem = require("superpower.kept").last(root, path, most_bytes)
+  if not part then
+    return nil, problem or "?"
   end
-  local size = file:seek("end", 0)
-  local cut = size > most_bytes
-  file:seek("set", cut and size - most_bytes or 0)
-  local content = file:read("*a") or ""
-  file:close()
-  local lines = vim.split(content:gsub("\r\n", "\n"), "\n", { plain = true })
-  if cut then
-    lines[1] = ("… the last %d MiB of %d"):format(most_bytes / 1048576, math.floor(size / 1048576))
+  local lines = vim.split(part.text:gsub("\r\n", "\n"), "\n", { plain = true })
+  if part.from > 0 then
+    lines[1] = ("… the last %d MiB of %d"):format(most_bytes / 1048576, math.floor(part.size / 1048576))
   end
-  return lines, size
+  return lines, part.size
 end
 
 ---@param name string
@@ -109,7 +106,7 @@ end
 ---@param buf integer
 local function refresh(buf)
   local this = shown[buf]
-  local lines, size = read(this.path)
+  local lines, size = read(this.root, this.path)
   if not lines then
     return
   end
@@ -179,10 +176,8 @@ function M.open(root, stage, what, run_id, back)
     require("superpower.notify").fault(err)
     return
   end
-  local file, problem = io.open(value.path, "rb")
-  if file then
-    file:close()
-  else
+  local there, problem = require("superpower.kept").last(root, value.path, 1)
+  if not there then
     require("superpower.notify").error(("the %s of stage %d cannot be read: %s"):format(what, stage, problem))
     return
   end
@@ -213,7 +208,7 @@ function M.open(root, stage, what, run_id, back)
     keys,
     back
   )
-  shown[buf] = { path = value.path, raw = what == "prompt", size = -1, readable = false }
+  shown[buf] = { root = root, path = value.path, raw = what == "prompt", size = -1, readable = false }
   refresh(buf)
   vim.api.nvim_win_set_cursor(0, { what == "output" and vim.api.nvim_buf_line_count(buf) or 1, 0 })
   if what == "output" then

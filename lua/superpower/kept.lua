@@ -1,0 +1,47 @@
+--- Files of the plugin's own: a stage's output, its prompt, the log. The engine reads them, because what a repository has
+--- put in the place of one (a pipe, a link, a device) must not keep the editor waiting.
+local M = {}
+
+---@class superpower.Part a part of a file
+---@field text string
+---@field from integer where it begins
+---@field size integer of the whole file
+
+--- The last part of a file, or why it cannot be read.
+---@param root string
+---@param path string whole, or from the root
+---@param most integer bytes
+---@return superpower.Part? part
+---@return string? problem
+function M.last(root, path, most)
+  local part, err = require("superpower.session").call("read-file", {
+    root = root,
+    path = path,
+    from = -most,
+    most = most,
+  })
+  if part then
+    return part
+  end
+  return nil, err and err.message or ('"%s" is not there'):format(path)
+end
+
+--- The same as lines. The first may have lost its beginning.
+---@param root string
+---@param path string
+---@param most integer bytes
+---@return string[]? lines
+---@return string? problem
+function M.lines(root, path, most)
+  local part, problem = M.last(root, path, most)
+  if not part then
+    return nil, problem
+  end
+  local lines = vim.split(part.text, "\n", { plain = true })
+  if lines[#lines] == "" then
+    table.remove(lines)
+  end
+  return lines
+end
+
+return M
