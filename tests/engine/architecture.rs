@@ -45,13 +45,14 @@ const IMPURE: &[&str] = &[
 const LONGEST_RUST: usize = 400;
 const LONGEST_LUA: usize = 300;
 
-struct Source {
+/// A source of the engine.
+pub struct Source {
     /// Below `src/`.
-    path: String,
+    pub path: String,
     /// The module that it belongs to.
     module: String,
     /// Without comments and its own tests.
-    code: String,
+    pub code: String,
 }
 
 fn root() -> &'static Path {
@@ -78,7 +79,8 @@ fn without_tests(text: &str) -> &str {
     inner.find(text).map_or(text, |tests| &text[..tests.start()])
 }
 
-fn sources() -> Vec<Source> {
+/// The engine's sources, but for the binaries.
+pub fn sources() -> Vec<Source> {
     let src = root().join("src");
     let comment = Regex::new(r"(?m)^\s*//.*$").expect("a pattern");
     let all = files(&src, "rs").into_iter().map(|path| {
