@@ -69,7 +69,7 @@ fn resolved(tool: &str, program: PathBuf) -> Resolved {
         tool.to_owned(),
         Settings { cmd: vec![program.to_string_lossy().into_owned()], args: Vec::new() },
     );
-    resolve(tool, &harnesses).expect("a program")
+    resolve(tool, &harnesses, None).expect("a program")
 }
 
 fn in_memory(tool: &str, what: &str, lines: &[String]) {

@@ -45,7 +45,8 @@ end
 ---@return boolean? built where it waits
 function M.run(opts, callback)
   local root = require("superpower.library").root()
-  if vim.fn.executable("cargo") == 0 then
+  local program = require("superpower.program")
+  if not program.find("cargo") then
     say('"cargo" is not on PATH: install Rust 1.89 or later, then run "make build" in ' .. root, vim.log.levels.ERROR)
     if callback then
       callback(false)
@@ -60,11 +61,12 @@ function M.run(opts, callback)
     return built
   end
   say("building the native library, which takes a minute or two", vim.log.levels.INFO)
-  local cmd = { "sh", root .. "/scripts/build.sh" }
+  local cmd = { "/bin/sh", root .. "/scripts/build.sh" }
+  local env = { PATH = table.concat(program.places(), ":") }
   if (opts and opts.wait) or #vim.api.nvim_list_uis() == 0 then
-    return done(vim.system(cmd, { cwd = root, text = true }):wait())
+    return done(vim.system(cmd, { cwd = root, env = env, text = true }):wait())
   end
-  vim.system(cmd, { cwd = root, text = true }, vim.schedule_wrap(done))
+  vim.system(cmd, { cwd = root, env = env, text = true }, vim.schedule_wrap(done))
 end
 
 return M

@@ -7,7 +7,9 @@ local health = vim.health
 ---@param program string
 ---@return string?
 local function version_of(program)
-  local ok, process = pcall(vim.system, { program, "--version" }, { text = true, stdin = false, timeout = 3000 })
+  -- Not in the project: what a wrapper looks for in its turn is not to be found there either.
+  local opts = { text = true, stdin = false, timeout = 3000, cwd = vim.uv.os_homedir() }
+  local ok, process = pcall(vim.system, { program, "--version" }, opts)
   if not ok then
     return nil
   end

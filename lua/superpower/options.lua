@@ -30,7 +30,8 @@ whose program is found: claude, opencode, then manual.]],
     help = [[Per harness: `cmd`, the program and its first arguments, and `args`, more arguments. `command` has no
 program of its own and needs `cmd`; `{agent}`, `{skill}`, `{stage}` and `{run_id}` are replaced in it. Under any other
 name it is a harness of your own, which is driven as `command` is. Read only from your own configuration, never from a
-project.]],
+project. A program is named by an absolute path, or found in PATH; entries of PATH that are relative or in the project
+are left out, for `git` too.]],
   },
   {
     path = "trust",

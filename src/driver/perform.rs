@@ -181,7 +181,7 @@ impl Drive {
     fn resolved(&self, stage: usize) -> Result<Resolved, Missing> {
         let own = self.run.plan.stage(stage).harness.as_ref().map(|harness| harness.value.as_str());
         let name = own.or(self.run.harness.as_deref()).unwrap_or(&self.host.config.harness);
-        resolve(name, &self.host.harnesses)
+        resolve(name, &self.host.harnesses, Some(&self.root))
     }
 
     /// Remembers which harness a launch is for, before its process is known.

@@ -22,6 +22,7 @@ pub fn state(config: &Config) -> Option<State> {
 
 /// What carries out each stage: its own harness, else the run's, else the configuration's.
 pub fn tools(
+    root: &Path,
     declaration: &Declaration,
     run: Option<&str>,
     config: &Config,
@@ -29,11 +30,11 @@ pub fn tools(
 ) -> Vec<Tools> {
     let stages = declaration.stages.iter();
     let named = stages.map(|stage| stage.harness.as_ref().map(|harness| harness.value.as_str()));
-    named.map(|own| of(own.or(run).unwrap_or(&config.harness), harnesses)).collect()
+    named.map(|own| of(root, own.or(run).unwrap_or(&config.harness), harnesses)).collect()
 }
 
-fn of(harness: &str, harnesses: &Harnesses) -> Tools {
-    match resolve(harness, harnesses).map(|resolved| resolved.kind) {
+fn of(root: &Path, harness: &str, harnesses: &Harnesses) -> Tools {
+    match resolve(harness, harnesses, Some(root)).map(|resolved| resolved.kind) {
         Ok(Kind::Claude) => Tools::Claude,
         Ok(Kind::Opencode) => Tools::Opencode,
         Ok(Kind::Command | Kind::Fake(_)) => Tools::Any,
@@ -106,7 +107,13 @@ impl Drive {
         let (config, plan) = (&self.host.config, &self.run.plan);
         let index = Index::read(&self.root, &Places::from_env(config.places.clone()));
         let driven = Driven {
-            tools: tools(&plan.declaration, self.run.harness.as_deref(), config, &self.host.harnesses),
+            tools: tools(
+                &self.root,
+                &plan.declaration,
+                self.run.harness.as_deref(),
+                config,
+                &self.host.harnesses,
+            ),
             path: path(&self.root, &index, plan.name()),
             declaration: plan.declaration.clone(),
             bytes: Vec::new(),

@@ -72,7 +72,7 @@ pub fn adopt(engine: &Engine, root: &Path, squad: &Squad, taking: &Taking) -> Re
     let claim = claim(&plan, &adopted);
     if let Taking::Asking { answers, .. } = taking {
         if asks {
-            require_harness(engine, &plan, None)?;
+            require_harness(engine, root, &plan, None)?;
             let judged = Judged::loaded(engine, root, &loaded, None)?;
             if judged.trust != Trust::Trusted || !answers.has(Choice::Adopt) {
                 return Err(judged.refusal(engine, root, Some(claim), &How::Continue));

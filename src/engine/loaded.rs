@@ -59,12 +59,17 @@ impl Loaded {
 }
 
 /// Refuses where a stage's harness has no program.
-pub fn require_harness(engine: &Engine, plan: &Plan, harness: Option<&str>) -> Result<(), Refusal> {
+pub fn require_harness(
+    engine: &Engine,
+    root: &Path,
+    plan: &Plan,
+    harness: Option<&str>,
+) -> Result<(), Refusal> {
     let host = engine.host();
     for stage in (0..plan.total()).filter(|&stage| plan.acts(stage)) {
         let own = plan.stage(stage).harness.as_ref().map(|harness| harness.value.as_str());
         let name = own.or(harness).unwrap_or(&host.config.harness);
-        let resolved = resolve(name, &host.harnesses).map_err(|missing| {
+        let resolved = resolve(name, &host.harnesses, Some(root)).map_err(|missing| {
             Refusal::with("no-harness", &missing, json!({ "harness": missing.harness }))
         })?;
         if host.config.headless && resolved.name == "manual" {

@@ -117,7 +117,9 @@ pub fn plan(engine: &Engine, request: &Preview) -> Result<Value, Refusal> {
     let (default, timeout) = (engine.config().harness, engine.config().timeout);
     let known = engine.host().harnesses.clone();
     // What "auto" is here. One that is not there is told at the start of a run.
-    let found = |name: &str| resolve(name, &known).map_or_else(|_| name.to_owned(), |resolved| resolved.name);
+    let root = Some(request.root.as_path());
+    let found =
+        |name: &str| resolve(name, &known, root).map_or_else(|_| name.to_owned(), |resolved| resolved.name);
     let stages = steps.into_iter().map(|Step { stage, what, why, .. }| {
         let (kind, actor) = plan.actor(stage);
         let own = plan.stage(stage).harness.as_ref().map(|harness| harness.value.as_str());

@@ -137,7 +137,7 @@ pub fn before_driving(
             format!("{} continues with the declaration that it kept: the file of it {why}", run.plan.name());
         engine.say_answer(root, &words);
     }
-    require_harness(engine, next.edited.as_ref().unwrap_or(&run.plan), run.harness.as_deref())?;
+    require_harness(engine, root, next.edited.as_ref().unwrap_or(&run.plan), run.harness.as_deref())?;
     let Some(edited) = next.edited else { return Ok(events) };
     let declaration = opened
         .dir

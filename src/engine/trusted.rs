@@ -57,7 +57,7 @@ impl Judged {
         let Some(declaration) = loaded.checked.declaration.clone() else { return Err(loaded.invalid()) };
         let host = engine.host();
         let driven = Driven {
-            tools: tools(&declaration, harness, &host.config, &host.harnesses),
+            tools: tools(root, &declaration, harness, &host.config, &host.harnesses),
             declaration,
             bytes: loaded.bytes.clone(),
             path: loaded.file.path.clone(),
@@ -73,7 +73,13 @@ impl Judged {
             declaration: plan.declaration.clone(),
             bytes: next.bytes.clone(),
             path: path(root, &next.index, plan.name()),
-            tools: tools(&plan.declaration, opened.run.harness.as_deref(), &host.config, &host.harnesses),
+            tools: tools(
+                root,
+                &plan.declaration,
+                opened.run.harness.as_deref(),
+                &host.config,
+                &host.harnesses,
+            ),
         };
         Self::of(engine, root, &next.index, driven)
     }

@@ -119,7 +119,7 @@ pub fn run(engine: &Engine, request: Run) -> Answer {
     idle(engine, &request.root)?;
     let loaded = Loaded::find(engine, &request.root, &request.name)?;
     let plan = loaded.plan(&request.inputs)?;
-    require_harness(engine, &plan, request.harness.as_deref())?;
+    require_harness(engine, &request.root, &plan, request.harness.as_deref())?;
     trusted::to_start(engine, &request.root, &loaded, request.harness.as_deref())?;
     which::make_way(engine, &request.root)?;
     let Run { inputs, harness, .. } = request;

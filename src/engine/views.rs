@@ -301,12 +301,12 @@ pub fn health(engine: &Engine, request: &Health) -> Answer {
         .harnesses
         .named
         .keys()
-        .map(|name| match resolve(name, &host.harnesses) {
+        .map(|name| match resolve(name, &host.harnesses, request.root.as_deref()) {
             Ok(resolved) => json!({ "name": name, "program": resolved.program }),
             Err(missing) => json!({ "name": name, "program": null, "message": missing.message }),
         })
         .collect();
-    let auto = resolve("auto", &host.harnesses).ok().map(|resolved| resolved.name);
+    let auto = resolve("auto", &host.harnesses, request.root.as_deref()).ok().map(|resolved| resolved.name);
     let mut answer = json!({
         "version": env!("CARGO_PKG_VERSION"), "protocol": PROTOCOL, "harnesses": harnesses, "auto": auto,
     });

@@ -3,7 +3,7 @@
 use super::fake::Script;
 use crate::process::{Environment, find_program};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// How a harness is started, as the user's configuration says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -85,11 +85,11 @@ pub struct Missing {
 const AUTO: [&str; 2] = ["claude", "opencode"];
 
 /// The harness of this name, with its program found. `auto` is the first of `claude` and `opencode` whose program is
-/// there, else `manual`.
-pub fn resolve(name: &str, harnesses: &Harnesses) -> Result<Resolved, Missing> {
+/// there, else `manual`. What the project at `root` (a real path) brings along is none of these programs.
+pub fn resolve(name: &str, harnesses: &Harnesses, root: Option<&Path>) -> Result<Resolved, Missing> {
     if name == "auto" {
-        let found = AUTO.iter().find_map(|name| resolve(name, harnesses).ok());
-        return found.map_or_else(|| resolve("manual", harnesses), Ok);
+        let found = AUTO.iter().find_map(|name| resolve(name, harnesses, root).ok());
+        return found.map_or_else(|| resolve("manual", harnesses, root), Ok);
     }
     let missing = |program: &str, what: String| {
         let message = format!(
@@ -123,11 +123,11 @@ pub fn resolve(name: &str, harnesses: &Harnesses) -> Result<Resolved, Missing> {
     let Some((program, first)) = settings.cmd.split_first() else {
         return Err(missing("", format!("harness \"{name}\" names no program")));
     };
-    match find_program(program, &Environment::current()) {
-        Some(path) => Ok(resolved(Some(path), first)),
-        None => Err(missing(
+    match find_program(program, &Environment::current(), root) {
+        Ok(path) => Ok(resolved(Some(path), first)),
+        Err(places) => Err(missing(
             program,
-            format!("harness \"{name}\" needs the program \"{program}\", which is not found"),
+            format!("harness \"{name}\" needs the program \"{program}\", which is not found{places}"),
         )),
     }
 }

@@ -4,8 +4,7 @@ use super::{ATTEMPT, Mark, RUN_ID, STAGE};
 use crate::environ::{self, Variables};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 /// Marks of the editor and of agents, which make tools behave as if they were started inside one, or refuse to start.
@@ -62,23 +61,4 @@ impl Environment {
         env.insert(ATTEMPT.into(), mark.launch.to_string().into());
         env
     }
-}
-
-/// The program's absolute path: itself where it has a slash, else the first on `PATH` that can be executed.
-pub fn find_program(program: &str, environment: &Environment) -> Option<PathBuf> {
-    if program.is_empty() {
-        return None;
-    }
-    if program.contains('/') {
-        let path = std::path::absolute(program).ok()?;
-        return executable(&path).then_some(path);
-    }
-    let path = environment.get("PATH")?;
-    // An empty or relative entry would name a file of whatever directory the editor is in.
-    let places = std::env::split_paths(path).filter(|place| place.is_absolute());
-    places.map(|place| place.join(program)).find(|path| executable(path))
-}
-
-fn executable(path: &Path) -> bool {
-    path.metadata().is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0)
 }

@@ -28,7 +28,7 @@ pub fn launch_in(dir: &Path) -> Launch {
 /// Launches, with the signals as they come.
 pub fn start(harness: &str, harnesses: &Harnesses, launch: Launch) -> (Running, Receiver<Signal>) {
     let (sender, receiver) = channel();
-    let resolved = resolve(harness, harnesses).unwrap();
+    let resolved = resolve(harness, harnesses, None).unwrap();
     let running =
         superpower::harness::launch(&resolved, launch, move |signal| drop(sender.send(signal))).unwrap();
     (running, receiver)
@@ -91,7 +91,7 @@ fn a_name_that_reads_as_a_flag_starts_nothing() {
     let dir = tempfile::tempdir().unwrap();
     for name in ["--force", "", "a b", "-", ".hidden", "x;y"] {
         let launch = Launch { task: Task::Skill(name.to_owned()), ..launch_in(dir.path()) };
-        let resolved = resolve("command", &command(&["true"])).unwrap();
+        let resolved = resolve("command", &command(&["true"]), None).unwrap();
         let error = superpower::harness::launch(&resolved, launch, |_| {}).unwrap_err();
         assert!(matches!(error, LaunchError::Name { .. }), "{error}");
     }
@@ -100,13 +100,15 @@ fn a_name_that_reads_as_a_flag_starts_nothing() {
 
 #[test]
 fn a_missing_program_says_how_to_set_another() {
-    let error = resolve("command", &command(&["no-such-program"])).unwrap_err();
+    let error = resolve("command", &command(&["no-such-program"]), None).unwrap_err();
     assert_eq!(error.program, "no-such-program");
     let text = error.to_string();
     assert!(text.contains("no-such-program") && text.contains("harnesses.command.cmd"), "{text}");
-    assert!(resolve("command", &Harnesses::default()).unwrap_err().to_string().contains("names no program"));
-    assert!(resolve("nonesuch", &Harnesses::default()).is_err());
-    let auto = resolve("auto", &Harnesses::default()).unwrap();
+    assert!(
+        resolve("command", &Harnesses::default(), None).unwrap_err().to_string().contains("names no program")
+    );
+    assert!(resolve("nonesuch", &Harnesses::default(), None).is_err());
+    let auto = resolve("auto", &Harnesses::default(), None).unwrap();
     assert!(["claude", "opencode", "manual"].contains(&&*auto.name));
 }
 
@@ -130,7 +132,7 @@ fn kill_now_returns_when_all_is_over_even_while_the_driver_holds_the_thread_up()
     let held = std::sync::Mutex::new(());
     let held: &'static std::sync::Mutex<()> = Box::leak(Box::new(held));
     let guard = held.lock().unwrap();
-    let resolved = resolve("command", &command(&["sh", "-c", "echo up; sleep 7782"])).unwrap();
+    let resolved = resolve("command", &command(&["sh", "-c", "echo up; sleep 7782"]), None).unwrap();
     let running = superpower::harness::launch(&resolved, launch_in(dir.path()), move |signal| {
         if let Signal::Started(Some(record)) = signal {
             up.send(record).unwrap();
@@ -168,7 +170,7 @@ fn manual_waits_for_a_result_and_is_refused_where_nobody_is() {
     let (running, signals) = start("manual", &harnesses, launch_in(dir.path()));
     running.kill_now(Duration::ZERO);
     assert!(matches!(ended(&signals).1.outcome, Outcome::Failed { .. }));
-    let resolved = resolve("manual", &harnesses).unwrap();
+    let resolved = resolve("manual", &harnesses, None).unwrap();
     let headless = Launch { interactive: false, ..launch_in(dir.path()) };
     let error = superpower::harness::launch(&resolved, headless, |_| {}).unwrap_err();
     assert!(matches!(error, LaunchError::NobodyThere { .. }));

@@ -142,8 +142,8 @@ fn h8_a_project_that_is_gone_is_named() {
     let launch = Launch { root: dir.path().join("worktree"), ..launch_in(dir.path()) };
     let mut harnesses = Harnesses::default();
     harnesses.named.get_mut("command").unwrap().cmd = vec!["true".to_owned()];
-    let error =
-        superpower::harness::launch(&resolve("command", &harnesses).unwrap(), launch, |_| {}).unwrap_err();
+    let error = superpower::harness::launch(&resolve("command", &harnesses, None).unwrap(), launch, |_| {})
+        .unwrap_err();
     assert!(error.to_string().contains("worktree\" is not there"), "{error}");
 }
 

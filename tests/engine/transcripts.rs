@@ -59,7 +59,7 @@ fn read(tool: &str, case: &Case, change: impl FnOnce(&mut Launch)) -> Read {
     if tool == "opencode" {
         settings.args = vec!["run".to_owned()];
     }
-    let mut harness = of(&resolve(tool, &harnesses).unwrap(), &launch);
+    let mut harness = of(&resolve(tool, &harnesses, None).unwrap(), &launch);
     harness.invocation();
     let mut to = Actions::default();
     let mut stopped = None;

@@ -13,6 +13,7 @@ local function checkout(cargo)
     "lua/superpower/build.lua",
     "lua/superpower/engine.lua",
     "lua/superpower/library.lua",
+    "lua/superpower/program.lua",
   }) do
     T.write(dir .. "/" .. file, T.read(T.root .. "/" .. file))
     vim.fn.setfperm(dir .. "/" .. file, "rwxr-xr-x")
@@ -26,17 +27,20 @@ end
 
 local BUILDS = [[mkdir -p target/release && cp "$SUPERPOWER_NATIVE" target/release/libsuperpower.so]]
 
-local function build(dir, path)
+local function build(dir, path, cwd)
   local nvim = T.child({ plugin = false, env = { PATH = path or (dir .. "/bin:" .. vim.env.PATH) } })
   return nvim:lua(
     [[
-    vim.opt.runtimepath:prepend(...)
+    local dir, cwd = ...
+    vim.opt.runtimepath:prepend(dir)
+    if cwd then vim.cmd.cd(cwd) end
     local said, answered = {}, "no answer"
     vim.notify = function(text) table.insert(said, text) end
     local built = require("superpower.build").run(nil, function(value) answered = value end)
     return { built = built, answered = answered, said = table.concat(said, "\n") }
   ]],
-    dir
+    dir,
+    cwd
   )
 end
 
@@ -59,6 +63,21 @@ describe("building from within the editor", function()
     eq(false, result.built)
     eq(false, result.answered)
     contains(result.said, "a fault on purpose")
+  end)
+
+  it("takes no program that the project brings along", function()
+    local dir, project = checkout(BUILDS), T.dir()
+    for _, place in ipairs({ ".", "tools" }) do
+      for _, name in ipairs({ "cargo", "sh", "install" }) do
+        T.write(("%s/%s/%s"):format(project, place, name), "#!/bin/sh\ntouch " .. project .. "/ran\nexit 1\n")
+        vim.fn.setfperm(("%s/%s/%s"):format(project, place, name), "rwxr-xr-x")
+      end
+    end
+    for _, place in ipairs({ "", ".", "tools", "./tools", project .. "/tools" }) do
+      local result = build(dir, ("%s:%s/bin:%s"):format(place, dir, vim.env.PATH), project)
+      eq(true, result.built, result.said)
+      eq(nil, vim.uv.fs_stat(project .. "/ran"), place)
+    end
   end)
 
   it("says so where there is no Rust", function()
