@@ -7,7 +7,8 @@
 //! `make bench`, or `cargo bench --profile torture --no-default-features --bench run [STAGES] [WORKFLOW_TOOL]`. The
 //! figures to hold: at most twice a bare spawn of the same program for a stage, journal flushed; time, memory and
 //! journal that grow with the stages; less than 20 ms for a project with 1,000 past runs. `WORKFLOW_TOOL` is the `cpf`
-//! of checkpointflow, measured as a peer where it is given. It judges nothing.
+//! of checkpointflow, measured as a peer where it is given. `look` in the place of the stages measures only what a
+//! gate's list of changes takes. It judges nothing.
 
 use serde_json::{Value, json};
 use std::fs;
@@ -17,6 +18,8 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use superpower::engine::Engine;
+use superpower::project::review::Review;
+use superpower::store::state::State;
 
 /// What every stage does.
 const PROGRAM: [&str; 2] = ["/bin/echo", "done"];
@@ -27,6 +30,9 @@ fn main() {
         && mode == "--one"
     {
         return one(stages.parse().expect("a number"));
+    }
+    if args.iter().any(|arg| arg == "look") {
+        return look(2_000);
     }
     // Deleted at the end only: file systems are slow where much was deleted just before.
     let place = tempfile::tempdir().expect("a directory");
@@ -63,6 +69,40 @@ fn main() {
     }
     say("");
     past(1_000);
+    say("");
+    look(2_000);
+}
+
+/// What a gate's list of changes takes: the first look, which begins with an empty store, and those that follow.
+fn look(files: usize) {
+    let dir = tempfile::tempdir().expect("a directory");
+    let (root, state) = (dir.path().join("project"), State::at(Some(&dir.path().join("state"))));
+    for file in 0..files {
+        let path = root.join(format!("src/{}/{file}.rs", file % 50));
+        fs::create_dir_all(path.parent().expect("a directory")).expect("a directory");
+        fs::write(path, format!("fn f{file}() {{}}\n")).expect("a file");
+    }
+    let git = |args: &[&str]| {
+        let args = [&["-c", "user.name=t", "-c", "user.email=t@t"], args].concat();
+        let status = Command::new("git").args(args).current_dir(&root).status().expect("git");
+        assert!(status.success());
+    };
+    for args in ["init -q", "add -A", "commit -qm x"] {
+        git(&args.split(' ').collect::<Vec<_>>());
+    }
+    let root = root.canonicalize().expect("a directory");
+    let state = state.expect("a state");
+    let look = |n: usize| {
+        fs::write(root.join("changed"), n.to_string()).expect("a file");
+        let begun = Instant::now();
+        Review::open(&root, &state).and_then(|review| review.snapshot()).expect("a tree");
+        ms(begun.elapsed())
+    };
+    let first = look(0);
+    let mut later: Vec<f64> = (1..=20).map(look).collect();
+    later.sort_by(f64::total_cmp);
+    say(&format!("{:<52} {first:>9.3} ms", format!("the first look at {files} files")));
+    say(&format!("{:<52} {:>9.3} ms", "a look after that, the quickest of 20", later[0]));
 }
 
 fn say(text: &str) {
@@ -132,12 +172,14 @@ fn peak() -> u64 {
 
 struct Project {
     dir: tempfile::TempDir,
+    root: PathBuf,
     engine: Arc<Engine>,
 }
 
 impl Project {
     fn new(stages: usize) -> Self {
-        let project = Self { dir: tempfile::tempdir().expect("a directory"), engine: Engine::new() };
+        let dir = tempfile::tempdir().expect("a directory");
+        let project = Self { root: dir.path().join("project"), dir, engine: Engine::new() };
         fs::create_dir_all(project.path(".claude/superpowers")).expect("a directory");
         let mut text = "name: many\ndescription: d\nversion: '1'\nstages:\n".to_owned();
         for stage in 1..=stages {
@@ -146,6 +188,7 @@ impl Project {
         fs::write(project.path(".claude/superpowers/many.yaml"), text).expect("a declaration");
         let config = json!({
             "harness": "command", "trust": "always", "keep_runs": 100_000,
+            "state_dir": project.dir.path().join("state"),
             "harnesses": { "command": { "cmd": PROGRAM } },
         });
         project.call("configure", json!({ "config": config }));
@@ -153,13 +196,13 @@ impl Project {
     }
 
     fn path(&self, inner: &str) -> PathBuf {
-        self.dir.path().join(inner)
+        self.root.join(inner)
     }
 
     fn call(&self, op: &str, mut fields: Value) -> Value {
         fields["op"] = json!(op);
         if op != "configure" {
-            fields["root"] = json!(self.dir.path());
+            fields["root"] = json!(self.root);
         }
         let answer: Value = serde_json::from_str(&self.engine.call(&fields.to_string())).expect("an answer");
         assert!(answer.get("ok").is_some(), "{op}: {answer}");
@@ -182,7 +225,7 @@ impl Project {
                 std::thread::sleep(Duration::from_millis(5));
             }
         }
-        let status = self.engine.call(&json!({ "op": "status", "root": self.dir.path() }).to_string());
+        let status = self.engine.call(&json!({ "op": "status", "root": self.root }).to_string());
         assert!(status.contains("\"state\":\"complete\""), "{status}");
         run_id
     }
@@ -203,7 +246,9 @@ fn past(runs: usize) {
         }
     }
     let engine = Engine::new();
-    let root = project.dir.path();
+    let config = json!({ "state_dir": project.dir.path().join("state") });
+    engine.call(&json!({ "op": "configure", "config": config }).to_string());
+    let root = &project.root;
     for op in ["status", "runs", "status", "runs"] {
         let begun = Instant::now();
         let answer = engine.call(&json!({ "op": op, "root": root }).to_string());

@@ -18,7 +18,14 @@ use std::path::{Path, PathBuf};
 pub fn adopt(host: &Host, root: &Path, opened: &mut Opened) -> Result<PathBuf, StartError> {
     let run_id = opened.run.run_id.clone();
     let mut records = std::mem::take(&mut opened.contents.records);
-    records.retain(|record| !matches!(record.event, Event::SessionOpened { .. }));
+    // What the files say that gates compared with and showed is no word of ours either.
+    let ours = |event: &Event| {
+        !matches!(
+            event,
+            Event::SessionOpened { .. } | Event::BaselineTaken { .. } | Event::ReviewShown { .. }
+        )
+    };
+    records.retain(|record| ours(&record.event));
     for record in &mut records {
         own(record, &run_id, opened)?;
     }

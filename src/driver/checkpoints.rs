@@ -3,7 +3,7 @@
 //! Nothing here holds up a run: the writing has a thread of its own. Only a fix too many keeps a stage from starting.
 
 use super::unwritten::Left;
-use super::{Drive, Host, Message, Shared, gate_review};
+use super::{Drive, Host, Message, Shared};
 use crate::checkpoint::place::plan_file;
 use crate::checkpoint::update::Past;
 use crate::checkpoint::{self, Checkpoints, End, Opening, Place, Report, Row, Start, State};
@@ -333,13 +333,13 @@ impl Drive {
     /// Files that the tree shows as written during the attempt, as git sees them: they differ from what they were at
     /// the last look, and the system says that they were touched since.
     fn written_since(&mut self, since: DateTime<Utc>) -> Vec<String> {
-        let Ok(looked) = gate_review::compare(&self.shared.hurry, &self.root, &self.dir) else {
+        let Ok(looked) = self.host.looks(&self.shared.hurry, &self.root).compare(&self.run) else {
             return Vec::new();
         };
         let (tree, changes) = self.looked.insert(looked);
         let before = self.last_tree.replace(tree.clone());
         let since_then = before
-            .and_then(|before| gate_review::changes(&self.shared.hurry, &self.root, &before, tree).ok());
+            .and_then(|before| self.host.looks(&self.shared.hurry, &self.root).between(&before, tree).ok());
         let door = Door::people(&self.root);
         let fresh = |change: &&Change| {
             let touched = door.lstat(Path::new(&change.path)).ok().and_then(|file| {

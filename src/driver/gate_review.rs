@@ -4,25 +4,21 @@
 //! before a run goes on, is soon found: it reads no more than the files that are listed.
 
 use crate::process::Secrets;
-use crate::project::digest::Digest;
-use crate::project::review::{Change, Hurry, Review, TreeId};
-use crate::run::event::Decision;
+use crate::project::review::{self, Change, EARLIER, Hurry, MOST, Place, Review, TreeId};
+use crate::run::event::{Decision, Event};
+use crate::run::shown::Shown;
 use crate::run::state::{Run, gate_id};
 use crate::store::keyring::Keyring;
 use crate::store::rundir::{self, RunDir};
-use crate::store::{atomic, summary};
+use crate::store::{atomic, journal, summary};
+use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 use std::fs;
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// Larger files are told apart by size and time.
-const LARGE: u64 = 1024 * 1024;
-/// So are those beyond this many.
-const MANY: usize = 1000;
-
-/// The review of one visit of one gate, as kept in the run's directory.
+/// The review of one visit of one gate. The journal knows which trees were compared, and the digest of the list; the
+/// list itself is kept in the run's directory, so that it need not be made anew.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct GateReview {
     /// The files when the gate opened: what a human then edits can be had back.
@@ -33,130 +29,195 @@ pub struct GateReview {
     pub note: Option<String>,
     /// What each of the files was when the gate was decided.
     #[serde(default)]
-    seals: Vec<String>,
+    pub(super) seals: Vec<String>,
+}
+
+impl GateReview {
+    /// The SHA-256 of the list, without what was added when the gate was decided.
+    fn digest(&self) -> String {
+        let list = serde_json::to_vec(&(&self.after, &self.files, &self.note)).unwrap_or_default();
+        Sha256::digest(&list).iter().map(|byte| format!("{byte:02x}")).collect()
+    }
 }
 
 /// The files as they were at a look, and what differed then from the last approval.
 pub type Looked = (TreeId, Vec<Change>);
 
-/// Opens the project's review store.
-fn store(hurry: &Hurry, root: &Path) -> Result<Review, String> {
-    let state = root.join(".claude/state");
-    if !state.is_dir() {
-        // It is made where a run begins, and not made anew where it was taken away from one.
-        return Err("the directory \".claude/state\" is gone".into());
+/// What it takes to look at a project's files.
+pub struct Looks<'a> {
+    /// Set where nobody waits for it.
+    pub hurry: &'a Hurry,
+    /// The project.
+    pub root: &'a Path,
+    /// Our state, where the trees are kept, and what makes a run ours.
+    pub keys: &'a Keyring,
+    /// What is masked in names of files.
+    pub secrets: &'a Secrets,
+}
+
+impl Looks<'_> {
+    /// Opens the project's review store.
+    fn store(&self) -> Result<Review, String> {
+        if !self.root.join(".claude/state").is_dir() {
+            // It is made where a run begins, and not made anew where it was taken away from one.
+            return Err("the directory \".claude/state\" is gone".into());
+        }
+        let state = self.keys.state().ok_or(review::ReviewError::NoState).map_err(text)?;
+        Review::open_unless(self.hurry, self.root, state).map_err(text)
     }
-    Review::open_unless(hurry, root, &state.join("review.git")).map_err(|error| error.to_string())
-}
 
-/// Remembers the files as they are now as what the next gate compares with, and after how many decisions that was.
-pub fn take_baseline(hurry: &Hurry, root: &Path, dir: &RunDir, run: &Run) {
-    if let Ok(tree) = store(hurry, root).and_then(|store| store.snapshot().map_err(|error| error.to_string()))
-    {
-        let text = format!("{}\n{}\n", tree.as_str(), run.decisions.len());
-        let _ = atomic::replace(&dir.path().join("baseline"), text.as_bytes());
+    /// The files as they are now, as what the next gate compares with.
+    pub fn baseline(&self, run: &Run) -> Option<Event> {
+        let tree = self.store().ok()?.snapshot().ok()?;
+        Some(Event::BaselineTaken { tree: tree.as_str().to_owned(), decisions: run.decisions.len() })
+    }
+
+    /// Throws away what no kept run needs any more of the files that were under review, and what is kept of projects
+    /// that are gone.
+    pub fn prune(&self, now: DateTime<Utc>) {
+        let over =
+            |id: &String| summary::read(self.root, id, self.keys).is_some_and(|kept| kept.summary.over());
+        let runs = || {
+            let ids = rundir::ids(self.root).into_iter().filter(|id| !over(id));
+            ids.map(|id| self.trees(&id)).collect()
+        };
+        // What cannot be pruned now is pruned another time.
+        let _ = self.store().and_then(|store| store.prune(MOST, runs).map_err(text));
+        if let Some(state) = self.keys.state().cloned() {
+            // A project may have lain on a disk that does not answer.
+            let clear = move || review::clear(&state, now.timestamp());
+            let _ = std::thread::Builder::new().name("superpower-clear".into()).spawn(clear);
+        }
+    }
+
+    /// The trees that the gates of a run of ours may still be asked about, as its journal tells them.
+    fn trees(&self, run_id: &str) -> Vec<TreeId> {
+        let Ok(dir) = RunDir::of(self.root, run_id) else { return Vec::new() };
+        let read = journal::read(&journal::Place::new(&dir, self.keys));
+        let Some(contents) = read.ok().filter(|contents| contents.ours) else { return Vec::new() };
+        let trees = contents.records.into_iter().flat_map(|record| match record.event {
+            Event::BaselineTaken { tree, .. } => [Some(tree), None],
+            Event::ReviewShown { from, tree, .. } => [from, tree],
+            _ => [None, None],
+        });
+        trees.flatten().filter_map(|tree| TreeId::parse(&tree)).collect()
+    }
+
+    /// What to tell the user, once a project, where earlier versions kept the files under review in it.
+    pub fn earlier_place(&self) -> Option<String> {
+        let place = Place::of(self.keys.state()?, self.root);
+        place.earlier_is_news(self.root).then(|| {
+            let now = place.git();
+            format!(
+                "\"{EARLIER}\" is not used any more and can be removed: reviews are kept in \"{}\" now",
+                now.display()
+            )
+        })
+    }
+
+    /// Makes the review of a gate that opens, and keeps it; gives what the journal is to know of it. What an attempt's
+    /// end has just found is not looked for again. Where nobody waits for it any more it is left to whoever next asks.
+    pub fn make(
+        &self,
+        dir: &RunDir,
+        run: &Run,
+        stage: usize,
+        looked: Option<Looked>,
+    ) -> (GateReview, Option<Shown>) {
+        let from = run.baseline.as_ref().map(|it| it.tree.clone());
+        let review = match looked.map_or_else(|| self.compare(run), Ok) {
+            Ok(looked) => self.listed(looked),
+            Err(note) => GateReview { note: Some(note), ..GateReview::default() },
+        };
+        if review.note.is_some() && self.hurry.is_set() {
+            return (review, None);
+        }
+        keep(dir, &gate_id(stage, run.stages[stage].visit), &review);
+        let tree = review.after.as_ref().map(|tree| tree.as_str().to_owned());
+        let digest = review.after.as_ref().map(|_| review.digest());
+        let shown = Shown { from: from.filter(|_| tree.is_some()), tree, digest, note: review.note.clone() };
+        (review, Some(shown))
+    }
+
+    fn listed(&self, (after, mut files): Looked) -> GateReview {
+        files.iter_mut().for_each(|file| file.path = self.secrets.mask(&file.path).into_owned());
+        GateReview { after: Some(after), files, ..GateReview::default() }
+    }
+
+    /// The list that was shown: the kept one where it is what the journal says, else made again from its trees.
+    pub fn again(&self, dir: &RunDir, gate: &str, shown: &Shown) -> Option<GateReview> {
+        let digest = shown.digest.as_ref()?;
+        load(dir, gate).filter(|review| review.digest() == *digest).or_else(|| {
+            let (from, after) = (TreeId::parse(shown.from.as_ref()?)?, TreeId::parse(shown.tree.as_ref()?)?);
+            let files = self.between(&from, &after).ok()?;
+            let review = self.listed((after, files));
+            keep(dir, gate, &review);
+            Some(review)
+        })
+    }
+
+    /// A file's text as of the last approval; none where it did not exist.
+    pub fn before(&self, run: &Run, path: &str) -> Result<Option<String>, String> {
+        let Some(tree) = baseline(run) else { return Ok(None) };
+        self.store()?.before(&tree, path).map_err(text)
+    }
+
+    /// The files as they are now, and what differs from the last approval.
+    pub fn compare(&self, run: &Run) -> Result<Looked, String> {
+        let store = self.store()?;
+        let before = baseline(run).ok_or("it is not known what the files were at the last approval")?;
+        compare(&store, &before)
+    }
+
+    /// The same with another tree.
+    pub fn compare_with(&self, before: &TreeId) -> Result<Looked, String> {
+        compare(&self.store()?, before)
+    }
+
+    /// What differs between two trees.
+    pub(super) fn between(&self, from: &TreeId, to: &TreeId) -> Result<Vec<Change>, String> {
+        differing(&self.store()?, from, to)
     }
 }
 
-/// Throws away what no kept run needs any more of the files that were under review.
-pub fn prune(hurry: &Hurry, root: &Path, keys: &Keyring) {
-    let kept: Vec<TreeId> = rundir::ids(root)
-        .iter()
-        .filter(|id| !summary::read(root, id, keys).is_some_and(|kept| kept.summary.over()))
-        .filter_map(|id| RunDir::of(root, id).ok())
-        .flat_map(|dir| baseline(&dir).into_iter().chain(reviewed(&dir)))
-        .collect();
-    // What cannot be pruned now is pruned another time.
-    let _ = store(hurry, root).and_then(|store| store.prune(&kept).map_err(|error| error.to_string()));
+fn compare(store: &Review, before: &TreeId) -> Result<Looked, String> {
+    let after = store.snapshot().map_err(text)?;
+    let files = differing(store, before, &after)?;
+    Ok((after, files))
 }
 
-/// The trees of a run's gates, as they were when these opened.
-fn reviewed(dir: &RunDir) -> Vec<TreeId> {
-    let Ok(entries) = fs::read_dir(dir.path()) else { return Vec::new() };
-    let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-    let gate = |name: String| load(dir, name.strip_prefix("review-")?.strip_suffix(".json")?)?.after;
-    names.filter_map(gate).collect()
+fn differing(store: &Review, from: &TreeId, to: &TreeId) -> Result<Vec<Change>, String> {
+    let mut files = store.changes(from, to).map_err(text)?;
+    files.retain(|file| !is_bookkeeping(&file.path));
+    Ok(files)
+}
+
+fn text(error: review::ReviewError) -> String {
+    error.to_string()
 }
 
 /// The tree that the next gate compares with.
-pub fn baseline(dir: &RunDir) -> Option<TreeId> {
-    read_baseline(dir).map(|(tree, _)| tree)
-}
-
-fn read_baseline(dir: &RunDir) -> Option<(TreeId, usize)> {
-    let text = atomic::read(&dir.path().join("baseline")).ok()?;
-    let mut lines = text.lines();
-    let tree = TreeId::parse(lines.next()?)?;
-    Some((tree, lines.next().and_then(|decisions| decisions.parse().ok()).unwrap_or(0)))
+pub fn baseline(run: &Run) -> Option<TreeId> {
+    TreeId::parse(&run.baseline.as_ref()?.tree)
 }
 
 /// Whether an editor died between the newest approval (or the beginning) and its baseline. Once an agent has been heard
 /// of since, it is too late: what that did would not be under review.
-pub fn baseline_is_due(dir: &RunDir, run: &Run) -> bool {
+pub fn baseline_is_due(run: &Run) -> bool {
     let approved = run.decisions.iter().rposition(|it| it.decision == Decision::Approve);
     let (decisions, launches) = approved.map_or((0, 0), |at| (at + 1, run.decisions[at].launches));
-    run.heard <= launches && read_baseline(dir).is_none_or(|(_, taken)| taken < decisions)
+    run.heard <= launches && run.baseline.as_ref().is_none_or(|taken| taken.decisions < decisions)
 }
 
-/// Makes the review of a gate that opens, and keeps it. What an attempt's end has just found is not looked for again.
-/// Where nobody waits for it any more it is left to whoever next asks.
-pub fn make(
-    hurry: &Hurry,
-    root: &Path,
-    dir: &RunDir,
-    run: &Run,
-    stage: usize,
-    looked: Option<Looked>,
-    secrets: &Secrets,
-) -> GateReview {
-    let gate = gate_id(stage, run.stages[stage].visit);
-    let review = match looked.map_or_else(|| compare(hurry, root, dir), Ok) {
-        Ok((after, mut files)) => {
-            files.iter_mut().for_each(|file| file.path = secrets.mask(&file.path).into_owned());
-            GateReview { after: Some(after), files, ..GateReview::default() }
-        }
-        Err(note) => GateReview { note: Some(note), ..GateReview::default() },
-    };
-    if review.note.is_none() || !hurry.is_set() {
-        keep(dir, &gate, &review);
-    }
-    review
-}
-
-fn keep(dir: &RunDir, gate: &str, review: &GateReview) {
+pub(super) fn keep(dir: &RunDir, gate: &str, review: &GateReview) {
     if let Ok(bytes) = serde_json::to_vec(&review) {
         let _ = atomic::replace(&path(dir, gate), &bytes);
     }
 }
 
-/// The kept review of a gate.
-pub fn load(dir: &RunDir, gate: &str) -> Option<GateReview> {
+/// What lies in the place of a gate's kept review: to be believed only where the journal agrees.
+pub(super) fn load(dir: &RunDir, gate: &str) -> Option<GateReview> {
     serde_json::from_str(&atomic::read(&path(dir, gate)).ok()?).ok()
-}
-
-/// A digest of the files under review as they are now, for the decision; none where there is no list of them. What
-/// each of them is, is kept beside it.
-pub fn seal(root: &Path, dir: &RunDir, gate: &str, secrets: &Secrets) -> Option<String> {
-    let mut review = load(dir, gate).filter(|review| review.note.is_none())?;
-    review.seals = seals(root, &review.files, secrets);
-    keep(dir, gate, &review);
-    Some(digest(&review))
-}
-
-/// Files under review at the newest approval that have changed since it, where no agent has started since.
-pub fn changed_since_approval(root: &Path, dir: &RunDir, run: &Run, secrets: &Secrets) -> Vec<String> {
-    let Some(decision) = run.unused_approval() else { return Vec::new() };
-    let sealed = load(dir, &gate_id(decision.stage, decision.visit))
-        .filter(|review| decision.digest.as_ref() == Some(&digest(review)));
-    let Some(review) = sealed else { return Vec::new() };
-    let now = seals(root, &review.files, secrets);
-    let pairs = review.files.into_iter().zip(review.seals.into_iter().zip(now));
-    pairs.filter(|(_, (then, now))| then != now).map(|(file, _)| file.path).collect()
-}
-
-fn seals(root: &Path, files: &[Change], secrets: &Secrets) -> Vec<String> {
-    let seal = |(at, file): (usize, &Change)| seal_of(&root.join(real(root, &file.path, secrets)), at < MANY);
-    files.iter().enumerate().map(seal).collect()
 }
 
 /// The file of the project that is listed under this path: a secret in its name is masked there.
@@ -173,51 +234,6 @@ pub fn real(root: &Path, listed: &str, secrets: &Secrets) -> String {
         path = if path.is_empty() { name } else { format!("{path}/{name}") };
     }
     path
-}
-
-/// What a file is: its contents' digest, where that is soon made.
-fn seal_of(path: &Path, read: bool) -> String {
-    let Ok(meta) = path.symlink_metadata() else { return "gone".into() };
-    let bytes = match fs::read_link(path) {
-        Ok(target) => Some(target.as_os_str().as_bytes().to_vec()),
-        Err(_) if read && meta.is_file() && meta.len() <= LARGE => fs::read(path).ok(),
-        Err(_) => None,
-    };
-    let Some(bytes) = bytes else { return format!("{} {} {}", meta.len(), meta.mtime(), meta.mtime_nsec()) };
-    let mut digest = Digest::default();
-    digest.put(if meta.is_symlink() { b"link" } else { b"file" }, &bytes);
-    digest.hex()
-}
-
-fn digest(review: &GateReview) -> String {
-    let mut digest = Digest::default();
-    for (file, seal) in review.files.iter().zip(&review.seals) {
-        digest.put(file.path.as_bytes(), seal.as_bytes());
-    }
-    digest.hex()
-}
-
-/// A file's text as of the last approval; none where it did not exist.
-pub fn before(hurry: &Hurry, root: &Path, dir: &RunDir, path: &str) -> Result<Option<String>, String> {
-    let Some(tree) = baseline(dir) else { return Ok(None) };
-    store(hurry, root)?.before(&tree, path).map_err(|error| error.to_string())
-}
-
-/// The files as they are now, and what differs from the last approval.
-pub fn compare(hurry: &Hurry, root: &Path, dir: &RunDir) -> Result<Looked, String> {
-    let store = store(hurry, root)?;
-    let before = baseline(dir).ok_or("it is not known what the files were at the last approval")?;
-    let after = store.snapshot().map_err(|error| error.to_string())?;
-    let mut files = store.changes(&before, &after).map_err(|error| error.to_string())?;
-    files.retain(|file| !is_bookkeeping(&file.path));
-    Ok((after, files))
-}
-
-/// What differs between two looks.
-pub fn changes(hurry: &Hurry, root: &Path, from: &TreeId, to: &TreeId) -> Result<Vec<Change>, String> {
-    let mut files = store(hurry, root)?.changes(from, to).map_err(|error| error.to_string())?;
-    files.retain(|file| !is_bookkeeping(&file.path));
-    Ok(files)
 }
 
 fn path(dir: &RunDir, gate: &str) -> std::path::PathBuf {

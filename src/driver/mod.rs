@@ -7,6 +7,7 @@ pub mod adopt;
 pub mod checkpoints;
 mod facts;
 pub mod gate_review;
+mod gate_seal;
 pub mod give_up;
 mod hear;
 pub mod judge;
@@ -26,7 +27,7 @@ use crate::harness::Harnesses;
 use crate::harness::Running;
 use crate::outcome::ProcessRecord;
 use crate::process::Secrets;
-use crate::project::review::TreeId;
+use crate::project::review::{Hurry, TreeId};
 use crate::run::effect::{Effect, Notice};
 use crate::run::event::{Event, Record};
 use crate::run::machine::{self, Refusal};
@@ -42,7 +43,7 @@ use live::Live;
 use serde_json::{Value, json};
 use start::StartError;
 use std::borrow::Cow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
@@ -139,6 +140,11 @@ impl Host {
         (self.publish)(None, event.to_string().into());
     }
 
+    /// What it takes to look at a project's files.
+    pub fn looks<'a>(&'a self, hurry: &'a Hurry, root: &'a Path) -> gate_review::Looks<'a> {
+        gate_review::Looks { hurry, root, keys: &self.keys, secrets: &self.secrets }
+    }
+
     /// Prepares a text for the journal: nothing secret, and no more of it than anybody will read.
     fn keep(&self, text: &mut String) {
         if text.len() > TEXT {
@@ -204,7 +210,8 @@ impl Drive {
             }
             self.keeper.journalled();
             for effect in std::mem::take(&mut self.pending) {
-                if self.heed() {
+                // What could not be written is not shown either.
+                if self.failed || self.heed() {
                     break;
                 }
                 self.perform(effect);

@@ -109,6 +109,9 @@ pub fn open(root: &Path, run_id: &str, keys: &Keyring) -> Result<Opened, OpenErr
     };
     if !contents.ours {
         contents.records = records;
+        // What gates compare with and what was shown are believed of nobody else.
+        run.baseline = None;
+        run.shown.clear();
     }
     Ok(Opened { dir, place, run, contents, declaration, changed, hidden })
 }

@@ -35,13 +35,16 @@ impl Drive {
                 self.live = super::live::Live::default();
             }
             Effect::Wait { stage, until } => self.wait = Some((stage, until)),
-            Effect::TakeBaseline => {
-                gate_review::take_baseline(&self.shared.hurry, &self.root, &self.dir, &self.run);
-            }
-            Effect::OpenGate { stage, .. } => {
+            Effect::TakeBaseline => self.take_baseline(),
+            Effect::OpenGate { stage, visit } => {
                 let looked = self.looked.take();
-                let (hurry, secrets) = (&self.shared.hurry, &self.host.secrets);
-                gate_review::make(hurry, &self.root, &self.dir, &self.run, stage, looked, secrets);
+                let looks = self.host.looks(&self.shared.hurry, &self.root);
+                let (_, shown) = looks.make(&self.dir, &self.run, stage, looked);
+                let _ = shown.map(|shown| self.apply(shown.event(stage, visit)));
+                // Should the editor be killed right after, what it has shown is on record.
+                if let Err(error) = self.journal.write() {
+                    self.disk_failed(&error.to_string());
+                }
                 self.say_what_lapsed();
             }
             Effect::Log(line) => self.log(&line),
@@ -200,12 +203,27 @@ impl Drive {
         });
     }
 
+    /// Remembers the files as they are now. That is on the disk before an agent changes them.
+    fn take_baseline(&mut self) {
+        if self.run.phase.ended() {
+            return;
+        }
+        let taken = self.host.looks(&self.shared.hurry, &self.root).baseline(&self.run);
+        let Some(Ok(())) = taken.map(|taken| self.apply(taken)) else { return };
+        if let Err(error) = self.journal.flush() {
+            self.disk_failed(&error.to_string());
+        }
+    }
+
     /// Ends what an earlier drive of this run left behind, and does what that died before.
     pub(super) fn sweep(&mut self) {
+        if let Some(text) = self.host.looks(&self.shared.hurry, &self.root).earlier_place() {
+            self.notice("info", &text);
+        }
         let Some(records) = self.left_behind.take() else { return self.prune() };
         let taken_anyway = self.pending.contains(&Effect::TakeBaseline);
-        if !taken_anyway && gate_review::baseline_is_due(&self.dir, &self.run) {
-            gate_review::take_baseline(&self.shared.hurry, &self.root, &self.dir, &self.run);
+        if !taken_anyway && gate_review::baseline_is_due(&self.run) {
+            self.take_baseline();
         }
         for line in crate::process::sweep(&records, &self.run.run_id) {
             self.notice("warn", &line);
@@ -215,7 +233,7 @@ impl Drive {
     /// A new run makes room for itself: the oldest finished ones go, and what only they needed.
     fn prune(&self) {
         rundir::prune(&self.root, &self.host.keys, self.host.config.keep_runs, &self.run.run_id);
-        gate_review::prune(&self.shared.hurry, &self.root, &self.host.keys);
+        self.host.looks(&self.shared.hurry, &self.root).prune((self.host.clock)());
     }
 
     /// Whether this stage is working right now, for a launch.

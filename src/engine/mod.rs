@@ -16,6 +16,7 @@ mod hints;
 mod kept;
 mod known;
 mod loaded;
+mod looks;
 mod ops;
 mod preview;
 mod questions;
@@ -71,6 +72,7 @@ pub struct Engine {
     readings: readings::Readings,
     /// Trust sheets that were shown last.
     shown: Mutex<Vec<trusted::Shown>>,
+    looks: looks::Looks,
     leaving: AtomicBool,
     /// What the asks' thread wants of git is not waited for.
     hurry: Hurry,

@@ -3,10 +3,8 @@
 
 use super::loaded::{Loaded, index, input_refusal, require_harness};
 use super::{Engine, Refusal, trusted};
-use crate::driver::gate_review;
 use crate::driver::open::{Opened, digest};
 use crate::plan::{InputError, Inputs, Plan};
-use crate::process::{Environment, Secrets};
 use crate::project::Index;
 use crate::run::drift::{Drift, compare};
 use crate::run::event::Event;
@@ -247,16 +245,17 @@ fn drift(opened: &Opened, loaded: &Loaded, answers: &Answers) -> Result<Option<P
 }
 
 /// Files under review that changed since the approval: a question, or the events of its answer.
-pub fn look_again(root: &Path, opened: &Opened, answers: &Answers) -> Result<Option<Vec<Event>>, Refusal> {
+pub fn look_again(
+    engine: &Engine,
+    root: &Path,
+    opened: &Opened,
+    answers: &Answers,
+) -> Result<Option<Vec<Event>>, Refusal> {
     if answers.has(Choice::GoOn) || opened.run.phase.reason().is_none_or(|reason| reason == Reason::Gate) {
         return Ok(None);
     }
-    let files = gate_review::changed_since_approval(
-        root,
-        &opened.dir,
-        &opened.run,
-        &Secrets::of(&Environment::current()),
-    );
+    let host = engine.host();
+    let files = host.looks(&engine.hurry, root).changed_since_approval(&opened.dir, &opened.run);
     if files.is_empty() {
         return Ok(None);
     }

@@ -5,11 +5,11 @@ use super::adoption::Taking;
 use super::loaded::{Loaded, require_harness};
 use super::questions::{Answers, before_driving, known_inputs, look_again, nested};
 use super::{Engine, Refusal, trusted, which};
+use crate::driver::Message;
 use crate::driver::adopt::file_away;
 use crate::driver::give_up::give_up;
 use crate::driver::open::Opened;
 use crate::driver::start::{Handle, NewRun, begin, take_up};
-use crate::driver::{Message, gate_review};
 use crate::environ;
 use crate::plan::Inputs;
 use crate::run::event::{Decision, Event};
@@ -142,7 +142,7 @@ pub fn resume(engine: &Engine, request: Resume) -> Answer {
             return Ok(vec![Event::Resumed { by }]);
         }
         known_inputs(engine, root, opened, &request.inputs)?;
-        if let Some(at) = look_again(root, opened, &request.answer)? {
+        if let Some(at) = look_again(engine, root, opened, &request.answer)? {
             return Ok(at);
         }
         let mut events =
@@ -176,7 +176,11 @@ pub fn decide(engine: &Engine, request: Decide) -> Answer {
         if drives {
             events = before_driving(engine, root, opened, &answers, true)?;
         }
-        let digest = gate_review::seal(root, &opened.dir, &open, &engine.host().secrets);
+        let shown = engine.last_look(&opened.run, stage, visit);
+        let host = engine.host();
+        let looks = host.looks(&engine.hurry, root);
+        let digest = shown.as_ref().and_then(|(shown, _)| looks.seal(&opened.dir, &open, shown));
+        events.extend(shown.filter(|(_, news)| *news).map(|(shown, _)| shown.event(stage, visit)));
         let (decision, comment) = (request.decision, request.comment.clone());
         events.push(Event::GateDecided { stage, visit, decision, comment, by, digest });
         Ok(events)
@@ -279,7 +283,7 @@ fn verb(
         // The machine says of a run that is over, or that waits for another verb, what it is.
         let fits = matches!(opened.run.phase.reason(), Some(reason) if !reason.waits_for_another_verb());
         if let Some(answers) = answers.filter(|_| fits) {
-            if let Some(at) = look_again(root, opened, answers)? {
+            if let Some(at) = look_again(engine, root, opened, answers)? {
                 return Ok(at);
             }
             events = before_driving(engine, root, opened, answers, true)?;

@@ -123,11 +123,17 @@ pub fn review(engine: &Engine, request: &OfRun) -> Answer {
     };
     let gate = gate_id(stage, visit);
     // What could not be listed when the gate opened may be by now.
-    let review =
-        gate_review::load(&opened.dir, &gate).filter(|review| review.note.is_none()).unwrap_or_else(|| {
-            let secrets = &engine.host().secrets;
-            gate_review::make(&engine.hurry, &request.root, &opened.dir, run, stage, None, secrets)
-        });
+    let host = engine.host();
+    let looks = host.looks(&engine.hurry, &request.root);
+    let shown =
+        engine.last_look(run, stage, visit).and_then(|(shown, _)| looks.again(&opened.dir, &gate, &shown));
+    let review = shown.unwrap_or_else(|| {
+        let (review, shown) = looks.make(&opened.dir, run, stage, None);
+        if let Some(shown) = shown {
+            engine.remember_look(run, stage, visit, shown);
+        }
+        review
+    });
     let reporter = reporter(&opened, stage);
     let message = match reporter {
         None if run.stages[stage].by_hand => "The action of this stage was skipped by hand.".into(),
@@ -161,8 +167,11 @@ fn reporter(opened: &Opened, gate: usize) -> Option<usize> {
 /// A file as of the last approval.
 pub fn diff(engine: &Engine, request: &OfFile) -> Answer {
     let opened = opened(engine, &request.root, request.run_id.as_deref())?;
-    let path = gate_review::real(&request.root, &request.path, &engine.host().secrets);
-    let before = gate_review::before(&engine.hurry, &request.root, &opened.dir, &path)
+    let host = engine.host();
+    let path = gate_review::real(&request.root, &request.path, &host.secrets);
+    let before = host
+        .looks(&engine.hurry, &request.root)
+        .before(&opened.run, &path)
         .map_err(|error| Refusal::new("no-diff", error))?;
     Ok(json!({ "before": before, "after_path": request.root.join(path) }))
 }

@@ -1,29 +1,35 @@
 //! What changed in the project since the last approval, for the gate to show.
 //!
-//! A snapshot is a git tree, made with a git directory of our own beside the run's files: its index begins as a copy of
-//! the user's, so that unchanged files are not read again, and the user's objects are only borrowed, so that a large
+//! A snapshot is a git tree, made with a git directory of our own in our state: its index begins as a copy of the
+//! user's, so that unchanged files are not read again, and the user's objects are only borrowed, so that a large
 //! repository costs nothing. The user's repository, index and files are never written to. Files that git ignores are
 //! left out; nested repositories and submodules are looked into like folders; a project without git works as well.
 
 mod git;
 mod hurry;
-mod own;
+mod place;
 mod seed;
 mod snapshot;
 
 use super::branch::Repository;
-use git::Git;
+use crate::process::NotFound;
+use crate::store::beneath::Door;
+use crate::store::state::State;
+use git::{Git, Tool};
 pub use hurry::Hurry;
+pub use place::{EARLIER, Place, clear};
 use serde::{Deserialize, Serialize};
-use std::fs::{self, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// How long another editor, which may have been stopped, is waited for.
 const BUSY: Duration = Duration::from_secs(10);
-/// More objects than this in one of git's 256 folders are worth a look at which are needed.
-const MANY: usize = 16;
+/// More objects than this are worth a look at which are needed.
+const MANY: u64 = 4096;
+/// Bytes of objects that are kept for one project, beside those of its files as they are now.
+pub const MOST: u64 = 1 << 30;
 /// A text larger than this is not offered for a diff.
 const TEXT: usize = 4 * 1024 * 1024;
 
@@ -76,8 +82,27 @@ pub struct Change {
 #[derive(Debug, thiserror::Error)]
 pub enum ReviewError {
     /// The program is missing.
-    #[error("changed files are not listed, because the program \"git\" was not found; install git")]
-    NoGit,
+    #[error("changed files are not listed, because the program \"git\" was not found{0}; install git")]
+    NoGit(NotFound),
+    /// There is no home for our state.
+    #[error("changed files are not listed, because there is no home directory; set $HOME or $XDG_STATE_HOME")]
+    NoState,
+    /// Our state cannot be written.
+    #[error(
+        "changed files are not listed, because the state directory \"{}\" cannot be written: {error}; see to its \
+         permissions", dir.display()
+    )]
+    State {
+        /// Where it is.
+        dir: PathBuf,
+        /// Why not.
+        error: io::Error,
+    },
+    /// A tree that was to be compared with is not kept, or not any more.
+    #[error(
+        "changed files are not listed, because what the files were at the last approval is not kept any more"
+    )]
+    Gone,
     /// It said no.
     #[error("changed files are not listed, because \"git {verb}\" failed: {message}")]
     Git {
@@ -117,6 +142,8 @@ pub enum ReviewError {
 #[derive(Debug)]
 pub struct Review {
     git: Git,
+    /// To our git directory.
+    door: Door,
     repository: Option<Repository>,
     /// The project inside the work tree, empty or ending in `/`.
     prefix: String,
@@ -125,26 +152,30 @@ pub struct Review {
 }
 
 impl Review {
-    /// For the project at `root` (a real path), with our own git directory at `private`, which is made if it is missing.
-    pub fn open(root: &Path, private: &Path) -> Result<Self, ReviewError> {
-        Self::open_unless(&Hurry::default(), root, private)
+    /// For the project at `root` (a real path), with our own git directory in `state`, which is made if it is missing.
+    pub fn open(root: &Path, state: &State) -> Result<Self, ReviewError> {
+        Self::open_unless(&Hurry::default(), root, state)
     }
 
     /// The same, given up wherever it is once `hurry` is set; and so is what is then done with it.
-    pub fn open_unless(hurry: &Hurry, root: &Path, private: &Path) -> Result<Self, ReviewError> {
-        let private = own::prepare(root, private)?;
+    pub fn open_unless(hurry: &Hurry, root: &Path, state: &State) -> Result<Self, ReviewError> {
+        let tool = Tool::find(root)?;
+        let private = Place::of(state, root).make(root)?;
         let mut own = vec![".claude/state/".to_owned(), ".claude/logs/".to_owned()];
-        if let Some(inner) = private.strip_prefix(root).ok().and_then(Path::to_str) {
+        // Our state may lie in a project, as where a home is one.
+        let inner = state.dir().canonicalize().ok();
+        if let Some(inner) = inner.as_ref().and_then(|dir| dir.strip_prefix(root).ok()?.to_str()) {
             own.push(format!("{inner}/"));
         }
-        let repository = super::branch::repository(root).filter(|repository| knows(hurry, repository, root));
+        let repository =
+            super::branch::repository(root).filter(|repository| knows(hurry, &tool, repository, root));
         let top = repository.as_ref().map_or(root, |repository| &repository.top);
         let prefix = match root.strip_prefix(top).ok().and_then(Path::to_str) {
             Some(inner) if !inner.is_empty() => format!("{inner}/"),
             _ => String::new(),
         };
-        let git = Git::new(hurry, root, top, &private)?;
-        let review = Self { git, repository, prefix, own };
+        let git = Git::new(hurry, tool, root, top, &private)?;
+        let review = Self { git, door: Door::state(&private), repository, prefix, own };
         let _lock = review.lock()?;
         review.make()?;
         Ok(review)
@@ -162,15 +193,37 @@ impl Review {
         }
     }
 
-    /// Throws away what no snapshot in `kept` needs, once there is much of it. Only what is ours: the user's objects are
-    /// borrowed, and are not here.
-    pub fn prune(&self, kept: &[TreeId]) -> Result<(), ReviewError> {
+    /// Throws away what no snapshot of `runs` needs, once there is much of it. They stand in the order in which they
+    /// matter: where what they need is more than `most` bytes, the last ones go too. Only what is ours goes: the user's
+    /// objects are borrowed, and are not here. What the files as they are now need stays.
+    pub fn prune(&self, most: u64, runs: impl FnOnce() -> Vec<Vec<TreeId>>) -> Result<(), ReviewError> {
         let _lock = self.lock()?;
-        // One of 256 folders tells how many objects there are, as git itself estimates it.
-        let some = fs::read_dir(self.git.dir().join("objects/17")).map_or(0, Iterator::count);
-        if some <= MANY {
+        let (objects, bytes) = self.size()?;
+        if objects <= MANY && bytes <= most {
             return Ok(());
         }
+        let mut runs = runs();
+        loop {
+            self.throw_away_all_but(&runs.concat())?;
+            if runs.is_empty() || self.size()?.1 <= most {
+                return Ok(());
+            }
+            runs.truncate(runs.len() / 2);
+        }
+    }
+
+    /// How many objects are ours, and their bytes on the disk.
+    fn size(&self) -> Result<(u64, u64), ReviewError> {
+        let told = self.git.run(&["count-objects", "-v"], b"")?;
+        let told = String::from_utf8_lossy(&told);
+        let figure = |name: &str| {
+            let line = told.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
+            line.and_then(|figure| figure.trim().parse().ok()).unwrap_or(0_u64)
+        };
+        Ok((figure("count") + figure("in-pack"), (figure("size") + figure("size-pack")) << 10))
+    }
+
+    fn throw_away_all_but(&self, kept: &[TreeId]) -> Result<(), ReviewError> {
         let asked: String = kept.iter().map(|tree| format!("{}\n", tree.as_str())).collect();
         let known =
             self.git.run(&["cat-file", "--batch-check=%(objecttype) %(objectname)"], asked.as_bytes())?;
@@ -186,12 +239,21 @@ impl Review {
             return Ok(Vec::new());
         }
         let mode = ["--raw", "--numstat", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color"];
-        let output = self
-            .git
-            .run(&[&["diff-tree", "-r", "-z"], &mode[..], &[from.as_str(), to.as_str()]].concat(), b"")?;
+        let args = [&["diff-tree", "-r", "-z"], &mode[..], &[from.as_str(), to.as_str()]].concat();
+        let output = match self.git.run(&args, b"") {
+            Err(ReviewError::Git { .. }) if !self.has(from) || !self.has(to) => {
+                return Err(ReviewError::Gone);
+            }
+            other => other?,
+        };
         let mut changes = parse_changes(&output);
         changes.retain(|change| !self.is_own(&change.path));
         Ok(changes)
+    }
+
+    /// Whether a tree is kept.
+    fn has(&self, tree: &TreeId) -> bool {
+        self.git.run(&["cat-file", "-e", &format!("{}^{{tree}}", tree.as_str())], b"").is_ok()
     }
 
     /// The text of a file in a snapshot; none where it was missing, or is no text.
@@ -215,8 +277,8 @@ impl Review {
     }
 
     /// Keeps two editors from writing our index at once. Freed when dropped, also by a crash.
-    fn lock(&self) -> Result<fs::File, ReviewError> {
-        let file = fs::File::create(self.git.dir().join("snapshot.lock"))?;
+    fn lock(&self) -> Result<File, ReviewError> {
+        let file = self.door.open_or_create(Path::new("snapshot.lock"))?;
         let until = Instant::now() + BUSY;
         loop {
             match file.try_lock() {
@@ -233,10 +295,10 @@ impl Review {
 }
 
 /// Whether the repository is the project's: a project in a folder that an outer repository ignores stands for itself.
-fn knows(hurry: &Hurry, repository: &Repository, root: &Path) -> bool {
+fn knows(hurry: &Hurry, tool: &Tool, repository: &Repository, root: &Path) -> bool {
     match root.strip_prefix(&repository.top).map(Path::to_str) {
         Ok(Some("")) => true,
-        Ok(Some(_)) => !git::ignores(hurry, &repository.top, root),
+        Ok(Some(_)) => !git::ignores(hurry, tool, &repository.top, root),
         _ => false,
     }
 }

@@ -117,6 +117,32 @@ pub enum Event {
         /// Digest of the files under review, where it could be taken.
         digest: Option<String>,
     },
+    /// The files were remembered as what the next gate compares with.
+    BaselineTaken {
+        /// The git tree that they make.
+        tree: String,
+        /// How many decisions there had been by then.
+        decisions: usize,
+    },
+    /// The files under review were listed for an open gate; the newest such list is the one that counts.
+    ReviewShown {
+        /// The gate's stage.
+        stage: usize,
+        /// The visit that is open.
+        visit: u32,
+        /// The tree that was compared with.
+        #[serde(default)]
+        from: Option<String>,
+        /// The tree that the files made; none where there is no list.
+        #[serde(default)]
+        tree: Option<String>,
+        /// SHA-256 of the list.
+        #[serde(default)]
+        digest: Option<String>,
+        /// Why there is no list, where there is none.
+        #[serde(default)]
+        note: Option<String>,
+    },
     /// Files under review had changed since the approval, and a human wants to look again.
     GateReopened {
         /// The gate's stage, approved last.
@@ -217,7 +243,9 @@ impl Event {
                 each(comment);
                 each(by);
             }
+            Event::ReviewShown { note, .. } => note.iter_mut().for_each(each),
             Event::AgentStarted { .. }
+            | Event::BaselineTaken { .. }
             | Event::SessionOpened { .. }
             | Event::WaitEnded { .. }
             | Event::GateReopened { .. }

@@ -6,6 +6,7 @@
 use super::effect::{Effect, Notice};
 use super::event::{Event, Record};
 use super::log::{self, place};
+use super::shown::{Baseline, Shown};
 use super::state::{Done, FactRecord, Phase, Reason, Run, StageState, Step};
 use super::{attempt, gate, trust, verbs};
 use crate::plan::Plan;
@@ -78,6 +79,8 @@ pub fn start(plan: Arc<Plan>, record: &Record) -> (Run, Vec<Effect>) {
         rework_comment: None,
         unconfirmed: adopted.clone().filter(|adopted| adopted.unasked),
         decisions: Vec::new(),
+        baseline: None,
+        shown: BTreeMap::new(),
         active_ms: 0,
         active_since: None,
         plan,
@@ -170,6 +173,16 @@ pub fn step(run: &mut Run, record: &Record) -> Result<Vec<Effect>, Refusal> {
                 return Err(Refusal::Stale);
             }
             launch(run, *stage, true, at, &mut out);
+        }
+        Event::BaselineTaken { tree, decisions } => {
+            run.baseline = Some(Baseline { tree: tree.clone(), decisions: *decisions });
+        }
+        Event::ReviewShown { stage, visit, from, tree, digest, note } => {
+            if run.open_gate() != Some((*stage, *visit)) {
+                return Err(Refusal::Stale);
+            }
+            let (from, tree, digest, note) = (from.clone(), tree.clone(), digest.clone(), note.clone());
+            run.shown.insert((*stage, *visit), Shown { from, tree, digest, note });
         }
         Event::GateDecided { .. } => gate::decided(run, record, &mut out)?,
         Event::GateReopened { stage } => gate::reopen(run, *stage, at, &mut out)?,

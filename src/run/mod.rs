@@ -13,6 +13,7 @@ mod gate;
 pub mod log;
 pub mod machine;
 pub mod replace;
+pub mod shown;
 pub mod snapshot;
 pub mod state;
 mod trust;

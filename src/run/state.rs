@@ -2,6 +2,7 @@
 
 use super::event::{Adopted, Decision};
 use super::failure::Failure;
+use super::shown::{Baseline, Shown};
 use crate::outcome::{ProcessRecord, Session, Usage};
 use crate::plan::Plan;
 use chrono::{DateTime, Utc};
@@ -42,6 +43,10 @@ pub struct Run {
     pub unconfirmed: Option<Adopted>,
     /// Decisions in the order they were made.
     pub decisions: Vec<GateRecord>,
+    /// What the next gate compares with.
+    pub baseline: Option<Baseline>,
+    /// What was last shown at each visit of a gate, by its stage and the visit.
+    pub shown: BTreeMap<(usize, u32), Shown>,
     /// Time spent not paused, in milliseconds, up to `active_since`.
     pub active_ms: i64,
     /// Since when it is running, if it is.

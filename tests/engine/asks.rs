@@ -36,7 +36,7 @@ impl World {
 
     /// Keeps everybody from asking git about the project, as a slow disk or a large tree does.
     fn busy_git(&self) -> File {
-        let file = File::create(self.path(".claude/state/review.git/snapshot.lock")).unwrap();
+        let file = File::create(self.reviews().join("snapshot.lock")).unwrap();
         file.lock().unwrap();
         file
     }

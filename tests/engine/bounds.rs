@@ -4,6 +4,7 @@ use crate::stage::{Stage, over};
 use crate::world::World;
 use serde_json::json;
 use std::fs;
+use std::path::Path;
 use superpower::harness::Step;
 use superpower::outcome::Outcome;
 use superpower::run::event::Event;
@@ -36,8 +37,8 @@ fn finished_runs_beyond_the_limit_go_and_unfinished_ones_stay() {
 }
 
 /// How many objects we keep for reviews, and how many the user's repository has.
-fn objects(world: &World, git: &str) -> usize {
-    let folders = fs::read_dir(world.path(&format!("{git}/objects"))).unwrap().map(|it| it.unwrap());
+fn objects(git: &Path) -> usize {
+    let folders = fs::read_dir(git.join("objects")).unwrap().map(|it| it.unwrap());
     let ours = folders.filter(|folder| folder.file_name().len() == 2);
     ours.map(|folder| fs::read_dir(folder.path()).unwrap().count()).sum()
 }
@@ -53,29 +54,29 @@ fn files_that_no_unfinished_run_needs_are_not_kept_for_review() {
     git(&["init", "-q"]);
     world.write("mine.txt", "mine\n");
     git(&["add", "mine.txt"]);
-    let users = objects(&world, ".git");
+    let users = objects(&world.path(".git"));
     world.declare("gated", GATED);
     world.declare("plain", "stages:\n  - {agent: b}\n  - {gate: human-approval}\n");
     world.hook("mkdir -p many; for i in $(seq 5000); do echo $1 $i > many/$i; done; echo done");
     let waiting = world.run("gated", json!({}));
     assert_eq!(world.settled()["reason"], "gate");
-    let needed = objects(&world, ".claude/state/review.git");
+    let needed = objects(&world.reviews());
     world.run("plain", json!({}));
     assert_eq!(world.settled()["reason"], "gate");
-    assert!(objects(&world, ".claude/state/review.git") > needed + 4000, "what the second agent wrote");
+    assert!(objects(&world.reviews()) > needed + 4000, "what the second agent wrote");
     world.ok("cancel", json!({}));
     world.settled();
     world.hook("rm -r many; echo done");
     world.run("plain", json!({}));
     world.settled();
-    let left = objects(&world, ".claude/state/review.git");
+    let left = objects(&world.reviews());
     // The index still holds what it saw last.
     assert!(left < needed + 5100, "{left} of {needed}");
     world.ok("cancel", json!({}));
     world.settled();
     world.run("plain", json!({}));
     world.settled();
-    let left = objects(&world, ".claude/state/review.git");
+    let left = objects(&world.reviews());
     assert!(left < needed + 100, "{left} of {needed}");
     world.ok("cancel", json!({}));
     world.settled();
@@ -84,7 +85,7 @@ fn files_that_no_unfinished_run_needs_are_not_kept_for_review() {
     assert_eq!(world.ok("diff", json!({ "path": "mine.txt" }))["before"], "mine\n");
     world.ok("decide", json!({ "decision": "approve" }));
     assert_eq!(world.settled()["state"], "complete");
-    assert_eq!(objects(&world, ".git"), users);
+    assert_eq!(objects(&world.path(".git")), users);
     assert_eq!(git(&["status", "--porcelain", "mine.txt"]), "A  mine.txt\n");
 }
 

@@ -10,7 +10,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use superpower::driver::open::open;
 use superpower::outcome::Outcome;
-use superpower::run::event::Event;
+use superpower::run::event::{Decision, Event};
 use superpower::store::{journal, rundir};
 
 use crate::world::{STATE, World};
@@ -125,6 +125,9 @@ fn kept(world: &World) {
         .unwrap();
     let opened = open(&world.root(), &id, &world.keys()).unwrap();
     assert_eq!(opened.run.phase.word(), "complete");
+    // The newest approval left what the next gate compares with, before an agent changed the files.
+    let approved = opened.run.decisions.iter().rposition(|it| it.decision == Decision::Approve).unwrap();
+    assert_eq!(opened.run.baseline.as_ref().unwrap().decisions, approved + 1);
     let records = journal::read(&opened.place).unwrap().records;
     let mut launched: BTreeMap<u32, usize> = BTreeMap::new();
     let mut passed: BTreeMap<usize, u32> = BTreeMap::new();

@@ -30,6 +30,7 @@ const GOLDEN: &[(&str, &str)] = &[
     ("rejected", "faaa3ed2122023bc"),
     ("reopened", "6021ec6c0a09e15e"),
     ("replaced", "cd8d3f5571637d66"),
+    ("reviewed", "62a5feda1c01b679"),
     ("skipped", "8c0588017f638ff2"),
     ("trust", "8d0f3ea17098e521"),
 ];

@@ -5,12 +5,18 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use superpower::project::review::{Review, TreeId};
+use superpower::project::review::{Place, Review, ReviewError, TreeId};
+use superpower::store::state::State;
 
 pub fn scratch() -> (tempfile::TempDir, PathBuf) {
     let dir = tempfile::tempdir().unwrap();
     let real = dir.path().canonicalize().unwrap();
     (dir, real)
+}
+
+/// With our state at `state`.
+pub fn open(root: &Path, state: &Path) -> Result<Review, ReviewError> {
+    Review::open(root, &State::at(Some(state)).unwrap())
 }
 
 pub fn git(dir: &Path, args: &[&str]) -> String {
@@ -84,7 +90,7 @@ fn created_changed_and_deleted_files_are_told_with_their_lines() {
     repo(&root);
     write(&root, "notes.txt", "mine\n");
     write(&root, ".claude/state/squad.json", "{}");
-    let review = Review::open(&root, &root.join(".claude/state/runs/1/review")).unwrap();
+    let review = open(&root, &root.join(".claude/state/runs/1/review")).unwrap();
     let base = review.snapshot().unwrap();
     assert_eq!(told(&review, &base), [""; 0]);
     write(&root, "src/a.rs", "one\n2\nthree\nfour\n");
@@ -111,7 +117,7 @@ fn created_changed_and_deleted_files_are_told_with_their_lines() {
     assert_eq!(review.before(&now, "picture.bin").unwrap(), None);
     assert_eq!(review.before(&now, "docs").unwrap(), None);
     // Another editor, later, with the same private directory.
-    let again = Review::open(&root, &root.join(".claude/state/runs/1/review")).unwrap();
+    let again = open(&root, &root.join(".claude/state/runs/1/review")).unwrap();
     assert_eq!(again.snapshot().unwrap(), now);
     assert_eq!(TreeId::parse(now.as_str()), Some(now));
     assert_eq!(TreeId::parse("--all"), None);
@@ -129,7 +135,7 @@ fn the_users_repository_stays_byte_for_byte_as_it_was() {
     write(&root, ".git/hooks/post-index-change", "#!/bin/sh\ntouch ../hooked\n");
     let _ = Command::new("chmod").arg("+x").arg(root.join(".git/hooks/post-index-change")).status();
     let before = state_of_git(&root);
-    let review = Review::open(&root, &top.join("private")).unwrap();
+    let review = open(&root, &top.join("private")).unwrap();
     let base = review.snapshot().unwrap();
     write(&root, "untracked.txt", "u\nv\n");
     assert_eq!(told(&review, &base), ["~ untracked.txt +1 -0"]);
@@ -146,7 +152,7 @@ fn a_project_without_git_and_one_below_a_repository_work_too() {
     let bare = top.join("bare");
     write(&bare, "a.txt", "1\n");
     write(&bare, "node_modules/x/index.js", "1\n");
-    let review = Review::open(&bare, &top.join("p1")).unwrap();
+    let review = open(&bare, &top.join("p1")).unwrap();
     let base = review.snapshot().unwrap();
     write(&bare, "a.txt", "1\n2\n");
     write(&bare, "node_modules/x/index.js", "2\n");
@@ -155,7 +161,7 @@ fn a_project_without_git_and_one_below_a_repository_work_too() {
     let mono = top.join("mono");
     repo(&mono);
     fs::create_dir_all(mono.join("pkg/.claude")).unwrap();
-    let review = Review::open(&mono.join("pkg"), &mono.join("pkg/.claude/state/r")).unwrap();
+    let review = open(&mono.join("pkg"), &mono.join("pkg/.claude/state/r")).unwrap();
     let base = review.snapshot().unwrap();
     write(&mono, "src/a.rs", "outside of the project\n");
     write(&mono, "pkg/src/x.rs", "x\n");
@@ -173,7 +179,7 @@ fn a_project_in_a_folder_that_an_outer_repository_ignores_stands_for_itself() {
     repo(&mono);
     write(&mono, "target/shop/a.txt", "1\n");
     let root = mono.join("target/shop");
-    let review = Review::open(&root, &root.join(".claude/state/r")).unwrap();
+    let review = open(&root, &root.join(".claude/state/r")).unwrap();
     let base = review.snapshot().unwrap();
     write(&root, "a.txt", "2\n");
     assert_eq!(told(&review, &base), ["~ a.txt +1 -1"]);
@@ -185,28 +191,29 @@ fn a_repository_that_moves_comes_or_goes_is_followed() {
     let (old, root) = (top.join("old"), top.join("repo"));
     repo(&old);
     let private = |root: &Path| root.join(".claude/state/review");
-    let base = Review::open(&old, &private(&old)).unwrap().snapshot().unwrap();
+    let base = open(&old, &private(&old)).unwrap().snapshot().unwrap();
     fs::rename(&old, &root).unwrap();
-    let review = Review::open(&root, &private(&root)).unwrap();
+    let review = open(&root, &private(&root)).unwrap();
     write(&root, "src/b.rs", "bb\n");
     assert_eq!(told(&review, &base), ["~ src/b.rs +1 -1"]);
     // An index that was torn by a crash.
-    fs::write(private(&root).join("index"), "DIRC").unwrap();
+    let ours = Place::of(&State::at(Some(&private(&root))).unwrap(), &root).git();
+    fs::write(ours.join("index"), "DIRC").unwrap();
     assert_eq!(told(&review, &base), ["~ src/b.rs +1 -1"]);
 
     let plain = top.join("plain");
     write(&plain, "a", "1\n");
-    let base = Review::open(&plain, &private(&plain)).unwrap().snapshot().unwrap();
+    let base = open(&plain, &private(&plain)).unwrap().snapshot().unwrap();
     git(&plain, &["init", "-q"]);
     git(&plain, &["add", "a"]);
     git(&plain, &["commit", "-qm", "x"]);
     write(&plain, "a", "2\n");
-    let review = Review::open(&plain, &private(&plain)).unwrap();
+    let review = open(&plain, &private(&plain)).unwrap();
     assert_eq!(told(&review, &base), ["~ a +1 -1"]);
     let base = review.snapshot().unwrap();
     fs::remove_dir_all(plain.join(".git")).unwrap();
     write(&plain, "b", "1\n");
-    let review = Review::open(&plain, &private(&plain)).unwrap();
+    let review = open(&plain, &private(&plain)).unwrap();
     assert_eq!(told(&review, &base), ["+ b +1 -0"]);
 }
 
@@ -222,7 +229,7 @@ fn nested_repositories_and_submodules_are_looked_into() {
     fs::create_dir_all(root.join("unborn")).unwrap();
     git(&root.join("unborn"), &["init", "-q"]);
     git(&root, &["worktree", "add", "-q", "tree"]);
-    let review = Review::open(&root, &top.join("private")).unwrap();
+    let review = open(&root, &top.join("private")).unwrap();
     let base = review.snapshot().unwrap();
     write(&root, "sub/src/a.rs", "one\n");
     write(&root, "nested/src/b.rs", "b\nb\n");
@@ -251,7 +258,7 @@ fn flags_conflicts_and_changes_of_kind_hide_nothing() {
     write(&root, "dir/file", "x\n");
     write(&root, "file", "x\n");
     write(&root, "odd\nname", "x\n");
-    let review = Review::open(&root, &top.join("private")).unwrap();
+    let review = open(&root, &top.join("private")).unwrap();
     let base = review.snapshot().unwrap();
     write(&root, "src/a.rs", "a\n");
     write(&root, "src/b.rs", "bb\n");
@@ -289,7 +296,7 @@ fn a_merge_conflict_and_a_split_index_are_no_hindrance() {
     let merged = Command::new("git").args(["merge", "-q", "side"]).current_dir(&root).output().unwrap();
     assert!(!merged.status.success());
     let before = state_of_git(&root);
-    let review = Review::open(&root, &top.join("private")).unwrap();
+    let review = open(&root, &top.join("private")).unwrap();
     let base = review.snapshot().unwrap();
     write(&root, "src/b.rs", "both\n");
     let changes = told(&review, &base);
@@ -307,7 +314,7 @@ fn repositories_with_long_ids_work() {
     write(&root, "a", "1\n");
     git(&root, &["add", "-A"]);
     git(&root, &["commit", "-qm", "x"]);
-    let review = Review::open(&root, &top.join("private")).unwrap();
+    let review = open(&root, &top.join("private")).unwrap();
     let base = review.snapshot().unwrap();
     fs::remove_file(root.join("a")).unwrap();
     assert_eq!(told(&review, &base), ["- a +0 -1"]);

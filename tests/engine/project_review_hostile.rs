@@ -1,11 +1,10 @@
 //! The gate's list of changes where somebody means harm, or the machine is not as it should be.
 
 use crate::project::write;
-use crate::project_review::{git, repo, scratch, told};
+use crate::project_review::{git, open, repo, scratch, told};
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::process::Command;
-use superpower::project::review::Review;
 
 #[test]
 fn filters_that_attributes_name_are_not_run_and_large_files_not_kept() {
@@ -16,7 +15,7 @@ fn filters_that_attributes_name_are_not_run_and_large_files_not_kept() {
     git(&root, &["config", "core.fsmonitor", "touch ../monitored"]);
     write(&root, ".gitattributes", "*.x filter=evil\n");
     write(&root, "a.x", "1\n");
-    let review = Review::open(&root, &top.join("private")).unwrap();
+    let review = open(&root, &top.join("private")).unwrap();
     let base = review.snapshot().unwrap();
     write(&root, "a.x", "2\n");
     let large = fs::File::create(root.join("large")).unwrap();
@@ -35,7 +34,7 @@ fn without_git_a_note_says_so() {
     if std::env::var_os("SUPERPOWER_TEST_NO_GIT").is_some() {
         let (_dir, top) = scratch();
         write(&top, "repo/a", "");
-        let note = Review::open(&top.join("repo"), &top.join("private")).unwrap_err().to_string();
+        let note = open(&top.join("repo"), &top.join("private")).unwrap_err().to_string();
         assert_eq!(
             note,
             "changed files are not listed, because the program \"git\" was not found; install git"
@@ -58,7 +57,7 @@ fn settings_in_the_environment_change_nothing() {
         let (_dir, top) = scratch();
         let root = top.join("repo");
         write(&root, "a", "1\n");
-        let review = Review::open(&root, &top.join("private")).unwrap();
+        let review = open(&root, &top.join("private")).unwrap();
         let base = review.snapshot().unwrap();
         write(&root, "a", "2\n");
         assert_eq!(told(&review, &base), ["~ a +1 -1"]);
@@ -92,25 +91,51 @@ fn a_git_directory_that_a_repository_brought_along_runs_nothing_and_writes_nowhe
     Command::new("chmod").arg("+x").arg(private.join("hooks/post-index-change")).status().unwrap();
     write(&private, "info/attributes", "* filter=evil diff=evil\n");
     write(&root, ".gitattributes", "* filter=evil diff=evil\n");
-    let review = Review::open(&root, &private).unwrap();
+    let planted = || Command::new("tar").arg("-cC").arg(&root).arg(".claude").output().unwrap().stdout;
+    let before = planted();
+    let ours = top.join("state");
+    let review = open(&root, &ours).unwrap();
     let base = review.snapshot().unwrap();
     write(&root, "src/b.rs", "bb\n");
     assert_eq!(told(&review, &base), ["~ src/b.rs +1 -1"]);
+    assert_eq!(planted(), before, "it is left alone");
 
     write(&top, "elsewhere/config", &format!("[filter \"evil\"]\n\tclean = {evil}\n"));
     write(&private, "commondir", &format!("{}/elsewhere\n", top.display()));
     write(&root, "src/b.rs", "bbb\n");
-    assert_eq!(told(&Review::open(&root, &private).unwrap(), &base), ["~ src/b.rs +1 -1"]);
+    assert_eq!(told(&open(&root, &ours).unwrap(), &base), ["~ src/b.rs +1 -1"]);
 
     write(&top, "precious", "mine\n");
-    fs::remove_file(private.join("info/exclude")).unwrap();
+    fs::create_dir_all(private.join("info")).unwrap();
+    let _ = fs::remove_file(private.join("info/exclude"));
     symlink(top.join("precious"), private.join("info/exclude")).unwrap();
-    Review::open(&root, &private).unwrap().snapshot().unwrap();
+    open(&root, &ours).unwrap().snapshot().unwrap();
     assert_eq!(fs::read_to_string(top.join("precious")).unwrap(), "mine\n");
     assert!(!top.join("ran").exists());
 
     fs::remove_dir_all(root.join(".claude/state")).unwrap();
     symlink(top.join("elsewhere"), root.join(".claude/state")).unwrap();
-    let note = Review::open(&root, &private).unwrap_err().to_string();
-    assert!(note.ends_with("leads out of the project"), "{note}");
+    open(&root, &ours).unwrap().snapshot().unwrap();
+    let names = fs::read_dir(top.join("elsewhere")).unwrap().map(|entry| entry.unwrap().file_name());
+    assert_eq!(names.collect::<Vec<_>>(), ["config"], "nothing was made there");
+    assert!(!top.join("ran").exists());
+}
+
+/// What is read of the user's own git directory is not waited for, and has a bound.
+#[test]
+fn pipes_in_the_users_git_directory_are_not_waited_for() {
+    let (_dir, top) = scratch();
+    let root = top.join("repo");
+    repo(&root);
+    let pipe = |name: &str| {
+        let _ = fs::remove_file(root.join(name));
+        assert!(Command::new("mkfifo").arg(root.join(name)).status().unwrap().success());
+    };
+    for name in ["index", "info/exclude", "sharedindex.1234"] {
+        pipe(&format!(".git/{name}"));
+    }
+    let review = open(&root, &top.join("state")).unwrap();
+    let base = review.snapshot().unwrap();
+    write(&root, "src/b.rs", "bb\n");
+    assert_eq!(told(&review, &base), ["~ src/b.rs +1 -1"]);
 }

@@ -2,7 +2,7 @@
 
 use crate::world::{STATE, World};
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::Barrier;
 use std::time::{Duration, Instant};
@@ -12,10 +12,10 @@ use superpower::run::event::Event;
 const PROJECT: &str = "SUPERPOWER_RACE_PROJECT";
 const GATE: &str = "stages:\n  - {agent: a}\n  - {gate: human-approval}\n  - {agent: b}\n";
 
-fn engine(root: &Path) -> std::sync::Arc<Engine> {
+fn engine(root: &Path, state: &Path) -> std::sync::Arc<Engine> {
     let engine = Engine::new();
     let config = json!({
-        "harness": "command", "trust": "always", "state_dir": PathBuf::from(std::env::var_os(STATE).unwrap()),
+        "harness": "command", "trust": "always", "state_dir": state,
         "harnesses": { "command": { "cmd": [root.join("bin/agent"), "{agent}{skill}"] } },
     });
     engine.call(&json!({ "op": "configure", "config": config }).to_string());
@@ -33,7 +33,7 @@ fn call(engine: &Engine, root: &Path, op: &str, mut fields: Value) -> Value {
 fn child() {
     let Some(root) = std::env::var_os(PROJECT) else { return };
     let root = Path::new(&root).canonicalize().unwrap();
-    let engine = engine(&root);
+    let engine = engine(&root, Path::new(&std::env::var_os(STATE).unwrap()));
     if root.join("drive").exists() {
         assert!(call(&engine, &root, "run", json!({ "name": "gate" })).get("ok").is_some());
         while call(&engine, &root, "status", json!({}))["ok"]["state"] == "running" {
@@ -84,13 +84,13 @@ fn of_many_deciders_one_decides() {
             std::thread::sleep(Duration::from_millis(2));
         }
         let barrier = Barrier::new(threads + 1);
-        let root = world.root();
+        let (root, state) = (world.root(), world.state_dir());
         let decided: usize = std::thread::scope(|scope| {
             let deciders: Vec<_> = (0..threads)
                 .map(|n| {
-                    let (barrier, root) = (&barrier, &root);
+                    let (barrier, root, state) = (&barrier, &root, &state);
                     scope.spawn(move || {
-                        let engine = engine(root);
+                        let engine = engine(root, state);
                         barrier.wait();
                         let decision = if n % 2 == 0 { "approve" } else { "reject" };
                         let fields = json!({ "decision": decision, "gate": "2.1" });

@@ -318,7 +318,7 @@ fn g21_what_a_human_edits_at_the_gate_ships_and_asks_no_agent() {
     assert_eq!(world.calls(), ["planner", "doer"]);
     let original = Command::new("git")
         .arg("--git-dir")
-        .arg(world.path(".claude/state/review.git"))
+        .arg(world.reviews())
         .args(["show", &format!("{}:plan.md", reviewed["after"].as_str().unwrap())])
         .output()
         .unwrap();

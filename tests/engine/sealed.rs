@@ -3,7 +3,7 @@
 use crate::world::World;
 use serde_json::json;
 use std::fs;
-use superpower::driver::gate_review;
+use superpower::driver::gate_review::Looks;
 use superpower::project::review::Hurry;
 
 const GATE: &str = "stages:\n  - {agent: a}\n  - {gate: human-approval}\n  - {agent: b}\n";
@@ -101,12 +101,12 @@ fn a_file_that_is_gone_is_asked_about() {
 #[test]
 fn deciding_looks_at_the_files_under_review_and_not_at_the_whole_tree() {
     let (world, run_id) = at_gate();
-    let snapshot =
-        || fs::metadata(world.path(".claude/state/review.git/snapshot.lock")).unwrap().modified().unwrap();
-    let before = snapshot();
+    // Whoever looks at the whole tree would wait for this, give up, and decide without a digest.
+    let lock = fs::File::open(world.reviews().join("snapshot.lock")).unwrap();
+    lock.lock().unwrap();
     world.ok("decide", json!({ "decision": "reject" }));
     world.settled();
-    assert_eq!(snapshot(), before);
+    drop(lock);
     let journal = world.read(&format!(".claude/state/runs/{run_id}/journal.jsonl"));
     let digest = journal.split("\"digest\":\"").nth(1).unwrap().split('"').next().unwrap();
     assert_eq!(digest.len(), 64, "{digest}");
@@ -125,15 +125,17 @@ fn an_approval_without_its_baseline_gets_one_when_the_run_goes_on() {
         world.hook("echo $1 > $1.md; echo done");
         let run_id = world.run("gates", json!({}));
         world.settled();
-        let dir = format!(".claude/state/runs/{run_id}");
-        let older = world.read(&format!("{dir}/baseline"));
         world.ok("decide", json!({ "decision": "approve" }));
         assert_eq!(world.settled()["gate"]["id"], "4.1");
         world.restart();
         world.cut_journal_where(&run_id, |text| {
             if heard { text.rfind("\"agent-started\"") } else { text.find("\"gate-decided\"") }
         });
-        world.write(&format!("{dir}/baseline"), &older);
+        let text = world.journal(&run_id);
+        let (before, after) = text.split_at(text.find("\"gate-decided\"").unwrap());
+        assert!(before.contains("\"baseline-taken\""));
+        let kept = after.split_inclusive('\n').filter(|line| !line.contains("\"baseline-taken\""));
+        world.write_journal(&run_id, &format!("{before}{}", kept.collect::<String>()));
         fs::remove_file(world.path("b.md")).unwrap();
         world.ok("resume", json!({}));
         assert_eq!(world.settled()["gate"]["id"], "4.1");
@@ -149,12 +151,15 @@ fn an_approval_without_its_baseline_gets_one_when_the_run_goes_on() {
 fn what_an_attempts_end_has_found_is_not_looked_for_again() {
     let (world, run_id) = at_gate();
     let opened = world.opened(&run_id);
-    let none = superpower::process::Secrets::default();
-    let looked = gate_review::compare(&Hurry::default(), &world.root(), &opened.dir).unwrap();
-    let nowhere = std::path::Path::new("/nowhere");
-    let review =
-        gate_review::make(&Hurry::default(), nowhere, &opened.dir, &opened.run, 1, Some(looked), &none);
+    let (hurry, secrets) = (Hurry::default(), superpower::process::Secrets::default());
+    let keys = world.keys();
+    let looks = |root| Looks { hurry: &hurry, root, keys: &keys, secrets: &secrets };
+    let root = world.root();
+    let looked = looks(&root).compare(&opened.run).unwrap();
+    let nowhere = looks(std::path::Path::new("/nowhere"));
+    let (review, shown) = nowhere.make(&opened.dir, &opened.run, 1, Some(looked));
     assert_eq!((review.note, review.files.len()), (None, 1), "plan.md");
-    let review = gate_review::make(&Hurry::default(), nowhere, &opened.dir, &opened.run, 1, None, &none);
-    assert!(review.note.is_some());
+    assert_eq!(shown.as_ref(), opened.run.shown.get(&(1, 1)), "as the journal has it");
+    let (review, shown) = nowhere.make(&opened.dir, &opened.run, 1, None);
+    assert!(review.note.is_some() && shown.unwrap().digest.is_none());
 }

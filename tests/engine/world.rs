@@ -93,6 +93,12 @@ impl World {
         self.state.clone()
     }
 
+    /// Our git directory for reviews.
+    pub fn reviews(&self) -> PathBuf {
+        let state = State::at(Some(&self.state_dir())).unwrap();
+        superpower::project::review::Place::of(&state, &self.root).git()
+    }
+
     /// What makes the runs of this world ours.
     pub fn keys(&self) -> Keyring {
         Keyring::open(State::at(Some(&self.state_dir())))

@@ -2,6 +2,8 @@
 
 use super::hurry::Ended;
 use super::{Hurry, ReviewError};
+use crate::process::{Environment, NotFound, Places};
+use std::ffi::OsString;
 use std::io::{self, Read, Write};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -39,10 +41,37 @@ const CARRIED: &[&str] = &[
     "core.trustctime",
 ];
 
+/// The program, and where it may look for others in its turn.
+#[derive(Clone, Debug)]
+pub(super) struct Tool {
+    program: PathBuf,
+    path: OsString,
+}
+
+impl Tool {
+    /// The user's, for a project that may bring one of its own along.
+    pub(super) fn find(root: &Path) -> Result<Self, ReviewError> {
+        let places = Places::of(&Environment::current(), Some(root));
+        let path = places.path();
+        Ok(Self { program: places.find("git").map_err(ReviewError::NoGit)?, path })
+    }
+
+    /// Without the settings that somebody put into the environment.
+    fn command(&self, directory: &Path) -> Command {
+        let mut command = Command::new(&self.program);
+        let variables = crate::environ::variables();
+        let inherited = variables.iter().filter(|(name, _)| !name.as_encoded_bytes().starts_with(b"GIT_"));
+        command.env_clear().envs(inherited).env("PATH", &self.path).env("LC_ALL", "C");
+        command.env("GIT_TERMINAL_PROMPT", "0").env("GIT_PAGER", "cat").current_dir(directory);
+        command
+    }
+}
+
 /// A git directory of our own over the user's work tree.
 #[derive(Debug)]
 pub(super) struct Git {
     hurry: Hurry,
+    tool: Tool,
     dir: PathBuf,
     top: PathBuf,
     settings: Vec<String>,
@@ -50,14 +79,20 @@ pub(super) struct Git {
 
 impl Git {
     /// Reads what the user's configuration says about files; starts nothing else.
-    pub(super) fn new(hurry: &Hurry, root: &Path, top: &Path, dir: &Path) -> Result<Self, ReviewError> {
+    pub(super) fn new(
+        hurry: &Hurry,
+        tool: Tool,
+        root: &Path,
+        top: &Path,
+        dir: &Path,
+    ) -> Result<Self, ReviewError> {
         let (hurry, dir, top) = (hurry.clone(), dir.to_path_buf(), top.to_path_buf());
-        let mut git = Self { hurry, dir, top, settings: Vec::new() };
+        let mut git = Self { hurry, tool, dir, top, settings: Vec::new() };
         let mut excludes = super::super::root::home().map(|home| {
             let config = crate::environ::get("XDG_CONFIG_HOME").map(PathBuf::from);
             config.unwrap_or_else(|| home.join(".config")).join("git/ignore")
         });
-        for (key, value) in user_settings(&git.hurry, root)? {
+        for (key, value) in user_settings(&git.hurry, &git.tool, root)? {
             if CARRIED.contains(&key.as_str()) {
                 git.settings.push(format!("{key}={value}"));
             } else if key == "core.excludesfile" {
@@ -77,30 +112,9 @@ impl Git {
         &self.hurry
     }
 
-    /// Our git directory.
-    pub(super) fn dir(&self) -> &Path {
-        &self.dir
-    }
-
     /// The top of the work tree.
     pub(super) fn top(&self) -> &Path {
         &self.top
-    }
-
-    /// How many digits an object's id has here.
-    pub(super) fn id_length(&self) -> usize {
-        let config = std::fs::read_to_string(self.dir.join("config")).unwrap_or_default();
-        if says_sha256(&config) { 64 } else { 40 }
-    }
-
-    /// Makes our git directory, for objects of the user's kind.
-    pub(super) fn init(&self, sha256: bool) -> Result<(), ReviewError> {
-        let mut command = self.command();
-        command.args(["init", "--quiet", "--bare", "--template="]);
-        if sha256 {
-            command.arg("--object-format=sha256");
-        }
-        run(&self.hurry, command.arg(&self.dir), "init", b"").map(drop)
     }
 
     /// Runs at the top of the work tree, and gives what was printed.
@@ -126,7 +140,7 @@ impl Git {
     }
 
     fn command(&self) -> Command {
-        let mut command = clean_command(&self.top);
+        let mut command = self.tool.command(&self.top);
         command
             .env("GIT_CONFIG_GLOBAL", "/dev/null")
             .env("GIT_CONFIG_SYSTEM", "/dev/null")
@@ -139,26 +153,16 @@ impl Git {
     }
 }
 
-/// `git` without the settings that somebody put into the environment.
-fn clean_command(directory: &Path) -> Command {
-    let mut command = Command::new("git");
-    let variables = crate::environ::variables();
-    let inherited = variables.iter().filter(|(name, _)| !name.as_encoded_bytes().starts_with(b"GIT_"));
-    command.env_clear().envs(inherited);
-    command.env("LC_ALL", "C").env("GIT_TERMINAL_PROMPT", "0").env("GIT_PAGER", "cat").current_dir(directory);
-    command
-}
-
 /// Whether the repository at `top` ignores a folder below it.
-pub(super) fn ignores(hurry: &Hurry, top: &Path, folder: &Path) -> bool {
-    let mut command = clean_command(top);
+pub(super) fn ignores(hurry: &Hurry, tool: &Tool, top: &Path, folder: &Path) -> bool {
+    let mut command = tool.command(top);
     command.args(["-c", "core.fsmonitor=false", "check-ignore", "--quiet", "--no-index", "--"]).arg(folder);
     output(hurry, &mut command, "check-ignore", b"").is_ok_and(|output| output.status.success())
 }
 
 /// The user's settings for files in this project, from all of git's configuration files.
-fn user_settings(hurry: &Hurry, root: &Path) -> Result<Vec<(String, String)>, ReviewError> {
-    let mut command = clean_command(root);
+fn user_settings(hurry: &Hurry, tool: &Tool, root: &Path) -> Result<Vec<(String, String)>, ReviewError> {
+    let mut command = tool.command(root);
     command.args(["config", "--null", "--get-regexp", "^core\\."]);
     let output = output(hurry, &mut command, "config", b"")?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -195,7 +199,9 @@ fn output(hurry: &Hurry, command: &mut Command, verb: &str, input: &[u8]) -> Res
     }
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
     let mut child = command.spawn().map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound if command.get_current_dir().is_none_or(Path::is_dir) => ReviewError::NoGit,
+        io::ErrorKind::NotFound if command.get_current_dir().is_none_or(Path::is_dir) => {
+            ReviewError::NoGit(NotFound::default())
+        }
         _ => ReviewError::Io(error),
     })?;
     let (stdin, mut stdout, mut stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());

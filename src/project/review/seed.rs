@@ -3,41 +3,64 @@
 use super::git::says_sha256;
 use super::{Review, ReviewError};
 use crate::project::branch::Repository;
-use std::fs;
+use crate::store::beneath::{Door, SMALL};
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::Path;
+use std::time::{Duration, UNIX_EPOCH};
+
+/// A larger index of the user's is not copied.
+const INDEX: u64 = 1 << 30;
 
 impl Review {
     /// Makes our git directory where it is not there yet, and lets it follow a repository that came, went or moved.
     pub(super) fn make(&self) -> Result<(), ReviewError> {
-        let dir = self.git.dir();
         let repository = self.repository.as_ref();
-        if !dir.join("HEAD").is_file() {
-            self.git.init(repository.is_some_and(uses_sha256))?;
+        if !self.door.is_file(Path::new("HEAD")) {
+            self.begin(repository.is_some_and(uses_sha256))?;
         }
         self.exclude(repository)?;
-        let known = fs::read_to_string(dir.join("seeded")).ok();
+        let known = self.door.read_text(Path::new("seeded"), SMALL).ok();
         let objects = repository.and_then(borrowed);
         let now = format!("{}\n{}\n", self.git.top().display(), objects.as_deref().unwrap_or_default());
         if known.as_ref() != Some(&now) {
-            let _ = fs::remove_file(dir.join("index"));
+            let _ = self.door.remove_file(Path::new("index"));
             if let (Some(repository), Some(objects)) = (repository, objects) {
                 self.seed(repository, &objects)?;
             }
-            fs::write(dir.join("seeded"), now)?;
+            self.door.replace(Path::new("seeded"), now.as_bytes())?;
         }
         Ok(())
     }
 
     /// Begins again with another index, after one that git cannot use.
     pub(super) fn begin_again(&self) -> Result<(), ReviewError> {
-        fs::remove_file(self.git.dir().join("seeded"))?;
+        self.door.remove_file(Path::new("seeded"))?;
         self.make()
+    }
+
+    /// What git wants to find in a git directory, for objects of the user's kind, and nothing that it takes settings
+    /// or programs from. Its `HEAD` comes last: where that is, the rest is too.
+    fn begin(&self, sha256: bool) -> io::Result<()> {
+        for dir in ["objects/info", "refs", "info"] {
+            self.door.create_dirs(Path::new(dir))?;
+        }
+        let (version, extension) =
+            if sha256 { (1, "[extensions]\n\tobjectformat = sha256\n") } else { (0, "") };
+        let config = format!("[core]\n\trepositoryformatversion = {version}\n\tbare = true\n{extension}");
+        self.door.replace(Path::new("config"), config.as_bytes())?;
+        self.door.replace(Path::new("HEAD"), b"ref: refs/heads/none\n")
+    }
+
+    /// How many digits an object's id has here.
+    pub(super) fn id_length(&self) -> usize {
+        let config = self.door.read_text(Path::new("config"), SMALL).unwrap_or_default();
+        if says_sha256(&config) { 64 } else { 40 }
     }
 
     /// What is never looked at: our own files, and what the user's repository excludes for itself.
     fn exclude(&self, repository: Option<&Repository>) -> Result<(), ReviewError> {
-        let users =
-            repository.and_then(|repository| fs::read_to_string(repository.common.join("info/exclude")).ok());
+        let users = repository.and_then(|repository| users(repository, "info/exclude"));
         let unversioned = ".hg/\n.jj/\n.svn/\n.venv/\n__pycache__/\nnode_modules/\n".to_owned();
         let mut lines = users.unwrap_or(if repository.is_none() { unversioned } else { String::new() });
         for own in &self.own {
@@ -47,21 +70,20 @@ impl Review {
                 .collect();
             lines.push_str(&format!("\n/{escaped}"));
         }
-        let info = self.git.dir().join("info");
-        fs::create_dir_all(&info)?;
-        fs::write(info.join("exclude"), lines + "\n")?;
-        Ok(())
+        lines.push('\n');
+        let exclude = Path::new("info/exclude");
+        if self.door.read(exclude, SMALL).is_ok_and(|there| there == lines.as_bytes()) {
+            return Ok(());
+        }
+        Ok(self.door.replace(exclude, lines.as_bytes())?)
     }
 
     fn seed(&self, repository: &Repository, objects: &str) -> Result<(), ReviewError> {
-        let dir = self.git.dir();
-        let info = dir.join("objects/info");
-        fs::create_dir_all(&info)?;
-        fs::write(info.join("alternates"), format!("{objects}\n"))?;
-        let copied = copy_index(&repository.dir, dir);
+        self.door.replace(Path::new("objects/info/alternates"), format!("{objects}\n").as_bytes())?;
+        let copied = copy_index(&Door::home(&repository.dir), &self.door);
         // Starting with an empty index is only slower: every file is read once.
         if copied.is_err() || self.straighten().is_err() {
-            let _ = fs::remove_file(dir.join("index"));
+            let _ = self.door.remove_file(Path::new("index"));
         }
         Ok(())
     }
@@ -69,7 +91,7 @@ impl Review {
     /// Takes out of the copied index what would hide changes or hinder a tree: submodules, conflicts, and the flags
     /// with which users tell git not to look.
     fn straighten(&self) -> Result<(), ReviewError> {
-        if !self.git.dir().join("index").exists() {
+        if !self.door.is_file(Path::new("index")) {
             return Ok(());
         }
         let listed = self.git.run(&["ls-files", "-z", "-s", "-v"], b"")?;
@@ -106,19 +128,37 @@ impl Review {
 }
 
 /// Copies the user's index with its time, by which git knows which of its entries may be stale.
-fn copy_index(from: &Path, to: &Path) -> std::io::Result<()> {
-    let index = from.join("index");
-    if !index.exists() {
-        return Ok(());
-    }
-    for entry in fs::read_dir(from)?.flatten() {
-        if entry.file_name().as_encoded_bytes().starts_with(b"sharedindex.") {
-            fs::copy(entry.path(), to.join(entry.file_name()))?;
+fn copy_index(from: &Door, to: &Door) -> io::Result<()> {
+    let index = Path::new("index");
+    let Ok(meta) = from.stat(index) else { return Ok(()) };
+    for entry in from.list(Path::new(""))? {
+        if entry.name.as_encoded_bytes().starts_with(b"sharedindex.") {
+            copy(from, to, Path::new(&entry.name))?;
         }
     }
-    let written = index.metadata()?.modified()?;
-    fs::copy(&index, to.join("index"))?;
-    fs::File::options().write(true).open(to.join("index"))?.set_modified(written)
+    let copied = copy(from, to, index)?;
+    let (seconds, nanoseconds) = meta.modified;
+    let whole = Duration::from_secs(seconds.unsigned_abs());
+    let second = if seconds < 0 { UNIX_EPOCH.checked_sub(whole) } else { UNIX_EPOCH.checked_add(whole) };
+    let time = second.and_then(|time| time.checked_add(Duration::from_nanos(nanoseconds.unsigned_abs())));
+    copied.set_modified(time.ok_or(io::ErrorKind::InvalidData)?)
+}
+
+fn copy(from: &Door, to: &Door, name: &Path) -> io::Result<File> {
+    let source = from.open(name)?;
+    let length = source.metadata()?.len();
+    if length > INDEX {
+        return Err(io::ErrorKind::FileTooLarge.into());
+    }
+    let _ = to.remove_file(name);
+    let mut copy = to.create_new(name)?;
+    io::copy(&mut source.take(length), &mut copy)?;
+    Ok(copy)
+}
+
+/// A small file of the repository that all its work trees share.
+fn users(repository: &Repository, name: &str) -> Option<String> {
+    Door::home(&repository.common).read_text(Path::new(name), SMALL).ok()
 }
 
 /// The user's objects, as a line that git understands.
@@ -128,5 +168,5 @@ fn borrowed(repository: &Repository) -> Option<String> {
 }
 
 fn uses_sha256(repository: &Repository) -> bool {
-    says_sha256(&fs::read_to_string(repository.common.join("config")).unwrap_or_default())
+    users(repository, "config").is_some_and(|config| says_sha256(&config))
 }

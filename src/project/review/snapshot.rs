@@ -2,9 +2,9 @@
 
 use super::{Review, ReviewError, TreeId};
 use crate::project::branch;
+use crate::store::beneath::Door;
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
-use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
@@ -25,7 +25,7 @@ pub(super) fn os(bytes: &[u8]) -> &Path {
 impl Review {
     pub(super) fn take(&self) -> Result<TreeId, ReviewError> {
         // Left by a killed one: whoever holds our lock is alone.
-        let _ = fs::remove_file(self.git.dir().join("index.lock"));
+        let _ = self.door.remove_file(Path::new("index.lock"));
         // Its status says that files differ, which is no fault.
         let _ = self.git.run(&["update-index", "-q", "--refresh"], b"");
         let mut names = BTreeSet::new();
@@ -122,7 +122,8 @@ struct Feed {
 
 impl Feed {
     fn sort(review: &Review, names: &BTreeSet<Vec<u8>>) -> Result<Self, ReviewError> {
-        let mut feed = Self { add: Vec::new(), info: Vec::new(), id_length: review.git.id_length() };
+        let mut feed = Self { add: Vec::new(), info: Vec::new(), id_length: review.id_length() };
+        let project = Door::ours(review.git.top());
         for name in names {
             let path = review.git.top().join(os(name));
             match path.symlink_metadata() {
@@ -134,7 +135,7 @@ impl Feed {
                 }
                 Ok(meta) if meta.is_symlink() => feed.read(name),
                 // What cannot be read keeps the state that was last seen.
-                Ok(meta) if meta.is_file() && fs::File::open(&path).is_ok() => feed.read(name),
+                Ok(meta) if meta.is_file() && project.open(os(name)).is_ok() => feed.read(name),
                 Ok(meta) if meta.is_file() => {}
                 Ok(_) => feed.gone(name),
                 Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {}

@@ -1,0 +1,85 @@
+//! What an approval was given for, and whether it is still there. A decision holds a digest of the files under review;
+//! what each of them was is kept beside their list.
+
+use super::gate_review::{GateReview, Looks, baseline, keep, load, real};
+use crate::process::Secrets;
+use crate::project::digest::Digest;
+use crate::project::review::{Change, TreeId};
+use crate::run::shown::Shown;
+use crate::run::state::{GateRecord, Run, gate_id};
+use crate::store::rundir::RunDir;
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+/// Larger files are told apart by size and time.
+const LARGE: u64 = 1024 * 1024;
+/// So are those beyond this many.
+const MANY: usize = 1000;
+
+impl Looks<'_> {
+    /// A digest of the files under review as they are now, for the decision; none where there is no list of them. What
+    /// each of them is, is kept beside it.
+    pub fn seal(&self, dir: &RunDir, gate: &str, shown: &Shown) -> Option<String> {
+        let mut review = self.again(dir, gate, shown)?;
+        review.seals = seals(self.root, &review.files, self.secrets);
+        keep(dir, gate, &review);
+        Some(digest(&review))
+    }
+
+    /// Files under review at the newest approval that have changed since it, where no agent has started since.
+    pub fn changed_since_approval(&self, dir: &RunDir, run: &Run) -> Vec<String> {
+        let Some(decision) = run.unused_approval() else { return Vec::new() };
+        let Some(decided) = &decision.digest else { return Vec::new() };
+        let kept = load(dir, &gate_id(decision.stage, decision.visit));
+        let Some(review) = kept.filter(|review| digest(review) == *decided) else {
+            return self.changed_by_trees(run, decision).unwrap_or_default();
+        };
+        let now = seals(self.root, &review.files, self.secrets);
+        let pairs = review.files.into_iter().zip(review.seals.into_iter().zip(now));
+        pairs.filter(|(_, (then, now))| then != now).map(|(file, _)| file.path).collect()
+    }
+
+    /// The same where what was kept is gone, or is not what was decided: git is asked instead. The baseline that the
+    /// approval left is what the files were then; without it, what they were when they were shown.
+    fn changed_by_trees(&self, run: &Run, decision: &GateRecord) -> Option<Vec<String>> {
+        let shown = run.shown.get(&(decision.stage, decision.visit))?;
+        let (from, after) = (TreeId::parse(shown.from.as_ref()?)?, TreeId::parse(shown.tree.as_ref()?)?);
+        let taken = run.baseline.as_ref().is_some_and(|taken| taken.decisions == run.decisions.len());
+        let then = baseline(run).filter(|_| taken).unwrap_or_else(|| after.clone());
+        let listed: BTreeSet<String> =
+            self.between(&from, &after).ok()?.into_iter().map(|file| file.path).collect();
+        let (_, since) = self.compare_with(&then).ok()?;
+        let changed = since.into_iter().map(|file| file.path).filter(|path| listed.contains(path));
+        Some(changed.map(|path| self.secrets.mask(&path).into_owned()).collect())
+    }
+}
+
+fn seals(root: &Path, files: &[Change], secrets: &Secrets) -> Vec<String> {
+    let seal = |(at, file): (usize, &Change)| seal_of(&root.join(real(root, &file.path, secrets)), at < MANY);
+    files.iter().enumerate().map(seal).collect()
+}
+
+/// What a file is: its contents' digest, where that is soon made.
+fn seal_of(path: &Path, read: bool) -> String {
+    let Ok(meta) = path.symlink_metadata() else { return "gone".into() };
+    let bytes = match fs::read_link(path) {
+        Ok(target) => Some(target.as_os_str().as_bytes().to_vec()),
+        Err(_) if read && meta.is_file() && meta.len() <= LARGE => fs::read(path).ok(),
+        Err(_) => None,
+    };
+    let Some(bytes) = bytes else { return format!("{} {} {}", meta.len(), meta.mtime(), meta.mtime_nsec()) };
+    let mut digest = Digest::default();
+    digest.put(if meta.is_symlink() { b"link" } else { b"file" }, &bytes);
+    digest.hex()
+}
+
+fn digest(review: &GateReview) -> String {
+    let mut digest = Digest::default();
+    for (file, seal) in review.files.iter().zip(&review.seals) {
+        digest.put(file.path.as_bytes(), seal.as_bytes());
+    }
+    digest.hex()
+}
