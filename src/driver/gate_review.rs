@@ -8,13 +8,13 @@ use crate::project::review::{self, Change, EARLIER, Hurry, MOST, Place, Review, 
 use crate::run::event::{Decision, Event};
 use crate::run::shown::Shown;
 use crate::run::state::{Run, gate_id};
+use crate::store::beneath::Door;
 use crate::store::keyring::Keyring;
 use crate::store::rundir::{self, RunDir};
 use crate::store::{atomic, journal, summary};
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use std::fs;
 use std::path::Path;
 
 /// The review of one visit of one gate. The journal knows which trees were compared, and the digest of the list; the
@@ -58,7 +58,7 @@ pub struct Looks<'a> {
 impl Looks<'_> {
     /// Opens the project's review store.
     fn store(&self) -> Result<Review, String> {
-        if !self.root.join(".claude/state").is_dir() {
+        if !Door::ours(self.root).is_dir(Path::new(".claude/state")) {
             // It is made where a run begins, and not made anew where it was taken away from one.
             return Err("the directory \".claude/state\" is gone".into());
         }
@@ -222,13 +222,14 @@ pub(super) fn load(dir: &RunDir, gate: &str) -> Option<GateReview> {
 
 /// The file of the project that is listed under this path: a secret in its name is masked there.
 pub fn real(root: &Path, listed: &str, secrets: &Secrets) -> String {
-    if root.join(listed).symlink_metadata().is_ok() || secrets.is_empty() {
+    let door = Door::people(root);
+    if door.lstat(Path::new(listed)).is_ok() || secrets.is_empty() {
         return listed.to_owned();
     }
     let mut path = String::new();
     for part in listed.split('/') {
-        let entries = fs::read_dir(root.join(&path)).into_iter().flatten();
-        let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        let entries = door.list(Path::new(&path)).unwrap_or_default().into_iter();
+        let names = entries.filter_map(|entry| entry.name.into_string().ok());
         let is = |name: &String| name == part || secrets.mask(name) == part;
         let name = names.into_iter().find(is).unwrap_or_else(|| part.to_owned());
         path = if path.is_empty() { name } else { format!("{path}/{name}") };

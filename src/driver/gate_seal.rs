@@ -7,11 +7,10 @@ use crate::project::digest::Digest;
 use crate::project::review::{Change, TreeId};
 use crate::run::shown::Shown;
 use crate::run::state::{GateRecord, Run, gate_id};
+use crate::store::beneath::{Door, Kind};
 use crate::store::rundir::RunDir;
 use std::collections::BTreeSet;
-use std::fs;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// Larger files are told apart by size and time.
@@ -58,21 +57,23 @@ impl Looks<'_> {
 }
 
 fn seals(root: &Path, files: &[Change], secrets: &Secrets) -> Vec<String> {
-    let seal = |(at, file): (usize, &Change)| seal_of(&root.join(real(root, &file.path, secrets)), at < MANY);
+    let door = Door::people(root);
+    let seal =
+        |(at, file): (usize, &Change)| seal_of(&door, &root.join(real(root, &file.path, secrets)), at < MANY);
     files.iter().enumerate().map(seal).collect()
 }
 
 /// What a file is: its contents' digest, where that is soon made.
-fn seal_of(path: &Path, read: bool) -> String {
-    let Ok(meta) = path.symlink_metadata() else { return "gone".into() };
-    let bytes = match fs::read_link(path) {
-        Ok(target) => Some(target.as_os_str().as_bytes().to_vec()),
-        Err(_) if read && meta.is_file() && meta.len() <= LARGE => fs::read(path).ok(),
-        Err(_) => None,
+fn seal_of(door: &Door, path: &Path, read: bool) -> String {
+    let Ok(meta) = door.lstat(path) else { return "gone".into() };
+    let (what, bytes) = match meta.kind {
+        Kind::Link => (b"link", door.read_link(path).ok().map(|to| to.as_os_str().as_bytes().to_vec())),
+        Kind::File if read => (b"file", door.read(path, LARGE).ok()),
+        _ => (b"file", None),
     };
-    let Some(bytes) = bytes else { return format!("{} {} {}", meta.len(), meta.mtime(), meta.mtime_nsec()) };
+    let Some(bytes) = bytes else { return format!("{} {} {}", meta.len, meta.modified.0, meta.modified.1) };
     let mut digest = Digest::default();
-    digest.put(if meta.is_symlink() { b"link" } else { b"file" }, &bytes);
+    digest.put(what, &bytes);
     digest.hex()
 }
 

@@ -11,15 +11,15 @@ const ALLOWED: &[(&str, &str)] = &[
     ("process/tree.rs", "reads /proc, which is the kernel's"),
     ("process/identity.rs", "reads /proc, which is the kernel's"),
     ("process/leader.rs", "reads /proc, which is the kernel's"),
-    ("process/environment.rs", "looks for programs in the entries of PATH"),
+    ("process/program.rs", "looks for programs in the entries of PATH"),
     ("process/guard.rs", "looks for the guard beside the library"),
     ("checkpoint/owner.rs", "reads /proc, which is the kernel's"),
     ("nvim/panics.rs", "writes the log that the editor names, where nothing else can be relied on"),
-    // Being moved.
-    ("driver/gate_review.rs", "pending"),
-    ("project/review.rs", "pending"),
-    ("project/review/", "pending"),
-    ("project/trust.rs", "pending"),
+    ("project/review.rs", "asks where our state lies"),
+    (
+        "project/review/",
+        "asks what stands in git's work tree, which may begin above the project; opens nothing of it",
+    ),
 ];
 
 /// Names of the standard library that are no way to a file: what is open already.
