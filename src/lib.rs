@@ -22,6 +22,7 @@ pub mod lookalike;
 pub mod source;
 pub mod suggest;
 pub mod terminal;
+pub mod tolerant;
 
 pub mod assist;
 pub mod check;

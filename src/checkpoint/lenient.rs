@@ -3,6 +3,7 @@
 //! This is the only place that calls the parser for documents of other tools.
 
 use super::numbers::{MARK, hide};
+use crate::tolerant;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 use std::borrow::Cow;
@@ -29,8 +30,16 @@ pub fn read(text: &str) -> Result<Read, serde_json::Error> {
         Ok(value) => (value, Cow::Borrowed(text)),
         Err(error) => {
             let mended = mended(text);
+            let read = serde_json::from_str(&hide(&mended)).map(|value| (value, mended.clone())).or_else(
+                |refused| {
+                    // What is left is the one reader's of all that others write.
+                    let strict = tolerant::strict(&mended, tolerant::FILE).map_err(|_| refused)?;
+                    serde_json::from_str(&hide(&strict)).map(|value| (value, strict))
+                },
+            );
             // The error is of the text as it is: in the mended one it would name other columns.
-            (serde_json::from_str(&hide(&mended)).map_err(|_| error)?, Cow::Owned(mended))
+            let (value, text) = read.map_err(|_: serde_json::Error| error)?;
+            (value, Cow::Owned(text))
         }
     };
     let mut names = Twice::default();

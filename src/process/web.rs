@@ -6,6 +6,7 @@
 use super::output::Output;
 use super::spawn::{Item, named};
 use super::{Inbox, Lines, Stream};
+use crate::tolerant;
 use serde_json::{Value, json};
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -185,7 +186,7 @@ impl<T> Wire<T> {
         let mut body = Vec::new();
         response.body_mut().as_reader().take(self.max_line as u64).read_to_end(&mut body)?;
         let text = String::from_utf8_lossy(&body);
-        Ok((status, serde_json::from_str(&text).unwrap_or_else(|_| json!(text))))
+        Ok((status, tolerant::value(&text, tolerant::EVENT).unwrap_or_else(|_| json!(text))))
     }
 
     /// Tells a line of our own.

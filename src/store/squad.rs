@@ -6,6 +6,7 @@ use super::atomic;
 use super::beneath::{Door, Refused};
 use super::names::{self, NotARunId};
 use crate::plan::Inputs;
+use crate::tolerant;
 use chrono::{DateTime, Utc};
 use serde_json::{Map, Value, json};
 use std::io;
@@ -57,13 +58,10 @@ pub fn read(root: &Path) -> Result<Option<Squad>, SquadError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(unfit(&error, &path).map_or(SquadError::Io(error), SquadError::Unreadable)),
     };
-    match serde_json::from_str(&text) {
+    match tolerant::value(&text, tolerant::FILE) {
         Ok(Value::Object(map)) => parse(&map).map(Some).map_err(SquadError::Invalid),
         Ok(_) => Err(SquadError::Unreadable("it is not an object".into())),
-        Err(error) => {
-            let place = format!("line {}, column {}", error.line(), error.column());
-            Err(SquadError::Unreadable(format!("it is not JSON, at {place}")))
-        }
+        Err(damage) => Err(SquadError::Unreadable(format!("it is not JSON: {damage}"))),
     }
 }
 
@@ -134,14 +132,14 @@ pub fn write(
     let mut aside = None;
     let door = Door::ours(root);
     let there = door.read_text(&path, LARGEST);
-    match there.map(|text| serde_json::from_str::<Map<String, Value>>(&text)) {
-        Ok(Ok(old)) => {
+    match there.map(|text| tolerant::value(&text, tolerant::FILE)) {
+        Ok(Ok(Value::Object(old))) => {
             for (key, value) in old {
                 map.entry(key).or_insert(value);
             }
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        Ok(Err(_)) => aside = Some(atomic::set_aside(&path, Utc::now())?),
+        Ok(_) => aside = Some(atomic::set_aside(&path, Utc::now())?),
         Err(error) if unfit(&error, &path).is_some() => {
             aside = Some(atomic::set_aside(&path, Utc::now())?);
         }

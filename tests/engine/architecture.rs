@@ -24,6 +24,7 @@ const PURE: &[&str] = &[
     "suggest",
     "template",
     "terminal",
+    "tolerant",
 ];
 
 /// What a pure module does not name.
