@@ -1,9 +1,13 @@
 //! What an attempt came to, from the evidence in SPEC section 5's order: the harness's reading of the final event,
 //! then the verdict in the final message and what the stage expects, then refused permissions. Pure.
 
+use super::verdict::{Verdict, verdict};
 use crate::harness::Ending;
 use crate::outcome::Outcome;
-use serde_json::Value;
+use crate::prompt::head;
+
+/// Bytes of a strange verdict that are told.
+const WORD: usize = 80;
 
 /// What the stage expects, looked up on disk already.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -21,18 +25,32 @@ pub struct Expected {
 /// The outcome of an attempt.
 pub fn judge(ending: &Ending, expected: &Expected) -> Outcome {
     let said = verdict(&ending.message);
-    match (&ending.outcome, &said) {
-        (Outcome::Passed | Outcome::Failed { .. }, Some(verdict)) if verdict.word == "BLOCKED" => {
-            return Outcome::Blocked { why: verdict.notes("the agent says that it is blocked") };
+    let decides = matches!(ending.outcome, Outcome::Passed | Outcome::Failed { .. });
+    let notes = |note: &Option<String>, otherwise: &str| note.clone().unwrap_or_else(|| otherwise.to_owned());
+    match &said {
+        _ if !decides => return ending.outcome.clone(),
+        Verdict::Blocked(note) => {
+            return Outcome::Blocked { why: notes(note, "the agent says that it is blocked") };
         }
-        (Outcome::Passed | Outcome::Failed { .. }, Some(verdict)) if verdict.word == "FAIL" => {
-            let why = verdict.notes("verdict FAIL");
+        Verdict::Fail(note) => {
+            let why = notes(note, "verdict FAIL");
             return if expected.retry_fail { Outcome::Failed { why } } else { Outcome::VerdictFail { why } };
         }
-        (Outcome::Passed, _) => {}
-        (other, _) => return other.clone(),
+        _ => {}
     }
-    let unmet = unmet(expected, said.as_ref());
+    if let Some(why) = unclear(&said, expected) {
+        // What else went wrong is told with it.
+        return Outcome::Failed {
+            why: match &ending.outcome {
+                Outcome::Failed { why: other } => format!("{other}; {why}"),
+                _ => why,
+            },
+        };
+    }
+    if ending.outcome != Outcome::Passed {
+        return ending.outcome.clone();
+    }
+    let unmet = unmet(expected, &said);
     let met = expected.declared && unmet.is_none();
     if !ending.refusals.is_empty() && !met {
         return Outcome::NeedsHuman { question: ending.refusals.join("; ") };
@@ -46,7 +64,20 @@ pub fn judge(ending: &Ending, expected: &Expected) -> Outcome {
     Outcome::Passed
 }
 
-fn unmet(expected: &Expected, said: Option<&Verdict>) -> Option<String> {
+/// What is said of a verdict that is there and says neither yes nor no.
+fn unclear(said: &Verdict, expected: &Expected) -> Option<String> {
+    const FORM: &str = "end with the line {\"verdict\": \"PASS\"}, or FAIL or BLOCKED in place of PASS";
+    match said {
+        Verdict::Unreadable => Some(format!("its verdict cannot be read; {FORM}")),
+        Verdict::Other(_) if expected.verdict.as_deref().is_some_and(|wanted| said.is(wanted)) => None,
+        Verdict::Other(word) => {
+            Some(format!("its verdict \"{}\" is not one of PASS, FAIL and BLOCKED; {FORM}", head(word, WORD)))
+        }
+        _ => None,
+    }
+}
+
+fn unmet(expected: &Expected, said: &Verdict) -> Option<String> {
     if let Some(glob) = expected.missing.first() {
         let more = match expected.missing.len() {
             1 => String::new(),
@@ -55,45 +86,11 @@ fn unmet(expected: &Expected, said: Option<&Verdict>) -> Option<String> {
         return Some(format!("no file that matches \"{glob}\" was written{more}"));
     }
     let wanted = expected.verdict.as_deref()?;
-    match said {
-        Some(verdict) if verdict.word == wanted => None,
-        Some(verdict) => Some(format!("the verdict is \"{}\", not \"{wanted}\"", verdict.word)),
+    match said.word() {
+        Some(_) if said.is(wanted) => None,
+        Some(word) => Some(format!("the verdict is \"{word}\", not \"{wanted}\"")),
         None => Some(format!("the final message does not end with the verdict \"{wanted}\"")),
     }
-}
-
-/// A verdict at the end of a message.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Verdict {
-    /// E.g. `PASS`.
-    pub word: String,
-    /// What it says besides.
-    note: Option<String>,
-}
-
-impl Verdict {
-    fn notes(&self, otherwise: &str) -> String {
-        self.note.clone().filter(|note| !note.trim().is_empty()).unwrap_or_else(|| otherwise.to_owned())
-    }
-}
-
-/// How many opening braces from the end are tried.
-const BRACES: usize = 64;
-
-/// The JSON object with a `verdict` that ends the message, a closing code fence after it allowed.
-pub fn verdict(message: &str) -> Option<Verdict> {
-    let end = message.trim_end().trim_end_matches('`').trim_end();
-    if !end.ends_with('}') {
-        return None;
-    }
-    for (at, _) in end.rmatch_indices('{').take(BRACES) {
-        let Ok(Value::Object(object)) = serde_json::from_str::<Value>(&end[at..]) else { continue };
-        let Some(word) = object.get("verdict").and_then(Value::as_str) else { continue };
-        let note =
-            ["notes", "reason", "message", "summary"].iter().find_map(|key| object.get(*key)?.as_str());
-        return Some(Verdict { word: word.to_owned(), note: note.map(str::to_owned) });
-    }
-    None
 }
 
 #[cfg(test)]
@@ -109,23 +106,6 @@ mod tests {
             refusals: refusals.iter().map(|&text| text.into()).collect(),
             tail: String::new(),
         }
-    }
-
-    #[test]
-    fn the_verdict_is_the_object_that_ends_the_message() {
-        let word = |text: &str| verdict(text).map(|verdict| verdict.word);
-        assert_eq!(word("Done.\n{\"verdict\": \"PASS\"}\n"), Some("PASS".into()));
-        assert_eq!(
-            word("```json\n{\"verdict\":\"FAIL\",\"issues\":[{\"a\":{}}]}\n```\n"),
-            Some("FAIL".into())
-        );
-        assert_eq!(word("{\"verdict\":\"PASS\"} is what I would say"), None);
-        assert_eq!(
-            word("{\"a\": {\"verdict\": \"PASS\"}}"),
-            None,
-            "an inner object does not end the message"
-        );
-        assert_eq!(word("no braces"), None);
     }
 
     #[test]
@@ -157,5 +137,36 @@ mod tests {
         let verdict = Expected { declared: true, verdict: Some("PASS".into()), ..Expected::default() };
         assert!(matches!(judge(&ending(Outcome::Passed, "fine", &[]), &verdict), Outcome::Failed { .. }));
         assert_eq!(judge(&ending(Outcome::Passed, "{\"verdict\":\"PASS\"}", &[]), &verdict), Outcome::Passed);
+    }
+
+    #[test]
+    fn a_verdict_that_says_neither_yes_nor_no_fails_the_attempt() {
+        let failed = |message: &str, expected: &Expected| match judge(
+            &ending(Outcome::Passed, message, &[]),
+            expected,
+        ) {
+            Outcome::Failed { why } => why,
+            other => panic!("{message}: {other:?}"),
+        };
+        let expected = Expected::default();
+        assert!(
+            failed("{\"verdict\": \"MAYBE\"}", &expected).starts_with("its verdict \"MAYBE\" is not one of")
+        );
+        assert!(failed("{\"verdict\": FAIL}", &expected).starts_with("its verdict cannot be read; end with"));
+        let retry = Expected { retry_fail: true, ..Expected::default() };
+        assert!(failed("\"verdict\": \"FAIL\"", &retry).starts_with("its verdict cannot be read"));
+        let broken = ending(Outcome::Failed { why: "exit status 1".into() }, "{\"verdict\": 7}", &[]);
+        let Outcome::Failed { why } = judge(&broken, &expected) else { panic!() };
+        assert!(why.starts_with("exit status 1; its verdict \"7\""), "{why}");
+        let limited = ending(Outcome::Limited { why: "w".into(), until: None }, "{\"verdict\": 7}", &[]);
+        assert!(matches!(judge(&limited, &expected), Outcome::Limited { .. }), "evidence comes in order");
+    }
+
+    #[test]
+    fn a_declared_verdict_is_read_as_leniently() {
+        let own = Expected { declared: true, verdict: Some("Ready".into()), ..Expected::default() };
+        assert_eq!(judge(&ending(Outcome::Passed, "{\"verdict\": \"READY\"}", &[]), &own), Outcome::Passed);
+        let pass = Expected { declared: true, verdict: Some("PASS".into()), ..Expected::default() };
+        assert_eq!(judge(&ending(Outcome::Passed, "{\"verdict\": \"passed\"}", &[]), &pass), Outcome::Passed);
     }
 }

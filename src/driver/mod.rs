@@ -21,6 +21,7 @@ pub mod start;
 mod tell;
 pub mod trust;
 pub mod unwritten;
+pub mod verdict;
 
 use crate::config::Config;
 use crate::harness::Harnesses;

@@ -1,0 +1,223 @@
+//! The verdict at the end of a message, read leniently, and never as none where there is one.
+
+use crate::prompt::tail;
+use crate::tolerant::{self, PROSE};
+use regex::Regex;
+use serde_json::Value;
+use std::sync::LazyLock;
+
+/// The end of a message, in bytes, as people see it: without colours and what is invisible.
+const END: usize = 4 * 1024;
+/// How far before it the object may begin that ends in it, and how many braces there may begin none.
+const BEFORE: usize = 256 * 1024;
+const BRACES: usize = 256;
+
+/// What the end of a message says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Nothing: it may still talk about a verdict.
+    None,
+    /// `PASS`.
+    Pass,
+    /// `FAIL`, with what is said besides.
+    Fail(Option<String>),
+    /// `BLOCKED`, with what is said besides.
+    Blocked(Option<String>),
+    /// Another word, as it stands there.
+    Other(String),
+    /// Something that begins as a verdict does, and from which no object can be read.
+    Unreadable,
+}
+
+impl Verdict {
+    /// The word for it, where there is one.
+    pub fn word(&self) -> Option<&str> {
+        match self {
+            Verdict::None | Verdict::Unreadable => None,
+            Verdict::Pass => Some("PASS"),
+            Verdict::Fail(_) => Some("FAIL"),
+            Verdict::Blocked(_) => Some("BLOCKED"),
+            Verdict::Other(word) => Some(word),
+        }
+    }
+
+    /// Whether it is the verdict that a declaration names.
+    pub fn is(&self, wanted: &str) -> bool {
+        self.word().is_some_and(|word| plain(word) == plain(wanted))
+    }
+}
+
+/// The verdict at the end of a message: that of the last object in it which has one, whatever stands behind that.
+pub fn verdict(message: &str) -> Verdict {
+    // Twice as much and more, so that what is invisible does not push out what is seen.
+    let message = tolerant::bare(tail(message.trim_end(), BEFORE + 16 * END));
+    let message = message.trim_end();
+    let end = straddling(message).unwrap_or_else(|| tail(message, END));
+    let (found, _) = tolerant::objects(end, PROSE);
+    let said = found.iter().rev().find_map(|object| {
+        let value: Value = serde_json::from_str(&object.json).ok()?;
+        Some((judged(&value)?, object.range.end))
+    });
+    let behind = said.as_ref().map_or(end, |(_, at)| &end[*at..]);
+    if begins(behind) { Verdict::Unreadable } else { said.map_or(Verdict::None, |(verdict, _)| verdict) }
+}
+
+/// The text from where an object begins that ends in the message's end, and begins before it.
+fn straddling(message: &str) -> Option<&str> {
+    let edge = message.len() - tail(message, END).len();
+    let mut at = message.len() - tail(message, END + BEFORE).len();
+    let mut tries = BRACES;
+    while let Some(brace) = message[at..edge.max(at)].find('{').map(|brace| at + brace) {
+        match tolerant::object_at(message, brace, PROSE).map(|object| object.range.end) {
+            Some(end) if end > edge => return Some(&message[brace..]),
+            Some(end) => at = end,
+            None => {
+                at = brace + 1;
+                tries = tries.checked_sub(1)?;
+            }
+        }
+    }
+    None
+}
+
+/// Whether a text has a key `verdict` in it, in whatever quotes, with a colon behind.
+fn begins(text: &str) -> bool {
+    static KEY: LazyLock<Regex> = LazyLock::new(|| {
+        let quote = r#"\\*["'“”„‟‘’‚＂«»]"#;
+        let marks = r"[\s*_`]*";
+        let pattern = format!(r"(?i){quote}{marks}verdict{marks}{quote}{marks}[:：]");
+        Regex::new(&pattern).expect("a constant pattern")
+    });
+    KEY.is_match(text)
+}
+
+/// The verdict of an object: its own, else that of the last object in it.
+fn judged(value: &Value) -> Option<Verdict> {
+    match value {
+        Value::Object(object) => {
+            let own = object.iter().rev().find(|(key, _)| plain(key) == "VERDICT");
+            let note = || {
+                let keys = ["notes", "reason", "message", "summary"];
+                let text = keys.iter().find_map(|key| object.get(*key)?.as_str())?;
+                Some(text.to_owned()).filter(|text| !text.trim().is_empty())
+            };
+            own.map(|(_, word)| match (word.as_str().map(plain).as_deref(), word) {
+                (Some("PASS"), _) => Verdict::Pass,
+                (Some("FAIL"), _) => Verdict::Fail(note()),
+                (Some("BLOCKED"), _) => Verdict::Blocked(note()),
+                (_, Value::String(word)) => Verdict::Other(word.trim().to_owned()),
+                (_, other) => Verdict::Other(other.to_string()),
+            })
+            .or_else(|| object.values().rev().find_map(judged))
+        }
+        Value::Array(items) => items.iter().rev().find_map(judged),
+        _ => None,
+    }
+}
+
+/// A word without what surrounds it, in upper case; `PASSED` and `FAILED` are `PASS` and `FAIL`.
+fn plain(word: &str) -> String {
+    let word = word.trim_matches(|c: char| !c.is_alphanumeric()).to_uppercase();
+    match word.as_str() {
+        "PASSED" => "PASS".to_owned(),
+        "FAILED" => "FAIL".to_owned(),
+        _ => word,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn word(text: &str) -> Option<String> {
+        verdict(text).word().map(str::to_owned)
+    }
+
+    #[test]
+    fn every_form_that_tools_and_models_print_is_read() {
+        for form in [
+            "{\"verdict\": \"FAIL\"}",
+            "\u{1b}[31m{\"verdict\": \"FAIL\"}\u{1b}[0m",
+            "{\"verdict\": \"FAIL\"}\n\u{1b}[0m",
+            "{\"verdict\": \"\u{1b}[1mFAIL\u{1b}[0m\"}",
+            "~~~json\n{\"verdict\": \"FAIL\"}\n~~~",
+            "````\n{\"verdict\": \"FAIL\"}\n````\n",
+            "**{\"verdict\": \"FAIL\"}**",
+            "`{\"verdict\":\"FAIL\"}`",
+            "{**\"verdict\"**: **\"FAIL\"**}",
+            "{\"verdict\": \"**FAIL**\"}",
+            "{\"verdict\": \"fail\"}",
+            "{\"Verdict\": \"Failed\"}",
+            "{\"verdict\": \"FAILED.\"}",
+            "\u{feff}{\u{200b}\"verdict\u{200b}\": \"FA\u{200d}IL\"\u{2060}}",
+            "{\"verdict\": \"FAIL\", \"notes\": \"a\tb\nc\"}",
+            "{\"verdict\": \"FAIL\", \"notes\": \"\\ud83d\"}",
+            "{\"verdict\": \"FAIL\", \"issues\": [1, 2,],}",
+            "{\n  \"verdict\": \"FAIL\", // no\n}",
+            "{\"verdict\":\"PASS\",\"verdict\":\"FAIL\"}",
+            "{\"verdict\": \"FAIL\"}\r\n",
+            "{\"verdict\": \"FAIL\"} is what I would say. Ask me if {that} is unclear.",
+            "{\"verdict\": \"PASS\"}\nno:\n{\"verdict\": \"FAIL\"}",
+            "{\"review\": {\"verdict\": \"FAIL\"}}",
+            "[{\"verdict\": \"FAIL\"}]",
+            "{\"verdict\": \"FAIL\", \"before\": {\"verdict\": \"PASS\"}}",
+        ] {
+            assert_eq!(word(&format!("Report.\n\n{form}")), Some("FAIL".into()), "{form:?}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_never_none() {
+        for form in [
+            "{\"verdict\": \"FAIL\"",
+            "{\"verdict\": FAIL}",
+            "\"verdict\": \"FAIL\"",
+            "{'verdict': 'FAIL'}",
+            "{“verdict”: “FAIL”}",
+            "{\\\"verdict\\\": \\\"FAIL\\\"}",
+            "{\"verdict\" : \"FAIL",
+            "{\"verdict\": \"PASS\"}\n{\"verdict\": \"FA",
+            "\"verdict\"：\"FAIL\"",
+        ] {
+            assert_eq!(verdict(&format!("Report.\n{form}")), Verdict::Unreadable, "{form:?}");
+        }
+        for (form, word) in [("\"MAYBE\"", "MAYBE"), ("true", "true"), ("null", "null"), ("\"\"", "")] {
+            let read = verdict(&format!("{{\"verdict\": {form}}}"));
+            assert_eq!(read, Verdict::Other(word.into()), "{form}");
+        }
+    }
+
+    #[test]
+    fn a_message_that_talks_about_a_verdict_has_none() {
+        for text in [
+            "no braces",
+            "The \"verdict\" will follow.",
+            "My verdict: PASS",
+            "{\"a\": 1}",
+            "",
+            "**Verdict:** fail",
+        ] {
+            assert_eq!(verdict(text), Verdict::None, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn the_end_of_a_message_is_its_last_4_kib() {
+        let far = format!("{{\"verdict\": \"FAIL\"}}\n{}", "x".repeat(5000));
+        assert_eq!(verdict(&far), Verdict::None);
+        let near = format!("{{\"verdict\": \"FAIL\"}}\n{}", "x".repeat(4000));
+        assert_eq!(word(&near), Some("FAIL".into()));
+        // One object that ends there counts whole, whatever is in it.
+        let issues = "{\"verdict\":\"PASS\",\"text\":\"xxxxxxxxxxxxxxxxxxxxxxxxxxxx\"},".repeat(200);
+        let long = format!("{{\"verdict\":\"FAIL\",\"issues\":[{issues}]}}");
+        assert_eq!(word(&format!("Report.\n{long}\n")), Some("FAIL".into()));
+        let coloured = format!("{{\"verdict\": \"FAIL\"}}{}", "\u{1b}[0m".repeat(3000));
+        assert_eq!(word(&coloured), Some("FAIL".into()), "what is not seen takes no room");
+    }
+
+    #[test]
+    fn a_message_made_to_cost_much_is_read_in_time() {
+        let text = "{\"a\":[".repeat(100_000) + "{\"verdict\":\"FAIL\"}";
+        assert_ne!(verdict(&text), Verdict::None);
+    }
+}
