@@ -1,6 +1,6 @@
 //! What an agent shows while it works. It is shown, and decides nothing.
 
-use crate::harness::{Progress, TodoItem};
+use crate::harness::{Calls, Progress, TodoItem};
 use crate::outcome::Usage;
 use serde_json::{Value, json};
 
@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 pub struct Live {
     stage: Option<usize>,
     todo: Vec<TodoItem>,
-    /// Open tool calls, oldest first.
-    tools: Vec<(String, String)>,
+    /// Titles of open tool calls.
+    tools: Calls<String>,
     tool: Option<String>,
     text: String,
     waiting: Option<String>,
@@ -37,11 +37,11 @@ impl Live {
                 }
             }
             Progress::Tool { id, title, status, files, .. } => {
-                self.tools.retain(|(open, _)| *open != id);
                 self.tool = Some(title.clone());
                 if status == "running" {
-                    self.tools.push((id, title));
+                    self.tools.open(&id, title);
                 } else {
+                    self.tools.close(&id);
                     return files;
                 }
             }
@@ -61,7 +61,7 @@ impl Live {
     /// As a snapshot's `live`; null where no agent works.
     pub fn view(&self) -> Value {
         let Some(stage) = self.stage else { return Value::Null };
-        let tool = self.tools.last().map(|(_, title)| title).or(self.tool.as_ref());
+        let tool = self.tools.newest().or(self.tool.as_ref());
         let line = self.text.lines().rev().map(str::trim).find(|line| !line.is_empty());
         json!({ "stage": stage + 1, "todo": self.todo, "tool": tool, "text": line, "waiting": self.waiting })
     }

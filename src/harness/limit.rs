@@ -58,15 +58,27 @@ pub fn is_bare_limit(text: &str) -> bool {
 /// When the limit that `text` speaks of is over, as far as it says so, seen at `now`.
 pub fn over_at(text: &str, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
     let found = epoch(text).or_else(|| iso(text)).or_else(|| span(text, now)).or_else(|| clock(text, now));
-    // A time that has passed, or is weeks away, was read wrongly.
-    found.filter(|at| *at > now && *at < now + TimeDelta::days(32))
+    found.filter(|at| is_near(*at, now))
 }
 
 /// A limit's outcome: over at `until`, or when its text says. Where neither is known, it says that too.
 pub fn limited(text: &str, until: Option<DateTime<Utc>>, now: DateTime<Utc>) -> Outcome {
-    let until = until.filter(|at| *at > now).or_else(|| over_at(text, now));
+    let until = until.filter(|at| is_near(*at, now)).or_else(|| over_at(text, now));
     let unsaid = if until.is_none() { "; it does not say until when" } else { "" };
     Outcome::Limited { why: format!("{}{unsaid}", first_line(text)), until }
+}
+
+/// Whether a limit can be over then: a time that has passed, or is months away, was read wrongly.
+fn is_near(at: DateTime<Utc>, now: DateTime<Utc>) -> bool {
+    at > now && at - now < TimeDelta::days(32)
+}
+
+/// A time that a tool gives as a number since 1970: seconds, or milliseconds where seconds would be far away.
+pub fn since_1970(number: f64) -> Option<DateTime<Utc>> {
+    /// In seconds, the year 5138; in milliseconds, 1973.
+    const FAR: f64 = 1e11;
+    let millis = if number.abs() < FAR { number * 1000.0 } else { number };
+    if millis.is_finite() { DateTime::from_timestamp_millis(millis as i64) } else { None }
 }
 
 fn epoch(text: &str) -> Option<DateTime<Utc>> {
@@ -90,7 +102,7 @@ fn span(text: &str, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
     static PART: LazyLock<Regex> = pattern!(r"(\d+(?:\.\d+)?)\s*(milliseconds?|ms|s|m|h|d)");
     let found = SPAN.captures(text)?;
     if let Some(seconds) = found.get(2) {
-        return now.checked_add_signed(TimeDelta::seconds(seconds.as_str().parse().ok()?));
+        return now.checked_add_signed(TimeDelta::try_seconds(seconds.as_str().parse().ok()?)?);
     }
     let mut seconds = 0.0;
     for part in PART.captures_iter(found.get(1)?.as_str()) {
@@ -103,7 +115,7 @@ fn span(text: &str, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
         };
         seconds += part[1].parse::<f64>().ok()? * unit;
     }
-    now.checked_add_signed(TimeDelta::milliseconds((seconds * 1000.0).min(1e12) as i64))
+    now.checked_add_signed(TimeDelta::try_milliseconds((seconds * 1000.0).min(1e12) as i64)?)
 }
 
 /// `resets 3pm`, `reset at 4:30pm (UTC)`, `resets Oct 9, 3pm`, `try again at Oct 9th, 2026 3:37 PM`.
@@ -137,7 +149,7 @@ fn day(found: &Captures<'_>, now: NaiveDateTime, hour: u32, minute: u32) -> Opti
     const MONTHS: &str = "janfebmaraprmayjunjulaugsepoctnovdec";
     let Some(month) = found.get(1) else {
         let today = now.date().and_hms_opt(hour, minute, 0)?;
-        return Some(if today > now { today } else { today + TimeDelta::days(1) });
+        return Some(if today > now { today } else { today.checked_add_signed(TimeDelta::days(1))? });
     };
     let month = MONTHS.find(&month.as_str().to_ascii_lowercase())? as u32 / 3 + 1;
     let date =
@@ -220,5 +232,42 @@ mod tests {
         assert_eq!(trouble("Prompt is too long"), Trouble::Other);
         assert!(is_bare_limit(limits[1]) && is_bare_limit(limits[2]) && is_bare_limit(limits[3]));
         assert!(!is_bare_limit("I added a rate limit to the API, as asked."));
+    }
+
+    #[test]
+    fn no_number_is_too_big_to_be_read() {
+        let now = at("2026-10-07T14:00:00Z");
+        for text in [
+            "429 rate limit exceeded, retry-after: 99999999999999999",
+            "retry-after: 9223372036854775807",
+            "retry-after: 99999999999999999999999999",
+            "try again in 99999999999999999999 days",
+            "try again in 9999999999999 hours and 99999999999999 minutes",
+            "resets_at: 9999999999",
+            "resets at 9999-12-31T23:59:59Z",
+            "resets Oct 9, 9999, 3pm",
+            "resets 99:99pm",
+        ] {
+            assert_eq!(over_at(text, now), None, "{text}");
+            assert!(matches!(limited(text, None, now), Outcome::Limited { until: None, .. }), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_time_that_a_tool_gives_is_bounded_as_one_in_a_text() {
+        let now = at("2026-10-07T14:00:00Z");
+        let until = |number: f64| match limited("limit", since_1970(number), now) {
+            Outcome::Limited { until, .. } => until,
+            other => panic!("{other:?}"),
+        };
+        let hour = now + TimeDelta::hours(1);
+        assert_eq!(until(hour.timestamp() as f64), Some(hour));
+        assert_eq!(until(hour.timestamp_millis() as f64), Some(hour), "milliseconds are known by their size");
+        let month = now + TimeDelta::days(33);
+        let absurd =
+            [253_402_300_799.0, 253_402_300_799_000.0, 1e300, -1e300, f64::NAN, f64::INFINITY, 0.0, -1.0];
+        for number in absurd.into_iter().chain([month.timestamp() as f64]) {
+            assert_eq!(until(number), None, "{number}");
+        }
     }
 }

@@ -12,6 +12,9 @@ use std::marker::PhantomData;
 /// How `serde_json` hands over a number of arbitrary precision.
 const NUMBER: &str = "$serde_json::private::Number";
 
+/// The highest count that is believed.
+const MOST: f64 = (1_u64 << 50) as f64;
+
 /// A text, or nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Text<'a>(Option<Cow<'a, str>>);
@@ -38,9 +41,14 @@ impl Number {
         self.0.is_some_and(|n| n != 0.0)
     }
 
-    /// As a count.
+    /// As an amount of money; what cannot be one is unknown.
+    pub fn amount(self) -> Option<f64> {
+        self.0.filter(|n| n.is_finite() && *n >= 0.0)
+    }
+
+    /// As a count, of which many can be added.
     pub fn count(self) -> u64 {
-        self.0.unwrap_or_default().max(0.0) as u64
+        self.0.unwrap_or_default().clamp(0.0, MOST) as u64
     }
 }
 

@@ -5,6 +5,7 @@
 //! the rest, from one thread, in order.
 
 mod allowed;
+mod calls;
 mod claude;
 mod command;
 mod fake;
@@ -20,6 +21,7 @@ mod tail;
 mod tool;
 mod words;
 
+pub use calls::Calls;
 pub use fake::{Step, fake};
 pub use launch::{LaunchError, Running, launch, of};
 pub use resolve::{Harnesses, Kind, Missing, Resolved, Settings, resolve};

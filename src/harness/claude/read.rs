@@ -1,9 +1,10 @@
 //! What Claude Code tells while it works: text, tool calls, to-do list, usage, retries, limits.
 
 use super::wire::{Block, Line, Message, Models, StreamEvent, Task};
+use crate::harness::limit;
 use crate::harness::tail::Tail;
 use crate::harness::words::note;
-use crate::harness::{Progress, Signal, TodoItem, tool};
+use crate::harness::{Calls, Progress, Signal, TodoItem, tool};
 use crate::outcome::Usage;
 use chrono::{DateTime, Utc};
 use serde_json::Value;
@@ -17,7 +18,7 @@ const TAIL: usize = 4096;
 pub struct Reader {
     root: PathBuf,
     /// Tool calls without a result, by id.
-    open: BTreeMap<String, Call>,
+    open: Calls<Call>,
     todo: Vec<(String, TodoItem)>,
     /// What runs in the background, by its id.
     pub background: BTreeMap<String, String>,
@@ -54,7 +55,7 @@ impl Reader {
     pub fn new(root: PathBuf, resumed: bool) -> Self {
         Self {
             root,
-            open: BTreeMap::new(),
+            open: Calls::default(),
             todo: Vec::new(),
             background: BTreeMap::new(),
             shown: false,
@@ -92,7 +93,8 @@ impl Reader {
         match kind.str() {
             "message_start" => {
                 self.shown = false;
-                self.live += message.get().and_then(|m| m.usage.get()).map_or(0, |tokens| tokens.sum());
+                let tokens = message.get().and_then(|m| m.usage.get()).map_or(0, |tokens| tokens.sum());
+                self.live = self.live.saturating_add(tokens);
             }
             "content_block_delta" => {
                 if let Some(delta) = delta.get().filter(|d| d.kind.str() == "text_delta") {
@@ -101,7 +103,8 @@ impl Reader {
                 }
             }
             "message_delta" => {
-                self.live += usage.get().map_or(0, |tokens| tokens.output_tokens.count());
+                let tokens = usage.get().map_or(0, |tokens| tokens.output_tokens.count());
+                self.live = self.live.saturating_add(tokens);
                 to.push(self.used());
             }
             _ => {}
@@ -140,7 +143,7 @@ impl Reader {
         };
         self.tail.line(&format!("[{}]", call.title));
         to.push(call.progress(&id, "running"));
-        self.open.insert(id.clone(), call);
+        self.open.open(&id, call);
         match name {
             "TodoWrite" => self.todo_write(&block.input, to),
             "TaskCreate" => {
@@ -160,7 +163,7 @@ impl Reader {
         let results = line.message.get().map(|Message { content, .. }| &*content.items).unwrap_or_default();
         for block in results.iter().filter(|block| block.kind.str() == "tool_result") {
             let id = block.tool_use_id.str();
-            let Some(mut call) = self.open.remove(id) else { continue };
+            let Some(mut call) = self.open.close(id) else { continue };
             let failed = block.is_error.yes();
             if failed {
                 call.files.clear();
@@ -263,7 +266,7 @@ impl Reader {
 
     fn rate_limit(&mut self, line: &Line<'_>, to: &mut Vec<Signal>) {
         let Some(info) = line.rate_limit_info.get() else { return };
-        let until = info.resets_at.0.and_then(|at| DateTime::from_timestamp(at as i64, 0));
+        let until = info.resets_at.0.and_then(limit::since_1970);
         let which = info.rate_limit_type.str().replace('_', " ");
         match info.status.str() {
             "rejected" => {
@@ -280,7 +283,7 @@ impl Reader {
     /// A result's figures. `false` where the cost of this launch cannot be told from it.
     pub fn result(&mut self, line: &Line<'_>, to: &mut Vec<Signal>) {
         self.live = 0;
-        let add = |sum: Option<u64>, n: u64| Some(sum.unwrap_or_default() + n);
+        let add = |sum: Option<u64>, n: u64| Some(sum.unwrap_or_default().saturating_add(n));
         if let Some((tokens, cost)) = line.model_usage_since_last_result.get().map(Models::sum) {
             self.usage.tokens = add(self.usage.tokens, tokens);
             self.usage.cost = Some(self.usage.cost.unwrap_or_default() + cost);
@@ -291,7 +294,7 @@ impl Reader {
         } else {
             let total = line.model_usage.get().map(Models::sum);
             self.usage.tokens = total.map(|(tokens, _)| tokens).or(self.usage.tokens);
-            self.usage.cost = line.total_cost_usd.0.or(self.usage.cost);
+            self.usage.cost = line.total_cost_usd.amount().or(self.usage.cost);
         }
         to.push(self.used());
         for denial in &line.permission_denials.items {
@@ -301,7 +304,7 @@ impl Reader {
     }
 
     fn used(&self) -> Signal {
-        let known = self.usage.tokens.unwrap_or_default() + self.live;
+        let known = self.usage.tokens.unwrap_or_default().saturating_add(self.live);
         let tokens = (self.usage.tokens.is_some() || known > 0).then_some(known);
         Signal::Progress(Progress::Usage { usage: Usage { tokens, cost: self.usage.cost } })
     }

@@ -199,7 +199,7 @@ impl Models {
         self.0.values().filter_map(Object::get).fold((0, 0.0), |(tokens, cost), m| {
             let all =
                 [m.input_tokens, m.output_tokens, m.cache_read_input_tokens, m.cache_creation_input_tokens];
-            (tokens + all.iter().map(|n| n.count()).sum::<u64>(), cost + m.cost.0.unwrap_or_default())
+            (tokens + all.iter().map(|n| n.count()).sum::<u64>(), cost + m.cost.amount().unwrap_or_default())
         })
     }
 }

@@ -2,8 +2,9 @@
 
 use super::read::{Failure, Reader, todo};
 use super::wire::{Info, Line, Part, Properties, State, Status};
+use crate::harness::limit;
 use crate::harness::words::{first_line, note};
-use crate::harness::{Progress, Signal, tool};
+use crate::harness::{Calls, Progress, Signal, tool};
 use chrono::{DateTime, Utc};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -22,7 +23,7 @@ pub struct Watch {
     /// The text part that was over last: it may be told of again.
     over: String,
     /// Tool calls that are not over.
-    open: BTreeSet<String>,
+    open: Calls<()>,
     /// The call that a subagent's session belongs to.
     subagents: BTreeMap<String, String>,
     /// It waits for another try, and says until when.
@@ -54,7 +55,7 @@ impl Watch {
             messages: BTreeSet::new(),
             texts: BTreeMap::new(),
             over: String::new(),
-            open: BTreeSet::new(),
+            open: Calls::default(),
             subagents: BTreeMap::new(),
             retrying: false,
         }
@@ -136,7 +137,7 @@ impl Watch {
     }
 
     fn retry(&mut self, status: &Status<'_>, to: &mut Vec<Signal>) -> Meaning {
-        let until = status.next.0.and_then(|at| DateTime::from_timestamp_millis(at as i64));
+        let until = status.next.0.and_then(limit::since_1970);
         let left = until.map_or(0, |until| (until - Utc::now()).num_seconds().max(0) + 1);
         let why = first_line(status.message.str());
         let text = format!("{why}, retry {} in {left}s", status.attempt.count());
@@ -198,7 +199,8 @@ impl Watch {
         }
         match state.status.str() {
             // It is told of again with each piece of its output.
-            "running" if self.open.insert(call.to_owned()) => {
+            "running" if self.open.get(call).is_none() => {
+                self.open.open(call, ());
                 to.push(Signal::Progress(Progress::Tool {
                     id: call.to_owned(),
                     title: tool::title(part.tool.str(), &state.input, &self.root),
@@ -208,7 +210,7 @@ impl Watch {
                 }));
             }
             "completed" | "error" => {
-                self.open.remove(call);
+                self.open.close(call);
                 self.reader.tool(part, parent, to);
             }
             _ => {}
