@@ -2,6 +2,7 @@
 //!
 //! Nothing here holds up a run: the writing has a thread of its own. Only a fix too many keeps a stage from starting.
 
+use super::mail::Outbox;
 use super::unwritten::Left;
 use super::{Drive, Host, Message, Shared};
 use crate::checkpoint::place::plan_file;
@@ -20,7 +21,6 @@ use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::Sender;
 use std::time::Duration;
 
 /// A file's time may be so much older than the moment it was written at: the system's clock for files ticks slowly.
@@ -88,7 +88,7 @@ impl Keeper {
         root: &Path,
         dir: &RunDir,
         run: &Run,
-        drive: Sender<Message>,
+        drive: Outbox,
         shared: &Arc<Shared>,
     ) -> Self {
         let (place, refused) = place(root, dir, run);
@@ -106,7 +106,7 @@ impl Keeper {
         let book = Checkpoints::go_on(opening(host, place, dir), before, move |told| {
             if matches!(told, Report::Changed | Report::Stands(_)) {
                 flag.store(true, Ordering::Relaxed);
-                if drive.send(Message::Checkpoints).is_err()
+                if !drive.send(Message::Checkpoints)
                     && is_shown.load(Ordering::Relaxed)
                     && let (Report::Stands(state), Some(shared)) = (&told, shared.upgrade())
                 {

@@ -1,6 +1,7 @@
 //! What a drive is told while it drives: by agents, by people, by the editor that is left.
 
 use super::Drive;
+use super::mail::Outbox;
 use super::tell::Picture;
 use crate::harness::Signal;
 use crate::project::review::Hurry;
@@ -66,10 +67,10 @@ impl Shared {
         self.closed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn tell(&self, outbox: &Sender<Message>, message: Message) -> bool {
+    pub(super) fn tell(&self, outbox: &Outbox, message: Message) -> bool {
         let closed = self.closed();
         let hurry = matches!(message, Message::Leave(_) | Message::Verb(Event::Cancelled { .. }, _));
-        let told = !*closed && outbox.send(message).is_ok();
+        let told = !*closed && outbox.send(message);
         if hurry {
             self.hurry.set(true);
         }
@@ -100,7 +101,8 @@ impl Drive {
             return false;
         }
         let before = self.run.phase.clone();
-        while let Ok(message) = self.inbox.try_recv() {
+        // Only what people ask: what agents tell may never end.
+        while let Some(message) = self.inbox.try_order() {
             self.receive(message);
         }
         self.run.phase != before
@@ -175,6 +177,7 @@ impl Drive {
     /// The editor leaves: the run is interrupted, agents are ended now, nothing is said.
     pub(super) fn leave(&mut self, grace: Duration) {
         self.await_submitted();
+        self.inbox.ignore_agents();
         let _ = self.apply(Event::Interrupted { why: "the editor was left".into() });
         self.settle();
         for agent in self.agent.iter().chain(&self.stopping) {

@@ -13,6 +13,7 @@ mod hear;
 pub mod judge;
 pub mod live;
 mod lua;
+pub mod mail;
 pub mod open;
 pub mod perform;
 pub mod projection;
@@ -46,7 +47,7 @@ use start::StartError;
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
 /// Longest sleep while waiting for a wall-clock time: a laptop that wakes up must notice.
@@ -86,8 +87,8 @@ pub struct Drive {
     journal: Journal,
     log: Log,
     lease: Option<Lease>,
-    inbox: Receiver<Message>,
-    outbox: Sender<Message>,
+    inbox: mail::Inbox,
+    outbox: mail::Outbox,
     shared: Arc<Shared>,
     pending: Vec<Effect>,
     agent: Option<Agent>,

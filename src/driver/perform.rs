@@ -153,7 +153,7 @@ impl Drive {
             interactive: !config.headless,
         };
         let outbox = self.outbox.clone();
-        let told = move |signal| drop(outbox.send(Message::Agent(number, signal)));
+        let told = move |signal| _ = outbox.send(Message::Agent(number, signal));
         self.harness_started(number, &resolved.name);
         // Should the editor be killed right after, what the agent did is not taken for anybody else's doing.
         if let Err(error) = self.journal.write() {

@@ -17,6 +17,11 @@ const TAIL: usize = 4 * 1024;
 /// Bytes of why an attempt failed, or of what was asked, that the journal keeps.
 const WHY: usize = 4 * 1024;
 
+/// A permission waits no longer than this, whatever is configured.
+const A_YEAR: Duration = Duration::from_secs(365 * 24 * 3600);
+/// Permissions that one agent may ask for at once.
+const MOST_QUESTIONS: usize = 100;
+
 /// A permission that waits for a human.
 #[derive(Debug)]
 pub struct Pending {
@@ -107,6 +112,13 @@ impl Drive {
     }
 
     fn ask(&mut self, launch: u32, question: Question) {
+        if self.questions.len() >= MOST_QUESTIONS {
+            if let Some(agent) = self.agent.as_ref().filter(|agent| agent.launch == launch) {
+                let why = "too many requests wait for an answer already".into();
+                agent.running.answer(&question.id, Answer::Refuse { why });
+            }
+            return;
+        }
         let id = format!("{}/{launch}/{}", self.run.run_id, question.id);
         let mut event = json!({
             "type": "permission", "id": id, "stage": self.run.current_position(),
@@ -114,7 +126,8 @@ impl Drive {
         });
         self.host.secrets.mask_message(&mut event, &["type", "id"]);
         self.tell(event);
-        let until = Instant::now() + self.host.config.permission_timeout;
+        let now = Instant::now();
+        let until = now.checked_add(self.host.config.permission_timeout).unwrap_or(now + A_YEAR);
         self.questions.push(Pending { id, launch, question, until });
     }
 

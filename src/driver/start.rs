@@ -1,6 +1,7 @@
 //! How a drive begins: a new run, or one that is taken up again. Both take the drive lock first.
 
 use super::adopt;
+use super::mail::{Outbox, mail};
 use super::open::{self, OpenError, Opened, kept_plan};
 use super::{Drive, Host, Message, Shared, projection, unwritten};
 use crate::declaration::model::InputKind;
@@ -59,7 +60,7 @@ fn elsewhere(holder: Option<&Holder>) -> String {
 pub struct Handle {
     /// The run.
     pub run_id: String,
-    outbox: Sender<Message>,
+    outbox: Outbox,
     /// Held until the drive may go on.
     start: Mutex<Option<Sender<()>>>,
     /// What may be known of it.
@@ -291,7 +292,7 @@ struct Parts<'a> {
 
 impl Parts<'_> {
     fn assemble(self) -> Drive {
-        let (outbox, inbox) = channel();
+        let (outbox, inbox) = mail();
         let shared = Arc::default();
         let keeper = super::checkpoints::Keeper::open(
             &self.host,

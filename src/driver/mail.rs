@@ -1,0 +1,326 @@
+//! The queue that a drive reads: what people ask comes first, and what agents show never piles up.
+//!
+//! Of what an agent shows, the newest replaces what still waits where that is all that counts (the to-do list, what was
+//! used, what it waits for), and texts are joined. Everything else waits in order; where too much of it waits, the
+//! thread that reads the agent's output waits too, and with it the agent.
+
+use super::Message;
+use crate::harness::{Progress, Signal};
+use crate::prompt::tail;
+use std::collections::VecDeque;
+use std::sync::mpsc::{RecvTimeoutError, TryRecvError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How many signals of agents wait at most.
+const MOST: usize = 256;
+/// And how many bytes of what they say; one that is longer waits alone.
+const BYTES: usize = 4 << 20;
+/// Bytes of text that are kept to show the last line of.
+const TEXT: usize = 16 * 1024;
+
+/// Puts things in. There may be many.
+#[derive(Debug)]
+pub struct Outbox(Arc<Queue>);
+
+/// Takes things out. There is one, and without it nothing can be put in any more.
+#[derive(Debug)]
+pub struct Inbox(Arc<Queue>);
+
+#[derive(Debug, Default)]
+struct Queue {
+    state: Mutex<State>,
+    filled: Condvar,
+    drained: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    orders: VecDeque<Message>,
+    signals: VecDeque<(u32, Signal)>,
+    bytes: usize,
+    outboxes: usize,
+    /// Nobody reads any more.
+    closed: bool,
+    /// What agents tell is dropped.
+    deaf: bool,
+}
+
+/// A queue with its two ends.
+pub fn mail() -> (Outbox, Inbox) {
+    let queue =
+        Arc::new(Queue { state: Mutex::new(State { outboxes: 1, ..State::default() }), ..Queue::default() });
+    (Outbox(queue.clone()), Inbox(queue))
+}
+
+impl Queue {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Outbox {
+    /// Puts something in. Only what an agent tells may wait for room; `false` where nobody reads any more.
+    pub fn send(&self, message: Message) -> bool {
+        let mut state = self.0.state();
+        let Message::Agent(launch, signal) = message else {
+            if state.closed {
+                return false;
+            }
+            state.orders.push_back(message);
+            self.0.filled.notify_all();
+            return true;
+        };
+        let Some(signal) = state.joined(launch, signal) else { return true };
+        let weight = weight(&signal);
+        while state.is_full(weight) && !state.closed && !state.deaf {
+            state = self.0.drained.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        if state.closed {
+            return false;
+        }
+        if !state.deaf {
+            state.bytes += weight;
+            state.signals.push_back((launch, signal));
+            self.0.filled.notify_all();
+        }
+        true
+    }
+}
+
+impl State {
+    fn is_full(&self, weight: usize) -> bool {
+        !self.signals.is_empty() && (self.signals.len() >= MOST || self.bytes + weight > BYTES)
+    }
+
+    /// Joins a signal with what waits; gives it back where it has to wait itself. What it replaces is taken out.
+    fn joined(&mut self, launch: u32, signal: Signal) -> Option<Signal> {
+        let Signal::Progress(progress) = &signal else { return Some(signal) };
+        if let Progress::Text { text } = progress {
+            let texts = self.signals.iter_mut().rev().filter(|(of, _)| *of == launch);
+            let mut texts = texts.filter_map(|(_, signal)| match signal {
+                Signal::Progress(Progress::Text { text }) => Some(text),
+                _ => None,
+            });
+            if let Some(waits) = texts.next() {
+                let before = waits.len();
+                waits.push_str(text);
+                if waits.len() > 2 * TEXT {
+                    *waits = tail(waits, TEXT).to_owned();
+                }
+                self.bytes = self.bytes + waits.len() - before;
+                return None;
+            }
+            return Some(signal);
+        }
+        let replaces = |(of, waits): &(u32, Signal)| *of == launch && is_newer(progress, waits);
+        if let Some(at) = self.signals.iter().rposition(replaces)
+            && let Some((_, old)) = self.signals.remove(at)
+        {
+            self.bytes -= weight(&old);
+        }
+        Some(signal)
+    }
+
+    fn next(&mut self, queue: &Queue) -> Option<Message> {
+        if let Some(order) = self.orders.pop_front() {
+            return Some(order);
+        }
+        let (launch, signal) = self.signals.pop_front()?;
+        self.bytes -= weight(&signal);
+        queue.drained.notify_all();
+        Some(Message::Agent(launch, signal))
+    }
+}
+
+/// Whether what is shown makes what still waits worthless.
+fn is_newer(progress: &Progress, waits: &Signal) -> bool {
+    matches!(
+        (progress, waits),
+        (Progress::Todo { .. }, Signal::Progress(Progress::Todo { .. }))
+            | (Progress::Usage { .. }, Signal::Progress(Progress::Usage { .. }))
+            | (Progress::Waiting { .. }, Signal::Progress(Progress::Waiting { .. }))
+    )
+}
+
+/// Roughly how many bytes a signal takes.
+fn weight(signal: &Signal) -> usize {
+    const LEAST: usize = 64;
+    LEAST
+        + match signal {
+            Signal::Progress(progress) => match progress {
+                Progress::Text { text } | Progress::Waiting { text } | Progress::Note { text } => text.len(),
+                Progress::Tool { id, title, files, .. } => {
+                    id.len() + title.len() + files.iter().map(String::len).sum::<usize>()
+                }
+                Progress::Todo { items } => items.iter().map(|item| LEAST + item.text.len()).sum(),
+                Progress::Usage { .. } => 0,
+            },
+            Signal::Asked(question) => question.title.len() + question.input.to_string().len(),
+            Signal::Ended(ending) => ending.message.len(),
+            Signal::Started(_) | Signal::Session(_) | Signal::Withdrawn(_) => 0,
+        }
+}
+
+impl Clone for Outbox {
+    fn clone(&self) -> Self {
+        self.0.state().outboxes += 1;
+        Self(self.0.clone())
+    }
+}
+
+impl Drop for Outbox {
+    fn drop(&mut self) {
+        self.0.state().outboxes -= 1;
+        self.0.filled.notify_all();
+    }
+}
+
+impl Inbox {
+    /// What is there, without waiting.
+    pub fn try_recv(&self) -> Result<Message, TryRecvError> {
+        self.0.state().next(&self.0).ok_or(TryRecvError::Empty)
+    }
+
+    /// The next thing that people ask, without waiting.
+    pub fn try_order(&self) -> Option<Message> {
+        self.0.state().orders.pop_front()
+    }
+
+    /// Waits this long for the next one.
+    pub fn recv_timeout(&self, limit: Duration) -> Result<Message, RecvTimeoutError> {
+        let until = Instant::now().checked_add(limit);
+        let mut state = self.0.state();
+        loop {
+            if let Some(message) = state.next(&self.0) {
+                return Ok(message);
+            }
+            if state.outboxes == 0 {
+                return Err(RecvTimeoutError::Disconnected);
+            }
+            let left = until.map_or(limit, |until| until.saturating_duration_since(Instant::now()));
+            if left.is_zero() {
+                return Err(RecvTimeoutError::Timeout);
+            }
+            state = self.0.filled.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    /// From here on what agents tell is dropped: none of it counts any more, and none of them must wait.
+    pub fn ignore_agents(&self) {
+        let mut state = self.0.state();
+        state.deaf = true;
+        state.signals.clear();
+        state.bytes = 0;
+        self.0.drained.notify_all();
+    }
+}
+
+impl Drop for Inbox {
+    fn drop(&mut self) {
+        let mut state = self.0.state();
+        state.closed = true;
+        let left = (std::mem::take(&mut state.orders), std::mem::take(&mut state.signals));
+        self.0.drained.notify_all();
+        drop(state);
+        // Answers that were waited for are given up with what asked for them.
+        drop(left);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::harness::TodoItem;
+    use crate::outcome::Usage;
+
+    fn agent(progress: Progress) -> Message {
+        Message::Agent(1, Signal::Progress(progress))
+    }
+
+    fn tool(n: usize) -> Message {
+        let (id, title, status) = (format!("t{n}"), "Bash x".to_owned(), "running".to_owned());
+        agent(Progress::Tool { id, title, status, parent: None, files: Vec::new() })
+    }
+
+    fn usage(tokens: u64) -> Message {
+        agent(Progress::Usage { usage: Usage { tokens: Some(tokens), cost: None } })
+    }
+
+    #[test]
+    fn the_newest_replaces_what_waits_and_texts_are_joined() {
+        let (outbox, inbox) = mail();
+        let text = |text: &str| agent(Progress::Text { text: text.to_owned() });
+        let todo = |text: &str| {
+            let item = TodoItem { text: text.to_owned(), status: "pending".to_owned() };
+            agent(Progress::Todo { items: vec![item] })
+        };
+        for n in 0..100_000 {
+            assert!(outbox.send(usage(n)));
+            assert!(outbox.send(todo(&n.to_string())));
+            assert!(outbox.send(text("word ")));
+        }
+        let mut got = Vec::new();
+        while let Ok(Message::Agent(1, Signal::Progress(progress))) = inbox.try_recv() {
+            got.push(progress);
+        }
+        assert!(got.len() < MOST, "{}", got.len());
+        assert!(got.iter().any(|it| matches!(it, Progress::Usage { usage } if usage.tokens == Some(99_999))));
+        assert!(got.iter().any(|it| matches!(it, Progress::Todo { items } if items[0].text == "99999")));
+        assert_eq!(got.iter().filter(|it| matches!(it, Progress::Usage { .. })).count(), 1);
+    }
+
+    #[test]
+    fn an_agent_waits_for_room_and_people_never_do() {
+        let (outbox, inbox) = mail();
+        let agents = outbox.clone();
+        let flood = std::thread::spawn(move || (0..10 * MOST).filter(|&n| agents.send(tool(n))).count());
+        while inbox.0.state().signals.len() < MOST {
+            std::thread::yield_now();
+        }
+        assert!(outbox.send(Message::Checkpoints));
+        assert!(matches!(inbox.try_order(), Some(Message::Checkpoints)));
+        assert!(outbox.send(Message::Leave(Duration::ZERO)));
+        assert!(
+            matches!(inbox.recv_timeout(Duration::from_secs(9)), Ok(Message::Leave(_))),
+            "ahead of all that"
+        );
+        let mut seen = 0;
+        while seen < 5 * MOST {
+            assert!(inbox.0.state().signals.len() <= MOST);
+            let Ok(Message::Agent(_, Signal::Progress(Progress::Tool { id, .. }))) =
+                inbox.recv_timeout(Duration::from_secs(9))
+            else {
+                panic!("a tool")
+            };
+            assert_eq!(id, format!("t{seen}"), "in order, none lost");
+            seen += 1;
+        }
+        inbox.ignore_agents();
+        assert_eq!(flood.join().unwrap(), 10 * MOST, "nobody is left waiting");
+        assert!(inbox.try_recv().is_err());
+    }
+
+    #[test]
+    fn what_waits_is_bounded_in_bytes_too() {
+        let (outbox, inbox) = mail();
+        let agents = outbox.clone();
+        let big = move |_: &i32| agents.send(agent(Progress::Note { text: "x".repeat(BYTES / 2) }));
+        let flood = std::thread::spawn(move || (0..8).filter(big).count());
+        for _ in 0..4 {
+            assert!(inbox.recv_timeout(Duration::from_secs(9)).is_ok());
+            assert!(inbox.0.state().bytes <= BYTES);
+        }
+        drop(inbox);
+        assert!(flood.join().unwrap() < 8, "it is told that nobody reads");
+        assert!(!outbox.send(Message::Checkpoints));
+    }
+
+    #[test]
+    fn without_anybody_who_could_write_the_reader_is_told() {
+        let (outbox, inbox) = mail();
+        assert!(matches!(inbox.recv_timeout(Duration::ZERO), Err(RecvTimeoutError::Timeout)));
+        drop(outbox);
+        assert!(matches!(inbox.recv_timeout(Duration::from_secs(9)), Err(RecvTimeoutError::Disconnected)));
+    }
+}
