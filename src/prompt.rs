@@ -3,7 +3,7 @@
 
 use crate::plan::one_line;
 use crate::run::event::Decision;
-use crate::run::state::{Done, Run, Step};
+use crate::run::state::{Done, Reason, Run, StageState, Step, Stop};
 use std::fmt::Write;
 use std::time::Duration;
 
@@ -27,9 +27,7 @@ pub fn prompt(run: &Run, stage: usize, resume: bool, limit: Option<Duration>) ->
     let _ =
         writeln!(text, "# {}: stage {} of {}\n\n{}", plan.name(), stage + 1, plan.total(), run.label(stage));
     let _ = writeln!(text, "\nYou are the {} `{actor}`.", if kind == "skill" { "skill" } else { "agent" });
-    if resume && state.comments.is_empty() {
-        text += "\nYou were interrupted during this stage. Look at what is already there and go on; do not start over.\n";
-    }
+    begun(&mut text, state, resume);
     inputs(&mut text, run, stage);
     reports(&mut text, run, stage);
     humans(&mut text, run, stage);
@@ -43,6 +41,44 @@ pub fn prompt(run: &Run, stage: usize, resume: bool, limit: Option<Duration>) ->
         );
     }
     text
+}
+
+/// Why the last launch stopped, where this one goes on with what it has begun.
+fn begun(text: &mut String, state: &StageState, resume: bool) {
+    const ON: &str = "Look at what is already there and continue; do not start over.";
+    let _ = match &state.stopped {
+        Some(Stop::Held { reason, why, answered, cut_off }) => {
+            let (what, otherwise) = match reason {
+                Reason::NeedsHuman => (
+                    "with a question, or something that was refused",
+                    "Nobody answered. Decide by yourself what you can.",
+                ),
+                Reason::Auth => {
+                    ("because a login was missing or refused", "A human has resumed the run since.")
+                }
+                _ => ("because you were blocked", "Nobody said what was done about it: look first."),
+            };
+            let since =
+                if *answered { "A human has answered: see what you are asked to do now." } else { otherwise };
+            let cut = if *cut_off { " After that you were interrupted." } else { "" };
+            writeln!(
+                text,
+                "\nYour last attempt at this stage stopped {what}:\n\n{}\n\n{since}{cut} {ON}",
+                indent(head(why.trim(), TAIL))
+            )
+        }
+        // Comments say what there is to do, and failures what went wrong.
+        _ if !resume || !state.comments.is_empty() => Ok(()),
+        Some(Stop::CutOff) => writeln!(text, "\nYou were interrupted during this stage. {ON}"),
+        Some(Stop::Limited { why }) => {
+            writeln!(
+                text,
+                "\nYou were stopped during this stage by a limit, which has passed: {}. {ON}",
+                one_line(why)
+            )
+        }
+        None => writeln!(text, "\nYou have begun this stage before. {ON}"),
+    };
 }
 
 /// A length of time in a few words, e.g. `1h 30m`.

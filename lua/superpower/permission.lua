@@ -159,7 +159,7 @@ function M.lines(request, width)
     end
   end
   if request.until_time then
-    local words = ("Without an answer it is denied at %s."):format(os.date("%H:%M", request.until_time))
+    local words = ("Without an answer it is denied at %s."):format(require("superpower.ui.words").clock(request.until_time * 1000))
     vim.list_extend(out, { { { "" } }, { { words, "SuperpowerNote" } } })
   end
   return out

@@ -3,14 +3,16 @@
 use super::effect::{Effect, Notice};
 use super::failure::Failure;
 use super::gate;
-use super::log::place;
+use super::log::{clock, place};
 use super::machine::{Refusal, advance, done, launch, pause};
-use super::state::{Done, Phase, Reason, Run, Step};
+use super::state::{Done, Phase, Reason, Run, Step, Stop};
 use crate::outcome::{Outcome, Usage};
 use chrono::{DateTime, Duration, Utc};
 
 /// Pauses between attempts after an overload or a lost connection, in seconds.
 const TRANSIENT_PAUSES: [i64; 3] = [2, 10, 30];
+/// The longest limit that is believed, in days.
+const LONGEST_LIMIT: i64 = 32;
 /// How long a limit of unknown length is waited for, in minutes.
 const UNKNOWN_LIMIT: i64 = 15;
 
@@ -39,6 +41,7 @@ pub(super) fn ended(
     let state = &mut run.stages[stage];
     state.worked_ms += (at - since).num_milliseconds().max(0);
     state.process = None;
+    state.stopped = None;
     state.usage.add(it.usage);
     match it.outcome {
         Outcome::Passed => {
@@ -58,9 +61,12 @@ pub(super) fn ended(
         }
         Outcome::VerdictFail { why } => failed(run, stage, why, it.tail, Next::Never, at, out),
         Outcome::Limited { why, until } => {
-            let until = until.filter(|until| *until > at).unwrap_or(at + Duration::minutes(UNKNOWN_LIMIT));
+            // Whatever a harness believes: a time that has passed, or is months away, is none.
+            let near = |until: &DateTime<Utc>| *until > at && *until - at <= Duration::days(LONGEST_LIMIT);
+            let until = until.filter(near).unwrap_or(at + Duration::minutes(UNKNOWN_LIMIT));
             state.step = Step::Resting { until, limited: true, why: why.clone() };
-            let clock = until.with_timezone(&chrono::Local).format("%H:%M");
+            state.stopped = Some(Stop::Limited { why: why.clone() });
+            let clock = clock(until, at);
             out.push(Effect::Log(format!("LIMITED  stage {}: until {clock}", place(run, stage))));
             if run.pausing {
                 pause(run, Reason::User, String::new(), at, out);
@@ -131,7 +137,9 @@ fn hold(
     at: DateTime<Utc>,
     out: &mut Vec<Effect>,
 ) {
-    run.stages[stage].step = Step::Held { why: why.to_owned() };
+    let state = &mut run.stages[stage];
+    state.step = Step::Held { why: why.to_owned() };
+    state.stopped = Some(Stop::Held { reason, why: why.to_owned(), answered: false, cut_off: false });
     let line = crate::plan::one_line(why);
     out.push(Effect::Log(format!("{word}  stage {}: {line}", place(run, stage))));
     pause(run, reason, why.to_owned(), at, out);

@@ -7,7 +7,7 @@ use super::effect::{Effect, Notice};
 use super::event::{Event, Record};
 use super::log::{self, place};
 use super::shown::{Baseline, Shown};
-use super::state::{Done, FactRecord, Phase, Reason, Run, StageState, Step};
+use super::state::{Done, FactRecord, Phase, Reason, Run, StageState, Step, Stop};
 use super::{attempt, gate, trust, verbs};
 use crate::plan::Plan;
 use chrono::{DateTime, Utc};
@@ -261,6 +261,7 @@ pub(super) fn advance(run: &mut Run, at: DateTime<Utc>, out: &mut Vec<Effect>) {
                 state.worked_ms = 0;
                 state.launches = 0;
                 state.by_hand = false;
+                state.stopped = None;
                 if state.pinned {
                     begin(run, stage, at, out);
                 } else {
@@ -370,6 +371,11 @@ fn stop(run: &mut Run, at: DateTime<Utc>, out: &mut Vec<Effect>) {
     let Some(stage) = run.current() else { return };
     if let Step::Working { launch, since } = run.stages[stage].step {
         run.stages[stage].step = Step::Ready { resume: true };
+        match &mut run.stages[stage].stopped {
+            // What it asked is still open.
+            Some(Stop::Held { cut_off, .. }) => *cut_off = true,
+            stopped => *stopped = Some(Stop::CutOff),
+        }
         run.stages[stage].worked_ms += (at - since).num_milliseconds().max(0);
         out.push(Effect::StopAgent { launch });
     }

@@ -125,7 +125,7 @@ pub fn summary(run: &Run) -> String {
 pub fn stage(run: &Run, stage: usize, now: DateTime<Utc>) -> Value {
     let state = &run.stages[stage];
     let (kind, actor) = run.plan.actor(stage);
-    let (mark, note) = mark(run, stage, state);
+    let (mark, note) = mark(run, stage, state, now);
     let since = match state.step {
         Step::Working { since, .. } => Some(since),
         // A gate of its own shows how long it has waited; a stage's work does not grow while its gate waits.
@@ -159,7 +159,7 @@ pub fn stage(run: &Run, stage: usize, now: DateTime<Utc>) -> Value {
 }
 
 /// The stage's mark, and the words of its right-hand column.
-fn mark(run: &Run, stage: usize, state: &StageState) -> (&'static str, String) {
+fn mark(run: &Run, stage: usize, state: &StageState, now: DateTime<Utc>) -> (&'static str, String) {
     let max = run.plan.max_attempts(stage);
     match &state.step {
         Step::Waiting => ("waiting", if run.plan.acts(stage) { String::new() } else { "gate".into() }),
@@ -169,10 +169,11 @@ fn mark(run: &Run, stage: usize, state: &StageState) -> (&'static str, String) {
         Step::Working { .. } if state.spent > 0 => ("running", format!("attempt {}/{max}", state.spent + 1)),
         Step::Working { .. } => ("running", String::new()),
         Step::Resting { until, limited, why } => {
-            let clock = until.with_timezone(&chrono::Local);
             if *limited {
-                ("limited", format!("limited until {}", clock.format("%H:%M")))
+                ("limited", format!("limited until {}", super::log::clock(*until, now)))
             } else {
+                // Half a minute at most.
+                let clock = until.with_timezone(&chrono::Local);
                 ("limited", format!("{why}, again at {}", clock.format("%H:%M:%S")))
             }
         }

@@ -209,6 +209,8 @@ pub struct StageState {
     pub failures: Vec<Failure>,
     /// What humans told it, until it passes.
     pub comments: Vec<String>,
+    /// Why its last launch stopped before its end, as long as no later one has ended.
+    pub stopped: Option<Stop>,
     /// The newest agent session.
     pub session: Option<Session>,
     /// The newest agent process that may still be there.
@@ -229,6 +231,29 @@ pub struct StageState {
     pub worked_ms: i64,
     /// What all its launches used.
     pub usage: Usage,
+}
+
+/// Why a launch stopped before the stage's end, as the next one is told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// It was cut off: a pause, a crash, an editor that was left.
+    CutOff,
+    /// A limit was reached.
+    Limited {
+        /// In a few words.
+        why: String,
+    },
+    /// It stopped by itself, and the run was paused because of it.
+    Held {
+        /// As which pause.
+        reason: Reason,
+        /// What it asked, or what it lacks.
+        why: String,
+        /// Whether a human has said something since.
+        answered: bool,
+        /// Whether a launch since was cut off.
+        cut_off: bool,
+    },
 }
 
 /// Where a stage is.

@@ -4,7 +4,7 @@ use super::effect::Effect;
 use super::gate;
 use super::log;
 use super::machine::{Refusal, advance, go_on, launch};
-use super::state::{Phase, Reason, Run, Step};
+use super::state::{Phase, Reason, Run, Step, Stop};
 use chrono::{DateTime, Utc};
 
 /// `resume` and `retry` (SPEC section 5's table).
@@ -57,6 +57,9 @@ pub(super) fn resume(
                     _ => String::new(),
                 };
                 state.comments.push(format!("{asked}{comment}"));
+                if let Some(Stop::Held { answered, .. }) = &mut state.stopped {
+                    *answered = true;
+                }
             }
             let in_session = reason != Reason::Failed || !comment.trim().is_empty();
             launch(run, stage, in_session, at, out);

@@ -192,3 +192,29 @@ fn whoever_sees_that_a_run_has_stopped_reads_the_same_in_its_files() {
         assert!(stopped.iter().all(|states| same(states)), "{states:?}");
     }
 }
+
+/// Whatever a harness believes: what is months away is read as unknown, and what is not today is shown with its date.
+#[test]
+fn a_limit_is_bounded_and_shown_with_its_date() {
+    let shown = |outcome: Outcome| {
+        let stage = Stage::ending(vec![outcome]);
+        let handle = stage.start(TWO);
+        let picture = until(&handle, "the limit", at_limit);
+        assert!(handle.tell(Message::Leave(std::time::Duration::from_millis(100))));
+        over(&handle);
+        let log = stage.log();
+        (
+            picture["waiting_until"].as_i64().unwrap(),
+            log.iter().find(|line| line.starts_with("LIMITED")).cloned().unwrap(),
+        )
+    };
+    for far in [noon() + Duration::days(33), chrono::DateTime::<Utc>::MAX_UTC] {
+        let (at, _) = shown(Outcome::Limited { why: "quota".into(), until: Some(far) });
+        assert_eq!(at, (noon() + Duration::minutes(15)).timestamp_millis());
+    }
+    let day = noon() + Duration::days(3);
+    let (at, line) = shown(Outcome::Limited { why: "quota".into(), until: Some(day) });
+    assert_eq!(at, day.timestamp_millis());
+    let date = day.with_timezone(&chrono::Local).format("%Y-%m-%d %H:%M").to_string();
+    assert!(line.ends_with(&format!("until {date}")), "{line}");
+}

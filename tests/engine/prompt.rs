@@ -43,3 +43,73 @@ fn h17_an_agent_is_told_how_long_it_has() {
     let told = world.read("prompt-1");
     assert!(told.contains("\nThis attempt is ended after 1h 30m. "), "{told}");
 }
+
+/// The prompts of a stage whose first launch ends with `first`, and which passes from then on.
+fn stopped(first: &str, verbs: &[(&str, &str)]) -> Vec<String> {
+    let world = World::new();
+    world.declare("one", ONE);
+    world.hook(&format!(
+        "cp .prompt prompt-$SUPERPOWER_ATTEMPT; if [ $SUPERPOWER_ATTEMPT -le {} ]; then {first}; fi; echo fine",
+        verbs.len()
+    ));
+    world.run("one", json!({}));
+    for (verb, comment) in verbs {
+        assert_eq!(world.settled()["state"], "paused");
+        let fields = if comment.is_empty() { json!({}) } else { json!({ "comment": comment }) };
+        world.ok(verb, fields);
+    }
+    assert_eq!(world.settled()["state"], "complete");
+    (1..=verbs.len() + 1).map(|launch| world.read(&format!("prompt-{launch}"))).collect()
+}
+
+#[test]
+fn an_agent_that_asked_is_told_its_question_and_that_nobody_answered() {
+    let prompts = stopped("echo 'Which colour?'; exit 2", &[("resume", "")]);
+    let told = &prompts[1];
+    assert!(told.contains("stopped with a question") && told.contains("\n    Which colour?\n"), "{told}");
+    assert!(told.contains("Nobody answered.") && !told.contains(INTERRUPTED), "{told}");
+}
+
+#[test]
+fn an_agent_that_was_blocked_is_told_why_it_stopped() {
+    let prompts = stopped("echo 'no database'; exit 4", &[("resume", ""), ("retry", "it runs now")]);
+    assert!(prompts[1].contains("because you were blocked") && prompts[1].contains("\n    no database\n"));
+    assert!(prompts[1].contains("Nobody said what was done about it") && !prompts[1].contains(INTERRUPTED));
+    assert!(
+        prompts[2].contains("A human has answered") && prompts[2].contains("it runs now"),
+        "{}",
+        prompts[2]
+    );
+}
+
+#[test]
+fn what_was_answered_stays_until_the_stage_passes_and_a_new_question_is_open_again() {
+    let verbs = [("retry", "green, and light"), ("resume", "")];
+    let prompts = stopped("echo \"Which colour, $SUPERPOWER_ATTEMPT?\"; exit 2", &verbs);
+    assert!(prompts[1].contains("You asked: Which colour, 1?") && prompts[1].contains("green, and light"));
+    assert!(prompts[1].contains("A human has answered") && !prompts[1].contains("Nobody answered"));
+    let last = &prompts[2];
+    assert!(last.contains("green, and light"), "a comment stays until the stage passes: {last}");
+    assert!(last.contains("\n    Which colour, 2?\n") && last.contains("Nobody answered"), "{last}");
+}
+
+#[test]
+fn a_question_stays_open_over_an_interruption() {
+    let mut world = World::new();
+    world.declare("one", ONE);
+    world.hook(
+        "cp .prompt prompt-$SUPERPOWER_ATTEMPT; case $SUPERPOWER_ATTEMPT in 1) echo 'Which colour?'; exit 2;; 2) sleep 30;; esac; echo fine",
+    );
+    world.run("one", json!({}));
+    assert_eq!(world.settled()["reason"], "needs-human");
+    world.ok("resume", json!({}));
+    world.until("the second launch", |_| world.path("prompt-2").exists());
+    world.restart();
+    world.ok("resume", json!({}));
+    assert_eq!(world.settled()["state"], "complete");
+    let third = world.read("prompt-3");
+    assert!(
+        third.contains("\n    Which colour?\n") && third.contains("After that you were interrupted"),
+        "{third}"
+    );
+}

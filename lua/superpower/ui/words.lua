@@ -55,6 +55,16 @@ function M.paused(reason)
   return why == reason and "paused: " .. why or why
 end
 
+--- A time of day, with its date where that is not today's.
+---@param ms integer since the epoch
+---@param now? integer in seconds; the clock's
+---@return string
+function M.clock(ms, now)
+  local at = math.floor(ms / 1000)
+  local today = os.date("%Y-%m-%d", at) == os.date("%Y-%m-%d", now)
+  return os.date(today and "%H:%M" or "%Y-%m-%d %H:%M", at) --[[@as string]]
+end
+
 --- The state in one or two words.
 ---@param run superpower.Snapshot
 ---@return string
@@ -64,7 +74,7 @@ function M.state(run)
   elseif run.state == "paused" then
     return run.reason == "gate" and "gate" or M.paused(run.reason)
   elseif run.state == "running" and run.waiting_until then
-    return "limited until " .. os.date("%H:%M", math.floor(run.waiting_until / 1000))
+    return "limited until " .. M.clock(run.waiting_until)
   elseif run.state == "running" and run.pausing then
     return "pausing"
   end
