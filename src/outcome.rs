@@ -14,6 +14,12 @@ pub enum Outcome {
         /// In a few words, e.g. `exit status 1`, `silent for 15m`.
         why: String,
     },
+    /// What trying again cannot change: no such agent or model, a program too old, a refused command line, the agent's
+    /// own spending cap, a result that cannot be read. No further attempt.
+    FailedForGood {
+        /// In a few words, with what to do.
+        why: String,
+    },
     /// Overload or a lost connection: tried again after a pause.
     Transient {
         /// In a few words.
@@ -54,6 +60,7 @@ impl Outcome {
         match self {
             Outcome::Passed => None,
             Outcome::Failed { why: text }
+            | Outcome::FailedForGood { why: text }
             | Outcome::Transient { why: text }
             | Outcome::Limited { why: text, .. }
             | Outcome::VerdictFail { why: text }

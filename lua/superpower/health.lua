@@ -21,6 +21,17 @@ local function version_of(program)
   return first ~= "" and first or nil
 end
 
+--- What a release is too old for.
+---@param version string?
+---@param needs { since: string, otherwise: string }[]?
+---@return { since: string, otherwise: string }[]
+local function too_old(version, needs)
+  local release = vim.version.parse(version and version:match("%d+%.%d+%.%d+") or "")
+  return vim.tbl_filter(function(need)
+    return release ~= nil and vim.version.lt(release, need.since)
+  end, needs or {})
+end
+
 local function editor()
   health.start("superpower: the editor")
   local version = tostring(vim.version())
@@ -88,6 +99,12 @@ local function agents(state)
     if harness.program then
       local version = harness.name ~= "command" and version_of(harness.program) or nil
       health.ok(("%s: %s%s"):format(harness.name, harness.program, version and " · " .. version or ""))
+      for _, need in ipairs(too_old(version, harness.needs)) do
+        health.warn(
+          ("%s: this release is too old for some things: %s"):format(harness.name, need.otherwise),
+          ("update it to %s or later"):format(need.since)
+        )
+      end
     elseif harness.name == "manual" then
       health.info("manual: you, by hand; it needs no program")
     elseif harness.name == wanted then

@@ -70,7 +70,9 @@ impl End {
             Outcome::Failed { why } | Outcome::Transient { why } => {
                 last_attempt.then(|| Self::Failed { why: why.clone() })
             }
-            Outcome::VerdictFail { why } => Some(Self::Failed { why: why.clone() }),
+            Outcome::FailedForGood { why } | Outcome::VerdictFail { why } => {
+                Some(Self::Failed { why: why.clone() })
+            }
             Outcome::Blocked { why } | Outcome::Auth { why } => Some(Self::Blocked { why: why.clone() }),
             Outcome::NeedsHuman { question } => Some(Self::Blocked { why: question.clone() }),
             Outcome::Limited { .. } => None,

@@ -5,7 +5,7 @@ use super::ops::Reply;
 use super::{Engine, PROTOCOL, Refusal, which};
 use crate::driver::open::Opened;
 use crate::driver::{checkpoints, gate_review, unwritten};
-use crate::harness::resolve;
+use crate::harness::{Need, needs, resolve};
 use crate::plan::Plan;
 use crate::run::event::Decision;
 use crate::run::snapshot::snapshot;
@@ -311,7 +311,11 @@ pub fn health(engine: &Engine, request: &Health) -> Answer {
         .named
         .keys()
         .map(|name| match resolve(name, &host.harnesses, request.root.as_deref()) {
-            Ok(resolved) => json!({ "name": name, "program": resolved.program }),
+            Ok(resolved) => {
+                let need = |need: &Need| json!({ "since": need.version(), "otherwise": need.otherwise });
+                let needs: Vec<Value> = needs(&resolved.kind).iter().map(need).collect();
+                json!({ "name": name, "program": resolved.program, "needs": needs })
+            }
             Err(missing) => json!({ "name": name, "program": null, "message": missing.message }),
         })
         .collect();

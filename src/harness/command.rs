@@ -2,6 +2,7 @@
 //! exit status as the verdict.
 
 use super::tail::Tail;
+use super::words::cut_line;
 use super::{Actions, End, Ending, Harness, Invocation, Launch, Progress, Signal, Task};
 use crate::outcome::{Outcome, Usage};
 use crate::process::Exit;
@@ -61,8 +62,7 @@ impl Harness for Command {
         self.message.line(line);
         to.signals.push(Signal::Progress(Progress::Text { text: format!("{line}\n") }));
         if lost > 0 {
-            let text = format!("a line was cut: {lost} more bytes are in the output's file only");
-            to.signals.push(Signal::Progress(Progress::Note { text }));
+            to.signals.push(cut_line(lost));
         }
     }
 

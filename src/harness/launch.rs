@@ -5,7 +5,9 @@ use super::command::Command;
 use super::follow::follow;
 use super::opencode::Opencode;
 use super::words::failed;
-use super::{Answer, Ending, Harness, Kind, Launch, Progress, Resolved, Signal, Task, fake, is_name, manual};
+use super::{
+    Answer, Ending, Harness, Kind, Launch, Progress, Resolved, Signal, Task, fake, is_name, manual, release,
+};
 use crate::process::{
     self, Environment, Exit, Inbox, Item, Leader, Mark, Masker, Process, Secrets, Spec, Stdin, locked,
 };
@@ -20,7 +22,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// The longest line that is read whole.
-const LINE: usize = 8 << 20;
+pub(super) const LINE: usize = 8 << 20;
 
 /// Why nothing was started.
 #[derive(Debug, thiserror::Error)]
@@ -190,7 +192,10 @@ pub fn launch(
 pub fn of(resolved: &Resolved, launch: &Launch) -> Box<dyn Harness> {
     let (first, args) = (resolved.first.clone(), resolved.args.clone());
     match resolved.kind {
-        Kind::Claude => Box::new(Claude::new(first, args, launch)),
+        Kind::Claude => {
+            let release = resolved.program.as_deref().and_then(release::installed);
+            Box::new(Claude::new(first, args, launch, release.as_ref()))
+        }
         Kind::Opencode => Box::new(Opencode::new(first, args, launch)),
         _ => Box::new(Command::new([first, args].concat(), launch)),
     }

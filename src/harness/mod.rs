@@ -8,6 +8,7 @@ mod allowed;
 mod calls;
 mod claude;
 mod command;
+mod events;
 mod fake;
 mod follow;
 mod known;
@@ -16,6 +17,7 @@ mod limit;
 mod loose;
 mod manual;
 mod opencode;
+mod release;
 mod resolve;
 mod tail;
 mod tool;
@@ -24,6 +26,7 @@ mod words;
 pub use calls::Calls;
 pub use fake::{Step, fake};
 pub use launch::{LaunchError, Running, launch, of};
+pub use release::{Need, installed, needs};
 pub use resolve::{Harnesses, Kind, Missing, Resolved, Settings, resolve};
 
 use crate::outcome::{Outcome, ProcessRecord, Session, Usage};
@@ -315,16 +318,7 @@ impl Ending {
     /// With every secret masked.
     fn masked(mut self, secrets: &crate::process::Secrets) -> Self {
         let mask = |text: &mut String| *text = secrets.mask(text).into_owned();
-        match &mut self.outcome {
-            Outcome::Passed => {}
-            Outcome::NeedsHuman { question } => mask(question),
-            Outcome::Failed { why }
-            | Outcome::Transient { why }
-            | Outcome::Limited { why, .. }
-            | Outcome::VerdictFail { why }
-            | Outcome::Blocked { why }
-            | Outcome::Auth { why } => mask(why),
-        }
+        self.outcome.text().into_iter().for_each(mask);
         mask(&mut self.message);
         mask(&mut self.tail);
         self.refusals.iter_mut().for_each(mask);

@@ -22,6 +22,16 @@ pub fn cut_line(lost: u64) -> Signal {
     note(format!("a line was cut: {lost} more bytes are in the output's file only"))
 }
 
+/// The end of a launch whose last word came, and was too long to be read. The next one would be as long.
+pub fn too_long(what: &str) -> Outcome {
+    let most = super::launch::LINE >> 20;
+    Outcome::FailedForGood {
+        why: format!(
+            "{what} came, and was too long to be read: more than {most} MiB in one line; ask for a shorter report"
+        ),
+    }
+}
+
 /// The first line that says something, of bearable length.
 pub fn first_line(text: &str) -> String {
     const LONGEST: usize = 400;

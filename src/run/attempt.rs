@@ -59,7 +59,9 @@ pub(super) fn ended(
             let pause = TRANSIENT_PAUSES[(state.spent as usize).min(TRANSIENT_PAUSES.len() - 1)];
             failed(run, stage, why, it.tail, Next::At(at + Duration::seconds(pause)), at, out);
         }
-        Outcome::VerdictFail { why } => failed(run, stage, why, it.tail, Next::Never, at, out),
+        Outcome::FailedForGood { why } | Outcome::VerdictFail { why } => {
+            failed(run, stage, why, it.tail, Next::Never, at, out)
+        }
         Outcome::Limited { why, until } => {
             // Whatever a harness believes: a time that has passed, or is months away, is none.
             let near = |until: &DateTime<Utc>| *until > at && *until - at <= Duration::days(LONGEST_LIMIT);

@@ -238,7 +238,7 @@ fn an_agent_that_it_does_not_know_is_given_by_its_text_and_never_left_to_the_def
     );
     assert!(notes(&before).contains("has no agent \"coder\""));
     let unknown = run(script).ended().1;
-    let Outcome::Failed { why } = unknown.outcome else { panic!("{:?}", unknown.outcome) };
+    let Outcome::FailedForGood { why } = unknown.outcome else { panic!("{:?}", unknown.outcome) };
     assert!(why.contains("no agent \"coder\""), "{why}");
 }
 

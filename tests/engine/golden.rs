@@ -24,6 +24,7 @@ const GOLDEN: &[(&str, &str)] = &[
     ("cancelled", "a93a2097bfe86bc8"),
     ("complete", "14d8e456d2640904"),
     ("failed", "1abd0fb0a7a61fdf"),
+    ("failed-for-good", "acc6879079c7d608"),
     ("interrupted", "959409b93f713368"),
     ("limited", "0181b853bf390555"),
     ("needs-human", "6ba4a5ca0b920844"),

@@ -104,7 +104,7 @@ fn the_silent_fallback_ends_the_run_or_is_mended() {
         "print('\\x1b[93m! \\x1b[0magent \"coder\" not found. Falling back to default agent', file=sys.stderr, flush=True)\ntime.sleep(9)\nanswer('as somebody else')",
         |_| {},
     );
-    let Outcome::Failed { why } = unknown.1.outcome else { panic!("{:?}", unknown.1.outcome) };
+    let Outcome::FailedForGood { why } = unknown.1.outcome else { panic!("{:?}", unknown.1.outcome) };
     assert!(why.contains("no agent \"coder\""), "{why}");
     let configured = r#"
 if "OPENCODE_CONFIG_CONTENT" in os.environ: answer("as coder")

@@ -374,7 +374,7 @@ fn a_skill_is_a_command_unless_the_prompt_would_be_run() {
 #[test]
 fn names_are_compared_with_what_it_knows() {
     let unknown = run("agents = []\ndef work(body): done()").1.outcome;
-    let Outcome::Failed { why } = unknown else { panic!("{unknown:?}") };
+    let Outcome::FailedForGood { why } = unknown else { panic!("{unknown:?}") };
     assert!(why.contains("no agent \"coder\""), "{why}");
     let subagent = "agents = [{'name': 'coder', 'mode': 'primary' if 'OPENCODE_CONFIG_CONTENT' in os.environ else 'subagent'}]\ndef work(body): done(os.environ['OPENCODE_CONFIG_CONTENT'])";
     assert_eq!(run(subagent).1.message, r#"{"agent":{"coder":{"mode":"primary"}}}"#);

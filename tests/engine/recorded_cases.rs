@@ -103,7 +103,7 @@ pub const CASES: &[Case] = &[
     Case {
         name: "claude-agent-unknown",
         task: "nosuch",
-        expected: "failed: Claude Code has no agent \"nosuch\"",
+        expected: "refused: Claude Code has no agent \"nosuch\"",
         ..CLAUDE
     },
     Case { name: "claude-work", prompt: WORK, ..CLAUDE },
@@ -111,7 +111,7 @@ pub const CASES: &[Case] = &[
     Case {
         name: "claude-skill-unknown",
         task: "/nosuch",
-        expected: "failed: Claude Code has no skill \"nosuch\"",
+        expected: "refused: Claude Code has no skill \"nosuch\"",
         ..CLAUDE
     },
     Case { name: "claude-allowed", prompt: MAKE, ..CLAUDE },
@@ -155,7 +155,7 @@ pub const CASES: &[Case] = &[
     Case {
         name: "claude-404",
         prompt: "Go. <<fail: 404>>",
-        expected: "failed: There's an issue with the selected model",
+        expected: "refused: There's an issue with the selected model",
         ..CLAUDE
     },
     Case {
@@ -197,7 +197,7 @@ pub const CASES: &[Case] = &[
         name: "claude-max-budget",
         prompt: WORK,
         args: &["--max-budget-usd", "0.001"],
-        expected: "failed: Reached maximum budget",
+        expected: "refused: Reached maximum budget",
         ..CLAUDE
     },
     Case { name: "claude-resumed", first: Some("Go. <<say: Begun.>>"), session: Some("a-session"), ..CLAUDE },
@@ -221,7 +221,7 @@ pub const CASES: &[Case] = &[
     Case {
         name: "claude-bypass-as-root",
         args: &["--permission-mode", "bypassPermissions"],
-        expected: "failed: --dangerously-skip-permissions cannot be used with root",
+        expected: "refused: --dangerously-skip-permissions cannot be used with root",
         ..CLAUDE
     },
     Case { name: "opencode-agent", ..OPENCODE },
@@ -230,7 +230,7 @@ pub const CASES: &[Case] = &[
     Case {
         name: "opencode-agent-unknown",
         task: "nosuch",
-        expected: "failed: OpenCode has no agent \"nosuch\"",
+        expected: "refused: OpenCode has no agent \"nosuch\"",
         ..OPENCODE
     },
     Case { name: "opencode-work", prompt: WORK_OPENCODE, ..OPENCODE },
@@ -303,7 +303,7 @@ pub const CASES: &[Case] = &[
     Case {
         name: "opencode-served-agent-unknown",
         task: "nosuch",
-        expected: "failed: OpenCode has no agent \"nosuch\"",
+        expected: "refused: OpenCode has no agent \"nosuch\"",
         ..SERVED
     },
     Case { name: "opencode-served-work", prompt: WORK_OPENCODE, ..SERVED },
@@ -318,7 +318,7 @@ pub const CASES: &[Case] = &[
     Case {
         name: "opencode-served-skill-unknown",
         task: "/nosuch",
-        expected: "failed: OpenCode has no skill \"nosuch\"",
+        expected: "refused: OpenCode has no skill \"nosuch\"",
         ..SERVED
     },
     Case { name: "opencode-served-once", prompt: WORK_OPENCODE, around: ASK, ..SERVED },

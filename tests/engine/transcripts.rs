@@ -85,6 +85,7 @@ pub fn words(read: &Read) -> String {
     let (kind, why) = match &ending.outcome {
         Outcome::Passed => ("passed", ending.message.clone()),
         Outcome::Failed { why } => ("failed", why.clone()),
+        Outcome::FailedForGood { why } => ("refused", why.clone()),
         Outcome::Transient { why } => ("transient", why.clone()),
         Outcome::Limited { why, .. } => ("limited", why.clone()),
         Outcome::VerdictFail { why } => ("fail", why.clone()),
@@ -99,12 +100,12 @@ pub fn words(read: &Read) -> String {
 
 /// Each case of Claude Code, and how it is judged: kind, the beginning of the words, and the number of refusals.
 const CLAUDE: &[(&str, &str)] = &[
-    ("claude-agent-unknown", "failed: --agent 'nosuch' not found."),
+    ("claude-agent-unknown", "refused: --agent 'nosuch' not found."),
     ("claude-agent", "passed: Ready."),
     ("claude-allowed-tools", "passed: Finished."),
     (
         "claude-bypass-as-root",
-        "failed: --dangerously-skip-permissions cannot be used with root/sudo privileges",
+        "refused: --dangerously-skip-permissions cannot be used with root/sudo privileges",
     ),
     ("claude-bypass-sandbox", "passed: Finished."),
     ("claude-denied-default", "passed: Finished. / 2"),
@@ -115,7 +116,7 @@ const CLAUDE: &[(&str, &str)] = &[
     ("claude-error-400", "failed: API Error: 400 fake invalid_request_error"),
     ("claude-error-401", "auth: the login was refused (authentication_failed)"),
     ("claude-error-403", "auth: Failed to authenticate. API Error: 403 fake permission_error"),
-    ("claude-error-404", "failed: There's an issue with the selected model"),
+    ("claude-error-404", "refused: There's an issue with the selected model"),
     ("claude-error-429", "limited: API Error: Request rejected (429)"),
     ("claude-error-500", "transient: API Error: 500 fake api_error."),
     ("claude-error-529", "transient: API Error: Repeated 529 Overloaded errors."),
@@ -125,16 +126,13 @@ const CLAUDE: &[(&str, &str)] = &[
     ),
     ("claude-error-not-logged-in", "auth: Not logged in · Please run /login"),
     ("claude-json-schema", "passed: {\"verdict\":\"pass\",\"notes\":[\"fine\"]}"),
-    ("claude-max-budget", "failed: Reached maximum budget ($0.06)"),
+    ("claude-max-budget", "refused: Reached maximum budget ($0.06)"),
     ("claude-max-turns", "failed: Reached maximum number of turns (2)"),
     ("claude-resume-fork", "passed: Continued."),
     ("claude-resume-unknown", "failed: No conversation found with session ID"),
     ("claude-resume", "passed: Continued."),
     ("claude-retry-then-success", "passed: Recovered."),
-    (
-        "claude-session-id-not-uuid",
-        "failed: Error: Invalid session ID. Must be a valid UUID. (exit status 1)",
-    ),
+    ("claude-session-id-not-uuid", "refused: Error: Invalid session ID. Must be a valid UUID."),
     ("claude-sigint-in-bash", "failed: it was interrupted"),
     ("claude-sigkill-in-bash", "failed: no final event (killed by signal 9 (KILL))"),
     ("claude-sigterm-in-bash", "failed: no final event (exit status 143)"),
@@ -154,7 +152,10 @@ const CLAUDE: &[(&str, &str)] = &[
 const OPENCODE: &[(&str, &str)] = &[
     ("opencode-agent-steps", "passed: Seen."),
     ("opencode-agent-subagent", "again"),
-    ("opencode-agent-unknown", "failed: OpenCode has no agent \"coder\", and no file of the project or user"),
+    (
+        "opencode-agent-unknown",
+        "refused: OpenCode has no agent \"coder\", and no file of the project or user",
+    ),
     ("opencode-agent", "passed: Ready."),
     ("opencode-allowed-auto", "passed: Finished."),
     ("opencode-argv-mangled", "passed: ok"),

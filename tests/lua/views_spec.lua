@@ -77,6 +77,20 @@ describe(":checkhealth superpower", function()
     T.lacks(health("{}"), "ERROR")
     T.lacks(health("{ harness = 'manual' }"), "ERROR")
   end)
+  it("says what a release of an agent is too old for", function()
+    local function of(version)
+      local program = vim.fn.tempname()
+      vim.fn.writefile({ "#!/bin/sh", "echo '" .. version .. " (Claude Code)'" }, program)
+      vim.uv.fs_chmod(program, 493)
+      return health(("{ harnesses = { claude = { cmd = { %q } } } }"):format(program))
+    end
+    local old = of("2.0.58")
+    contains(old, "WARNING claude: this release is too old for some things")
+    contains(old, "update it to 2.0.59 or later")
+    for _, version in ipairs({ "2.0.59", "2.1.153", "10.0.0", "unknown" }) do
+      T.lacks(of(version), "too old")
+    end
+  end)
 end)
 
 describe(":Superpower edit", function()

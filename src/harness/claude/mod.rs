@@ -3,22 +3,29 @@
 //!
 //! A name that this release does not know is never left to its own fallback: over the pipe an unknown agent is the
 //! default agent, in silence. So the names are compared with what the handshake tells, and where the name is not
-//! among them, its file's text goes before the prompt.
+//! among them, its file's text goes before the prompt; as it does where the release has no `--agent`.
 
+mod begin;
 mod permission;
 mod read;
+mod refused;
 mod verdict;
 mod wire;
 
-use super::words::{cut_line, note};
-use super::{Actions, Answer, End, Ending, Harness, Invocation, Launch, Signal, Stopped, Task, known};
+use super::events::{self, Unread};
+use super::words::{cut_line, note, too_long};
+use super::{
+    Actions, Answer, End, Ending, Harness, Invocation, Launch, Signal, Stopped, Task, known, release,
+};
 use crate::outcome::{Outcome, Session};
 use crate::process::{Environment, Exit};
+use begin::agent_file;
 use permission::Permissions;
 use read::Reader;
+use semver::Version;
 use serde_json::{Value, json};
 use std::time::Duration;
-use verdict::{Final, is_lost_session, without_result};
+use verdict::{Final, without_result};
 use wire::Line;
 
 /// The name of this harness.
@@ -29,6 +36,8 @@ const HANDSHAKE: Duration = Duration::from_secs(60);
 const AFTER_RESULT: Duration = Duration::from_secs(5);
 /// How long it may wait, after a result, for what it left running in the background.
 const BACKGROUND: Duration = Duration::from_secs(300);
+/// Lines that cannot be read and are named; further ones are in the output's file only.
+const NAMED: u8 = 5;
 /// Our requests.
 const INITIALIZE: &str = "superpower-initialize";
 const INTERRUPT: &str = "superpower-interrupt";
@@ -41,7 +50,13 @@ pub struct Claude {
     resume: Option<String>,
     phase: Phase,
     duplex: bool,
-    again: Option<&'static str>,
+    again: Option<Again>,
+    /// The agent's text goes before the prompt, since this release cannot be given its name.
+    by_text: Option<known::File>,
+    /// To be said once it speaks.
+    said: Option<String>,
+    /// Lines that were named.
+    named: u8,
     reader: Reader,
     permissions: Permissions,
     /// What ends it before its own end does: a question, a refused login, a name that nobody knows.
@@ -59,14 +74,36 @@ enum Phase {
     Ending,
 }
 
+/// Why it is started again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Again {
+    /// Its session is gone.
+    Afresh,
+    /// It does not answer over its pipe.
+    Silent,
+    /// It has no pipe.
+    NoPipe,
+    /// It has no `--agent`.
+    ByText,
+}
+
 impl Claude {
-    /// Claude Code with these first and these last arguments.
-    pub fn new(first: Vec<String>, extra: Vec<String>, launch: &Launch) -> Self {
+    /// Claude Code with these first and these last arguments; its release where that is known.
+    pub fn new(first: Vec<String>, extra: Vec<String>, launch: &Launch, release: Option<&Version>) -> Self {
         let ours = launch.session.as_ref().filter(|session| session.harness == NAME);
         let resume = ours.map(|session| session.id.clone()).filter(|id| super::is_name(id));
+        let old = release.filter(|release| !release::AGENT_OPTION.is_met(release));
+        let by_text = old.and_then(|_| agent_file(launch));
+        let said = by_text.as_ref().and(old).map(|release| {
+            let otherwise = release::AGENT_OPTION.otherwise;
+            format!("Claude Code {release} is too old for some things: {otherwise}")
+        });
         Self {
             first,
             extra,
+            by_text,
+            said,
+            named: 0,
             reader: Reader::new(launch.root.clone(), resume.is_some()),
             permissions: Permissions::new(launch.root.clone(), &launch.run_id, launch.interactive),
             launch: launch.clone(),
@@ -81,41 +118,11 @@ impl Claude {
 
     fn told(&self, unknown: Option<known::File>) -> String {
         let prompt = &self.launch.prompt;
-        match (&self.launch.task, unknown) {
+        match (&self.launch.task, unknown.as_ref().or(self.by_text.as_ref())) {
             (_, Some(file)) => file.told(prompt),
             (Task::Skill(name), None) => format!("/{name} {prompt}"),
             (Task::Agent(_), None) => prompt.clone(),
         }
-    }
-
-    /// The handshake is answered: the prompt goes in, once the name is known.
-    fn begin(&mut self, agents: Option<&Value>, commands: Option<&Value>, to: &mut Actions) {
-        self.phase = Phase::Working;
-        to.wake = Some(Duration::MAX);
-        let (name, kind, known) = match &self.launch.task {
-            Task::Agent(name) => (name, "agent", names(agents)),
-            Task::Skill(name) => (name, "skill", names(commands)),
-        };
-        let has = |known: &Vec<&str>| {
-            known.iter().any(|k| k == name || k.rsplit_once(':').is_some_and(|(_, k)| k == name))
-        };
-        let mut unknown = None;
-        if known.is_some_and(|known| !has(&known)) {
-            let Some(file) = known::File::find(&self.launch.task, &self.launch.root) else {
-                let why = format!(
-                    "Claude Code has no {kind} \"{name}\", and no file of the project or user gives its text"
-                );
-                self.cut = Some(Outcome::Failed { why });
-                to.stop = true;
-                return;
-            };
-            to.signals.push(note(format!(
-                "Claude Code has no {kind} \"{name}\": the text of {} is given instead",
-                file.path
-            )));
-            unknown = Some(file);
-        }
-        send(to, &said(&self.told(unknown)));
     }
 
     fn control(&mut self, line: &Line<'_>, text: &str, to: &mut Actions) {
@@ -158,23 +165,11 @@ impl Claude {
         }
     }
 
-    /// One shot, the prompt is in already: a skill that it does not know ends it.
-    fn check_one_shot(&mut self, text: &str, to: &mut Actions) {
-        let Task::Skill(name) = &self.launch.task else { return };
-        let whole: Value = serde_json::from_str(text).unwrap_or_default();
-        let lists = [names(whole.get("skills")), names(whole.get("slash_commands"))];
-        if lists.iter().any(Option::is_some) && !lists.iter().flatten().flatten().any(|known| known == name) {
-            let why = format!("this release of Claude Code has no skill \"{name}\"");
-            self.cut.get_or_insert(Outcome::Failed { why });
-            to.stop = true;
-        }
-    }
-
     fn result(&mut self, line: &Line<'_>, to: &mut Actions) {
         self.reader.result(line, &mut to.signals);
         let result = Final::of(line);
         if self.resume.is_some() && result.lost_session() {
-            self.again = Some("the agent's session is not there any more: it starts afresh");
+            self.again = Some(Again::Afresh);
         }
         self.result = Some(result);
         self.settle(to);
@@ -192,6 +187,44 @@ impl Claude {
             to.close = true;
         }
     }
+
+    /// An event, read; `text` is all of it.
+    fn event(&mut self, line: &Line<'_>, text: &str, to: &mut Actions) {
+        match line.kind.str() {
+            "control_request" | "control_response" | "control_cancel_request" => self.control(line, text, to),
+            "result" => self.result(line, to),
+            kind => {
+                self.reader.line(line, &mut to.signals);
+                if kind == "system" {
+                    self.system(line, text, to);
+                }
+                if self.phase == Phase::Ending && matches!(kind, "assistant" | "stream_event") {
+                    // It goes on by itself: another result follows.
+                    to.wake = Some(Duration::MAX);
+                }
+            }
+        }
+    }
+
+    /// An event that cannot be read is named, and ends it where something waits for it.
+    fn unread(&mut self, unread: &Unread, long: bool, to: &mut Actions) {
+        const RESULTS: [&str; 4] = ["num_turns", "total_cost_usd", "permission_denials", "duration_api_ms"];
+        let why = format!("a line of Claude Code cannot be read ({})", unread.why);
+        self.reader.tail.line(&format!("[{why}]"));
+        let outcome = match &*unread.kind {
+            "result" if long => too_long("its result"),
+            // Its type may stand behind what was dropped, or be that of something in it.
+            _ if long && unread.has(&RESULTS) => too_long("its result"),
+            "result" | "control_request" | "control_response" => Outcome::Failed { why },
+            _ if self.named < NAMED => {
+                self.named += 1;
+                return to.signals.push(note(why));
+            }
+            _ => return,
+        };
+        self.cut.get_or_insert(outcome);
+        to.stop = true;
+    }
 }
 
 impl Harness for Claude {
@@ -208,7 +241,7 @@ impl Harness for Claude {
                 "--include-partial-messages",
             ]);
         }
-        if let Task::Agent(name) = &self.launch.task {
+        if let (Task::Agent(name), None) = (&self.launch.task, &self.by_text) {
             add(&["--agent", name]);
         }
         match &self.resume {
@@ -230,28 +263,26 @@ impl Harness for Claude {
     }
 
     fn line(&mut self, text: &str, lost: u64, to: &mut Actions) {
+        to.signals.extend(self.said.take().map(note));
         if lost > 0 {
             to.signals.push(cut_line(lost));
+            return events::unread(text, "it is too long")
+                .into_iter()
+                .for_each(|it| self.unread(&it, true, to));
         }
-        let Ok(line) = serde_json::from_str::<Line<'_>>(text) else {
-            self.reader.tail.line(text.get(..400).unwrap_or(text));
-            return;
-        };
-        match line.kind.str() {
-            "control_request" | "control_response" | "control_cancel_request" => {
-                self.control(&line, text, to)
+        if let Ok(line) = serde_json::from_str::<Line<'_>>(text) {
+            return self.event(&line, text, to);
+        }
+        let heard = events::heard(text);
+        for json in &heard.events {
+            if let Ok(line) = serde_json::from_str::<Line<'_>>(json) {
+                self.event(&line, json, to);
             }
-            "result" => self.result(&line, to),
-            kind => {
-                self.reader.line(&line, &mut to.signals);
-                if kind == "system" {
-                    self.system(&line, text, to);
-                }
-                if self.phase == Phase::Ending && matches!(kind, "assistant" | "stream_event") {
-                    // It goes on by itself: another result follows.
-                    to.wake = Some(Duration::MAX);
-                }
-            }
+        }
+        match heard.unread {
+            Some(unread) => self.unread(&unread, false, to),
+            None if heard.events.is_empty() => self.reader.tail.line(crate::prompt::head(text, 400)),
+            None => {}
         }
     }
 
@@ -267,9 +298,7 @@ impl Harness for Claude {
     fn woken(&mut self, to: &mut Actions) {
         match self.phase {
             Phase::Starting => {
-                self.again = Some(
-                    "Claude Code does not answer over its pipe: one shot, without asking for permissions",
-                );
+                self.again = Some(Again::Silent);
                 self.duplex = false;
                 to.stop = true;
             }
@@ -313,21 +342,19 @@ impl Harness for Claude {
     }
 
     fn end(&mut self, end: &End, to: &mut Actions) -> Option<Ending> {
-        let errors = self.reader.errors.text();
         if self.cut.is_none() && self.again.is_none() && self.result.is_none() && end.exit != Exit::Code(0) {
-            if self.resume.is_some() && is_lost_session(&errors) {
-                self.again = Some("the agent's session is not there any more: it starts afresh");
-            } else if self.duplex && self.phase == Phase::Starting && errors.contains("unknown option") {
-                self.again =
-                    Some("this release of Claude Code has no pipe to ask over: one shot, without asking");
-                self.duplex = false;
-            }
+            self.refused();
         }
-        if let Some(why) = self.again.take() {
-            if why.contains("afresh") {
+        if let Some(again) = self.again.take() {
+            to.signals.push(note(match again {
+                Again::Afresh => "the agent's session is not there any more: it starts afresh",
+                Again::Silent => "Claude Code does not answer over its pipe: one shot, without asking for permissions",
+                Again::NoPipe => "this release of Claude Code has no pipe to ask over: one shot, without asking",
+                Again::ByText => "this release of Claude Code has no \"--agent\": the agent's text is given before the prompt",
+            }));
+            if again == Again::Afresh {
                 self.resume = None;
             }
-            to.signals.push(note(why));
             self.reader = Reader::new(self.launch.root.clone(), self.resume.is_some());
             (self.result, self.phase) = (None, Phase::Starting);
             return None;
@@ -353,12 +380,6 @@ impl Harness for Claude {
 
 fn is_handshake(line: &Line<'_>) -> bool {
     line.response.get().is_some_and(|response| response.request_id.str() == INITIALIZE)
-}
-
-/// The names in a list of names, or of objects that have one.
-fn names(list: Option<&Value>) -> Option<Vec<&str>> {
-    let items = list?.as_array()?;
-    Some(items.iter().filter_map(|item| item.as_str().or_else(|| item.get("name")?.as_str())).collect())
 }
 
 /// A word of the user.

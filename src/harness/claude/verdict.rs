@@ -62,12 +62,17 @@ impl Final {
             };
         }
         match self.subtype.as_str() {
-            "error_max_turns" | "error_max_budget_usd" => return Outcome::Failed { why },
+            "error_max_turns" => return Outcome::Failed { why },
+            // Its own cap: the next attempt would run into it as well.
+            "error_max_budget_usd" => return Outcome::FailedForGood { why },
             "error_during_execution" if reader.limited_until.is_none() => {
                 let why = if self.aborted { "it was interrupted".to_owned() } else { why };
                 return Outcome::Failed { why };
             }
             _ => {}
+        }
+        if reader.error.as_deref() == Some("model_not_found") {
+            return Outcome::FailedForGood { why };
         }
         match trouble(self.status, reader.error.as_deref(), &why) {
             Trouble::Auth => Outcome::Auth { why },

@@ -22,9 +22,11 @@ use crate::terminal::plain;
 use flags::Flags;
 use jsonc_parser::ParseOptions;
 use read::{Last, Reader};
+use regex::Regex;
 use run::Run;
 use serde_json::{Value, json};
 use serve::Served;
+use std::sync::LazyLock;
 
 /// The name of this harness.
 pub const NAME: &str = "opencode";
@@ -222,7 +224,7 @@ impl Setup {
         let name = self.name();
         let why =
             format!("OpenCode has no {what} \"{name}\", and no file of the project or user gives its text");
-        Outcome::Failed { why }
+        Outcome::FailedForGood { why }
     }
 
     fn is_strange_skill(&self) -> bool {
@@ -238,7 +240,8 @@ fn judged(setup: &Setup, reader: &Reader, end: &End, refused: &[String]) -> Outc
         Last::Good if reader.message().trim().is_empty() => {
             Outcome::Failed { why: "an empty result".to_owned() }
         }
-        Last::Good => Outcome::Passed,
+        // The last text, or the verdict in it, may be what could not be read.
+        Last::Good => reader.damaged.clone().unwrap_or(Outcome::Passed),
         Last::Short(reason) => Outcome::Failed { why: format!("its answer ended early ({reason})") },
         Last::Error(error) => match error.outcome(chrono::Utc::now()) {
             // Its own words for a name that it does not know say nothing of it.
@@ -256,6 +259,15 @@ fn judged(setup: &Setup, reader: &Reader, end: &End, refused: &[String]) -> Outc
         }
         _ => {
             let said = first_line(errors.trim_start_matches("Error: "));
+            if let Some(damaged) = &reader.damaged {
+                return damaged.clone();
+            }
+            if let (Last::Nothing, Some(option)) = (&reader.last, unknown_option(&errors)) {
+                let why = format!(
+                    "this release of OpenCode does not know \"{option}\"; update it, or see harnesses.opencode.args"
+                );
+                return Outcome::FailedForGood { why };
+            }
             let exit = match end.stopped {
                 Some(Stopped::Harness) if said.is_empty() => "it came to rest without one".to_owned(),
                 Some(Stopped::Harness) => "it came to rest without a final event".to_owned(),
@@ -266,6 +278,15 @@ fn judged(setup: &Setup, reader: &Reader, end: &End, refused: &[String]) -> Outc
             Outcome::Failed { why }
         }
     }
+}
+
+/// The part of the command line that it does not know.
+fn unknown_option(errors: &str) -> Option<String> {
+    static UNKNOWN: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"(?i)unknown (?:arguments?|options?|commands?):?\s+['\x22]?([^\s'\x22,]+)")
+            .expect("a constant pattern")
+    });
+    UNKNOWN.captures(errors).map(|found| found[1].to_owned())
 }
 
 /// The user's own configuration in the environment, with this agent made primary; none where it cannot be read, which

@@ -1,11 +1,13 @@
 //! What OpenCode has told so far, whichever way: texts, tool calls, what was used, and how it stands.
 
 use super::wire::{Line, Part};
+use crate::harness::events::{self, Unread};
 use crate::harness::limit::{self, Trouble};
 use crate::harness::tail::Tail;
-use crate::harness::words::first_line;
+use crate::harness::words::{first_line, note, too_long};
 use crate::harness::{Progress, Signal, TodoItem, tool};
 use crate::outcome::{Outcome, Session, Usage};
+use crate::prompt::head;
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 use std::path::PathBuf;
@@ -109,6 +111,8 @@ pub struct Reader {
     /// The texts of the last step that had any.
     texts: Vec<String>,
     fresh: bool,
+    /// What becomes of it for an event that could not be read, and may have been what decides.
+    pub damaged: Option<Outcome>,
     /// The end of what happened.
     pub tail: Tail,
     /// The end of what it wrote to standard error.
@@ -128,6 +132,7 @@ impl Reader {
             rejected: Vec::new(),
             texts: Vec::new(),
             fresh: true,
+            damaged: None,
             tail: Tail::new(TAIL),
             errors: Tail::new(TAIL),
         }
@@ -153,11 +158,46 @@ impl Reader {
         }
     }
 
-    /// Reads a line of standard output.
-    pub fn line(&mut self, text: &str, to: &mut Vec<Signal>) {
-        let Ok(line) = serde_json::from_str::<Line<'_>>(text) else {
-            return self.tail.line(text.get(..400).unwrap_or(text));
-        };
+    /// Reads a line of standard output; one that was cut where it is `long`.
+    pub fn line(&mut self, text: &str, long: bool, to: &mut Vec<Signal>) {
+        if long {
+            return events::unread(text, "it is too long")
+                .into_iter()
+                .for_each(|it| self.unread(&it, true, to));
+        }
+        if let Ok(line) = serde_json::from_str::<Line<'_>>(text) {
+            return self.event(&line, to);
+        }
+        let heard = events::heard(text);
+        for json in &heard.events {
+            if let Ok(line) = serde_json::from_str::<Line<'_>>(json) {
+                self.event(&line, to);
+            }
+        }
+        match heard.unread {
+            Some(unread) => self.unread(&unread, false, to),
+            None if heard.events.is_empty() => self.tail.line(head(text, 400)),
+            None => {}
+        }
+    }
+
+    /// An event that cannot be read is named, once; what it may have decided is then open.
+    pub fn unread(&mut self, unread: &Unread, long: bool, to: &mut Vec<Signal>) {
+        let why = format!("a line of OpenCode cannot be read ({})", unread.why);
+        self.tail.line(&format!("[{why}]"));
+        if self.damaged.is_none() && !long {
+            to.push(note(why.clone()));
+        }
+        // A tool's output may be as long as it likes.
+        let tool = matches!(&*unread.kind, "tool_use" | "reasoning" | "step_start");
+        if !long {
+            self.damaged.get_or_insert(Outcome::Failed { why });
+        } else if !tool {
+            self.damaged = Some(too_long("its answer"));
+        }
+    }
+
+    fn event(&mut self, line: &Line<'_>, to: &mut Vec<Signal>) {
         if !self.session && !line.session.str().is_empty() {
             self.session = true;
             let id = line.session.str().to_owned();
@@ -234,10 +274,10 @@ impl Reader {
     /// What a step used, whoever made it.
     pub fn used(&mut self, part: &Part<'_>, to: &mut Vec<Signal>) {
         if let Some(tokens) = part.tokens.get() {
-            self.usage.tokens = Some(self.usage.tokens.unwrap_or_default() + tokens.sum());
+            self.usage.tokens = Some(self.usage.tokens.unwrap_or_default().saturating_add(tokens.sum()));
         }
         // It says 0 where it knows no price.
-        if let Some(cost) = part.cost.0.filter(|cost| *cost > 0.0) {
+        if let Some(cost) = part.cost.amount().filter(|cost| *cost > 0.0) {
             self.usage.cost = Some(self.usage.cost.unwrap_or_default() + cost);
         }
         to.push(Signal::Progress(Progress::Usage { usage: self.usage.clone() }));

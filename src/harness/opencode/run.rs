@@ -61,7 +61,7 @@ impl Harness for Run {
         if lost > 0 {
             to.signals.push(cut_line(lost));
         }
-        self.reader.line(text, &mut to.signals);
+        self.reader.line(text, lost > 0, &mut to.signals);
         (self.silence, to.wake) = (Duration::ZERO, Some(SILENCE));
         if self.reader.cuts >= CUTS {
             let why = "its stream is cut again and again".to_owned();

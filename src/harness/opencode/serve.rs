@@ -1,6 +1,7 @@
 //! OpenCode's server, one a launch: a session is made in it, the prompt is put to that, and its events are followed
 //! until the session rests.
 
+mod lines;
 mod session;
 
 use super::events::{Meaning, Watch};
@@ -9,9 +10,10 @@ use super::permission::Permissions;
 use super::read::{Failure, Last};
 use super::rules;
 use super::wire::{Line, Told};
-use super::{CUTS, HINT, How, NAME, Setup, judged};
+use super::{HINT, How, NAME, Setup, judged};
+use crate::harness::events;
 use crate::harness::limit::{self, Trouble};
-use crate::harness::words::{cut_line, exit_words, questions};
+use crate::harness::words::{cut_line, exit_words};
 use crate::harness::{
     Actions, Answer, End, Ending, Harness, Invocation, Request, Server, Stopped, Task, Way,
 };
@@ -176,6 +178,10 @@ impl Served {
         };
         match (told.answer.str(), self.phase) {
             ("stranger", Phase::Starting) if told.status.0.is_some() => self.let_in(told.status.0, to),
+            // Where it does not tell, its own word is waited for.
+            ("models", Phase::Starting) if told.status.0.is_some() => {
+                self.models(Some(&told.body).filter(|_| good), to)
+            }
             ("agents", Phase::Starting) if good && told.body.is_array() => self.agents(&told.body, to),
             ("commands", Phase::Starting) if good && told.body.is_array() => self.commands(&told.body, to),
             ("session", Phase::Starting) if good => self.session_is(&told.body, to),
@@ -275,41 +281,30 @@ impl Harness for Served {
         if lost > 0 {
             to.signals.push(cut_line(lost));
         }
-        let Ok(line) = serde_json::from_str::<Line<'_>>(text) else {
+        if lines::is_cut(text) {
+            let unread = events::unread(text, "it is too long");
+            return unread.into_iter().for_each(|unread| self.unread(text, &unread, to));
+        }
+        if let Ok(line) = serde_json::from_str::<Line<'_>>(text) {
+            return self.event(&line, to);
+        }
+        let heard = events::heard(text);
+        for json in &heard.events {
+            if let Ok(line) = serde_json::from_str::<Line<'_>>(json) {
+                self.event(&line, to);
+            }
+        }
+        if let Some(unread) = heard.unread {
+            return self.unread(text, &unread, to);
+        }
+        if heard.events.is_empty() {
             let digits = |rest: &str| rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok();
             if let Some(port) = text.split_once(LISTENING).and_then(|(_, rest)| digits(rest)) {
                 let secret = BASE64_STANDARD.encode(format!("{NAME}:{}", self.password));
                 let authorization = format!("Basic {secret}");
                 to.connect = Some(Server { port, authorization, events: "/event", dull: DULL });
             }
-            return self.watch.reader.tail.line(text.get(..400).unwrap_or(text));
-        };
-        if let Some(told) = line.superpower.get() {
-            if told.lost.count() > 0 {
-                to.signals.push(cut_line(told.lost.count()));
-            }
-            if !told.answer.str().is_empty() {
-                self.answered(told, to);
-            }
-            return;
-        }
-        match (line.kind.str(), line.properties.get()) {
-            ("server.connected", _) if self.phase == Phase::Starting => self.connected(to),
-            ("permission.asked" | "question.asked", _) if self.phase == Phase::Stopping => {}
-            ("permission.asked", Some(event)) => self.permissions.asked(event, to),
-            ("permission.replied", Some(event)) => self.permissions.replied(event.request.str(), to),
-            ("question.asked", Some(event)) => {
-                self.fail(Outcome::NeedsHuman { question: questions(&event.questions) }, to);
-            }
-            _ if self.phase != Phase::Starting => {
-                let aborted = self.phase == Phase::Stopping && line.kind.str() == "session.error";
-                let meaning = if aborted { Meaning::None } else { self.watch.event(&line, &mut to.signals) };
-                self.means(meaning, to);
-            }
-            _ => {}
-        }
-        if self.watch.reader.cuts >= CUTS {
-            self.fail(Outcome::Transient { why: "its stream is cut again and again".to_owned() }, to);
+            self.watch.reader.tail.line(crate::prompt::head(text, 400));
         }
     }
 

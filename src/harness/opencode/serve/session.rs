@@ -4,7 +4,7 @@ use super::{Served, get, post, request, rules};
 use crate::harness::opencode::{File, How, NAME};
 use crate::harness::words::note;
 use crate::harness::{Actions, Signal, Task, Way, is_name};
-use crate::outcome::Session;
+use crate::outcome::{Outcome, Session};
 use crate::store::beneath::real;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -17,11 +17,28 @@ impl Served {
 
     /// Releases of before 2026 know no password, and neither ask for permissions in the way that is known here.
     pub(super) fn let_in(&mut self, status: Option<f64>, to: &mut Actions) {
-        if status == Some(401.0) {
-            get("agents", "/agent", to);
-        } else {
+        if status != Some(401.0) {
             self.give_up("it asks nobody for a password, as old releases do", to);
+        } else if self.flags.model.is_some() {
+            get("models", "/config/providers", to);
+        } else {
+            get("agents", "/agent", to);
         }
+    }
+
+    /// Its models: one that it does not have would be asked for again and again, for a minute.
+    pub(super) fn models(&mut self, known: Option<&Value>, to: &mut Actions) {
+        let providers = known.and_then(|known| known["providers"].as_array()).filter(|all| !all.is_empty());
+        if let (Some(providers), Some((provider, model))) = (providers, &self.flags.model) {
+            let of = providers.iter().find(|it| it["id"] == provider.as_str());
+            if of.is_none_or(|it| it["models"].get(model).is_none()) {
+                let why = format!(
+                    "OpenCode has no model \"{provider}/{model}\"; see harnesses.opencode.args, and `opencode models`"
+                );
+                return self.fail(Outcome::FailedForGood { why }, to);
+            }
+        }
+        get("agents", "/agent", to);
     }
 
     /// Its agents, with their rules: whether the user's own speak of what ours are about, and whether it knows the name.

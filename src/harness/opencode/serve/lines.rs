@@ -1,0 +1,65 @@
+//! What the server's lines mean for the launch: its own answers, what it asks, events of the work.
+
+use super::{Phase, Served};
+use crate::harness::Actions;
+use crate::harness::events::Unread;
+use crate::harness::launch::LINE;
+use crate::harness::opencode::CUTS;
+use crate::harness::opencode::events::Meaning;
+use crate::harness::opencode::wire::Line;
+use crate::harness::words::{cut_line, questions};
+use crate::outcome::Outcome;
+use crate::prompt::head;
+
+/// A line may lose so much of its beginning before it comes here.
+const SLACK: usize = 64;
+
+/// Whether a line was too long: it is cut before it comes here.
+pub(super) const fn is_cut(text: &str) -> bool {
+    text.len() + SLACK > LINE
+}
+
+impl Served {
+    pub(super) fn event(&mut self, line: &Line<'_>, to: &mut Actions) {
+        if let Some(told) = line.superpower.get() {
+            if told.lost.count() > 0 {
+                to.signals.push(cut_line(told.lost.count()));
+            }
+            if !told.answer.str().is_empty() {
+                self.answered(told, to);
+            }
+            return;
+        }
+        match (line.kind.str(), line.properties.get()) {
+            ("server.connected", _) if self.phase == Phase::Starting => self.connected(to),
+            ("permission.asked" | "question.asked", _) if self.phase == Phase::Stopping => {}
+            ("permission.asked", Some(event)) => self.permissions.asked(event, to),
+            ("permission.replied", Some(event)) => self.permissions.replied(event.request.str(), to),
+            ("question.asked", Some(event)) => {
+                self.fail(Outcome::NeedsHuman { question: questions(&event.questions) }, to);
+            }
+            _ if self.phase != Phase::Starting => {
+                let aborted = self.phase == Phase::Stopping && line.kind.str() == "session.error";
+                let meaning = if aborted { Meaning::None } else { self.watch.event(line, &mut to.signals) };
+                self.means(meaning, to);
+            }
+            _ => {}
+        }
+        if self.watch.reader.cuts >= CUTS {
+            self.fail(Outcome::Transient { why: "its stream is cut again and again".to_owned() }, to);
+        }
+    }
+
+    /// An event that cannot be read may be the one that is waited for.
+    pub(super) fn unread(&mut self, text: &str, unread: &Unread, to: &mut Actions) {
+        let long = is_cut(text);
+        self.watch.reader.unread(unread, long, &mut to.signals);
+        // A tool's output may be as long as it likes.
+        let decides = !long || head(text, 4096).replace(' ', "").contains(r#""type":"text""#);
+        if !decides {
+            self.watch.reader.damaged = None;
+        } else if let Some(damaged) = self.watch.reader.damaged.clone() {
+            self.fail(damaged, to);
+        }
+    }
+}

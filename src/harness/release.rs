@@ -1,0 +1,108 @@
+//! Releases of agents' programs: which one is installed, as its own files tell without starting it, and what a release
+//! must be for everything to work.
+
+use super::Kind;
+use crate::tolerant;
+use semver::Version;
+use serde_json::Value;
+use std::path::Path;
+
+/// Files of a package are small.
+const PACKAGE: u64 = 1 << 20;
+
+/// Something that a release must be new enough for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Need {
+    /// The first release that has it.
+    pub since: Version3,
+    /// What an older one has not, and what is done in its place.
+    pub otherwise: &'static str,
+}
+
+/// The three numbers of a release.
+pub type Version3 = (u64, u64, u64);
+
+/// Claude Code's `--agent`.
+pub const AGENT_OPTION: Need = Need {
+    since: (2, 0, 59),
+    otherwise: "it has no \"--agent\": the agent's text is given before the prompt",
+};
+
+/// What a harness needs; every release since the oldest that was tried has the rest.
+pub fn needs(kind: &Kind) -> &'static [Need] {
+    match kind {
+        Kind::Claude => &[AGENT_OPTION],
+        Kind::Opencode | Kind::Command | Kind::Manual | Kind::Fake(_) => &[],
+    }
+}
+
+impl Need {
+    /// Whether a release has it.
+    pub fn is_met(&self, release: &Version) -> bool {
+        (release.major, release.minor, release.patch) >= self.since
+    }
+
+    /// The release that it needs, e.g. `2.0.59`.
+    pub fn version(&self) -> String {
+        let (major, minor, patch) = self.since;
+        format!("{major}.{minor}.{patch}")
+    }
+}
+
+/// The release of an installed program, where its files say so: it is named for its release, or stands in a package that
+/// names one. Nothing is started.
+pub fn installed(program: &Path) -> Option<Version> {
+    let real = program.canonicalize().ok()?;
+    let named = real.file_name()?.to_str()?;
+    if let Ok(version) = Version::parse(named) {
+        return Some(version);
+    }
+    // The file of a package is a few folders below it at most.
+    let package =
+        real.ancestors().skip(1).take(4).map(|folder| folder.join("package.json")).find(|it| it.is_file())?;
+    if package.metadata().ok()?.len() > PACKAGE {
+        return None;
+    }
+    let text = std::fs::read_to_string(package).ok()?;
+    let package = tolerant::value(&text, tolerant::FILE).ok()?;
+    let name = package.get("name").and_then(Value::as_str)?;
+    let known = ["claude-code", "opencode"].iter().any(|part| name.contains(part));
+    Version::parse(package.get("version")?.as_str()?).ok().filter(|_| known)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_release_is_known_from_the_programs_own_files() {
+        let dir = tempfile::tempdir().unwrap();
+        let write = |path: &str, text: &str| {
+            let path = dir.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(&path, text).unwrap();
+            path
+        };
+        let native = write("share/claude/versions/2.1.153", "");
+        std::os::unix::fs::symlink(&native, dir.path().join("claude")).unwrap();
+        assert_eq!(installed(&dir.path().join("claude")), Some(Version::new(2, 1, 153)));
+        let npm = write("lib/@anthropic-ai/claude-code/cli.js", "");
+        write(
+            "lib/@anthropic-ai/claude-code/package.json",
+            "{\"name\": \"@anthropic-ai/claude-code\", \"version\": \"2.0.3\",}",
+        );
+        assert_eq!(installed(&npm), Some(Version::new(2, 0, 3)));
+        let other = write("other/bin/claude", "");
+        write("other/package.json", "{\"name\": \"my-wrapper\", \"version\": \"0.1.0\"}");
+        assert_eq!(installed(&other), None, "a wrapper's release says nothing");
+        assert_eq!(installed(&dir.path().join("gone")), None);
+        assert_eq!(installed(Path::new("/bin/sh")), None);
+    }
+
+    #[test]
+    fn what_is_old_enough_is_told_from_what_is_not() {
+        let met = |text: &str| AGENT_OPTION.is_met(&Version::parse(text).unwrap());
+        assert!(met("2.0.59") && met("2.1.153") && met("3.0.0") && met("2.1.0-beta.1"));
+        assert!(!met("2.0.58") && !met("2.0.3") && !met("1.0.128"));
+    }
+}
