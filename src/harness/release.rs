@@ -2,11 +2,14 @@
 //! must be for everything to work.
 
 use super::Kind;
+use crate::store::beneath::{Door, real};
 use crate::tolerant;
 use semver::Version;
 use serde_json::Value;
 use std::path::Path;
 
+/// What a package says of itself.
+const NAME: &str = "package.json";
 /// Files of a package are small.
 const PACKAGE: u64 = 1 << 20;
 
@@ -52,18 +55,15 @@ impl Need {
 /// The release of an installed program, where its files say so: it is named for its release, or stands in a package that
 /// names one. Nothing is started.
 pub fn installed(program: &Path) -> Option<Version> {
-    let real = program.canonicalize().ok()?;
+    let real = real(program).ok()?;
     let named = real.file_name()?.to_str()?;
     if let Ok(version) = Version::parse(named) {
         return Some(version);
     }
     // The file of a package is a few folders below it at most.
-    let package =
-        real.ancestors().skip(1).take(4).map(|folder| folder.join("package.json")).find(|it| it.is_file())?;
-    if package.metadata().ok()?.len() > PACKAGE {
-        return None;
-    }
-    let text = std::fs::read_to_string(package).ok()?;
+    let mut folders = real.ancestors().skip(1).take(4).map(Door::home);
+    let package = folders.find(|folder| folder.is_file(Path::new(NAME)))?;
+    let text = package.read_text(Path::new(NAME), PACKAGE).ok()?;
     let package = tolerant::value(&text, tolerant::FILE).ok()?;
     let name = package.get("name").and_then(Value::as_str)?;
     let known = ["claude-code", "opencode"].iter().any(|part| name.contains(part));

@@ -12,6 +12,7 @@ pub mod failure;
 mod gate;
 pub mod log;
 pub mod machine;
+pub mod reason;
 pub mod replace;
 pub mod shown;
 pub mod snapshot;
