@@ -70,3 +70,27 @@ fn a_project_stands_under_digits_of_its_own() {
     let state = State::at(Some(Path::new("/s"))).unwrap();
     assert_eq!(state.dir(), Path::new("/s"));
 }
+
+/// Journals and summaries that users have are ours tomorrow as well: what is sealed, and how it is written, stays.
+#[test]
+fn a_sealed_journal_of_format_2_stays_ours() {
+    let (_dir, state) = state();
+    state.make(Path::new("")).unwrap();
+    fs::write(state.dir().join("key"), [7; 32]).unwrap();
+    let key = Key::read(&state).unwrap().unwrap();
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/sealed");
+    for (what, file) in [("journal", "journal.jsonl"), ("summary", "summary.json")] {
+        let sealer = Sealer::new(&key, what, Path::new("/golden"), "0198a000-0000-7000-8000-000000000002");
+        let bytes = fs::read(fixtures.join(file)).unwrap();
+        let (mut last, mut lines) = (None, 0);
+        for line in bytes.split_inclusive(|&byte| byte == b'\n') {
+            let (text, seal) =
+                sealer.open(last.as_ref(), line).unwrap_or_else(|| panic!("{file}, line {}", lines + 1));
+            let mut again = text;
+            assert_eq!(sealer.close(last.as_ref(), &mut again, 0), seal);
+            assert_eq!(again, line, "it is written as it was");
+            (last, lines) = (Some(seal), lines + 1);
+        }
+        assert!(lines > 0);
+    }
+}
