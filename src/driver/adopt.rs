@@ -5,7 +5,7 @@ use super::open::{OpenError, Opened, digest, open};
 use super::start::{StartError, lock};
 use crate::run::event::{Event, Record};
 use crate::store::beneath::Door;
-use crate::store::journal::Journal;
+use crate::store::journal::{self, Journal, Place};
 use crate::store::log::Log;
 use crate::store::rundir::{self, RunDir};
 use crate::store::squad;
@@ -74,6 +74,10 @@ fn keep(door: &Door, journal: &Path) -> io::Result<PathBuf> {
 pub fn file_away(host: &Host, root: &Path, run_id: &str) -> Result<PathBuf, StartError> {
     let _lease = lock(root)?;
     let dir = RunDir::of(root, run_id).map_err(OpenError::from)?;
+    // Another editor may have made it ours since it was looked at.
+    if journal::begun_by_us(&Place::new(&dir, &host.keys)) {
+        return Err(io::Error::other("the run has become yours meanwhile; cancel it again").into());
+    }
     let (door, from) = (dir.door(), dir.path());
     let mut n = 1;
     let to = loop {

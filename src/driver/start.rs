@@ -187,7 +187,8 @@ pub enum Admission {
 }
 
 /// Takes up a run: replays its journal, asks `admit` whether it may be, calls what a crash left an interruption, and
-/// hands the rest to `verb`, which gives the events to apply. If any is refused, nothing of the verb is kept.
+/// hands the rest to `verb`, which gives the events to apply. If any is refused, nothing of the verb is kept; what was
+/// adopted or set aside before stays so.
 pub fn take_up<E: From<StartError>>(
     host: Arc<Host>,
     root: &Path,
@@ -198,6 +199,8 @@ pub fn take_up<E: From<StartError>>(
     let lease = lock(root)?;
     unwritten::take_up(&host, root, run_id);
     let mut opened = open::open(root, run_id, &host.keys).map_err(StartError::from)?;
+    // A newer version's records are not all understood: what they say must not be cut, nor written anew.
+    journal::writable(&opened.place, &opened.contents).map_err(StartError::from)?;
     let adopted = admit(&opened)? == Admission::Adopted;
     if adopted {
         let kept = adopt::adopt(&host, root, &mut opened)?;
@@ -209,9 +212,10 @@ pub fn take_up<E: From<StartError>>(
         );
     }
     opened.reveal(&host.secrets);
+    let interrupted = opened.interrupt();
     mend(&host, root, &mut opened).map_err(StartError::from)?;
     let mut journal = Journal::open(&opened.place, &opened.contents).map_err(StartError::from)?;
-    if let Some(record) = opened.interrupt() {
+    if let Some(record) = interrupted {
         journal.append(&record);
         journal.flush().map_err(StartError::from)?;
     }

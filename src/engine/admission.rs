@@ -2,58 +2,73 @@
 //! what has lost records, needs a human's yes first.
 
 use super::questions::{Answers, Choice};
-use super::{Engine, Refusal, trusted};
+use super::{Engine, Refusal, locked, trusted};
 use crate::config::Trust;
-use crate::driver::open::Opened;
+use crate::driver::open::{Opened, digest};
 use crate::driver::start::Admission;
 use crate::run::log::count;
 use crate::run::state::{Done, Step};
 use serde_json::json;
 use std::path::Path;
 
+/// Letters of a text that the claim of a foreign run shows.
+const SAID: usize = 200;
+/// Foreign runs whose claims were shown and may still be agreed to.
+const SHOWN: usize = 8;
 /// The code of the refusal of a run that is not ours.
 pub const FOREIGN: &str = "foreign-run";
 
-/// Judges a run that a verb is about to take up. Without answers the verb only ends it.
-pub fn admit(
-    engine: &Engine,
-    root: &Path,
-    opened: &Opened,
-    answers: Option<&Answers>,
-) -> Result<Admission, Refusal> {
+/// What a verb is about to do with a run.
+#[derive(Clone, Copy)]
+pub enum Purpose<'a> {
+    /// Drive it, or decide about it, with these answers.
+    Continue(&'a Answers),
+    /// Pause it.
+    Pause,
+    /// End it.
+    End,
+}
+
+/// Judges a run that a verb is about to take up.
+pub fn admit(engine: &Engine, root: &Path, opened: &Opened, purpose: Purpose) -> Result<Admission, Refusal> {
     let name = opened.run.plan.name();
+    let answers = if let Purpose::Continue(answers) = purpose { Some(answers) } else { None };
     if !opened.contents.ours {
+        // What only ends it, or asks it to wait, makes it nobody's own.
+        let Some(answers) = answers else { return Err(foreign(engine, root, opened)) };
         let always = engine.config().trust == Trust::Always;
-        if always || answers.is_some_and(|answers| answers.has(Choice::Adopt)) {
+        if always || answers.has(Choice::Adopt) && engine.is_as_shown(root, opened) {
             return Ok(Admission::Adopted);
         }
         return Err(foreign(engine, root, opened));
     }
-    match opened.contents.damaged {
-        Some(damage) if answers.is_some_and(|answers| !answers.has(Choice::Repair)) => {
-            let lost = lost(opened);
-            let message = format!(
-                "the journal of {name} is damaged at byte {} (line {}): {}; the whole journal is kept when you continue \
-                 without what is lost (answer=repair)",
-                damage.offset,
-                damage.line,
-                lost.join(", ")
-            );
-            Err(Refusal::with(
-                "damaged-journal",
-                message,
-                json!({ "offset": damage.offset, "differences": lost }),
-            ))
-        }
-        Some(_) => Ok(Admission::Repaired),
-        None => declaration_kept(opened, answers).map(|()| Admission::Whole),
+    if let Some(damage) = opened.contents.damaged
+        && !matches!(purpose, Purpose::End)
+        && answers.is_none_or(|answers| !answers.has(Choice::Repair))
+    {
+        let lost = lost(opened);
+        let message = format!(
+            "the journal of {name} is damaged at byte {} (line {}): {}; the whole journal is kept when you continue \
+             without what is lost (answer=repair)",
+            damage.offset,
+            damage.line,
+            lost.join(", ")
+        );
+        return Err(Refusal::with(
+            "damaged-journal",
+            message,
+            json!({ "offset": damage.offset, "differences": lost }),
+        ));
     }
+    if let Some(answers) = answers {
+        declaration_kept(opened, answers)?;
+    }
+    Ok(if opened.contents.damaged.is_some() { Admission::Repaired } else { Admission::Whole })
 }
 
 /// Asks about a kept declaration that is not what the journal says was kept: what the run would do is not known then.
-fn declaration_kept(opened: &Opened, answers: Option<&Answers>) -> Result<(), Refusal> {
-    let told = |answers: &Answers| answers.has(Choice::Old) || answers.has(Choice::New);
-    if !opened.changed || answers.is_none_or(told) {
+fn declaration_kept(opened: &Opened, answers: &Answers) -> Result<(), Refusal> {
+    if !opened.changed || answers.has(Choice::Old) || answers.has(Choice::New) {
         return Ok(());
     }
     let name = opened.run.plan.name();
@@ -80,6 +95,7 @@ fn lost(opened: &Opened) -> Vec<String> {
 }
 
 fn foreign(engine: &Engine, root: &Path, opened: &Opened) -> Refusal {
+    engine.shown_claim(root, opened);
     let name = opened.run.plan.name();
     let claim = claim(opened);
     let message = format!(
@@ -98,22 +114,58 @@ fn foreign(engine: &Engine, root: &Path, opened: &Opened) -> Refusal {
     Refusal::with(FOREIGN, message, data)
 }
 
-/// What the files of the run say has happened.
+/// What the files of the run say has happened, and what they would have later agents be told.
 fn claim(opened: &Opened) -> Vec<String> {
     let run = &opened.run;
-    let done = |stage: usize| matches!(run.stages[stage].step, Step::Done(_));
-    let passed = (0..run.plan.total()).take_while(|&stage| done(stage)).count();
-    let gates =
-        (0..passed).filter(|&stage| matches!(run.stages[stage].step, Step::Done(Done::Approved))).count();
-    let mut claim = vec![if passed == 0 {
+    let done: Vec<usize> =
+        run.plan.order.iter().copied().filter(|&at| matches!(run.stages[at].step, Step::Done(_))).collect();
+    let approved = |&&at: &&usize| matches!(run.stages[at].step, Step::Done(Done::Approved));
+    let gates = done.iter().filter(approved).count();
+    let mut claim = vec![if done.is_empty() {
         "no stage has run".to_owned()
     } else {
-        format!("{} of {} count as run", count(passed, "stage"), run.plan.total())
+        format!("{} of {} count as run", count(done.len(), "stage"), run.plan.total())
     }];
     if gates > 0 {
         claim.push(format!("{} as passed", count(gates, "gate")));
     }
+    let text = |text: &str| {
+        let line = crate::plan::one_line(&crate::terminal::visible(text));
+        let cut: String = line.chars().take(SAID).collect();
+        if cut.len() < line.len() { format!("\"{cut}…\"") } else { format!("\"{cut}\"") }
+    };
+    let inputs = run.plan.inputs.iter().filter(|(_, value)| !value.is_empty());
+    claim.extend(inputs.map(|(name, value)| format!("the input {name} is {}", text(value))));
+    let results = done.iter().map(|&at| (at, run.result(at))).filter(|(_, result)| !result.trim().is_empty());
+    claim.extend(results.map(|(at, result)| format!("stage {} reported {}", at + 1, text(&result))));
+    let comments = run.decisions.iter().filter(|decision| !decision.comment.is_empty());
+    claim.extend(comments.map(|it| format!("gate {} was commented {}", it.stage + 1, text(&it.comment))));
     claim
+}
+
+impl Engine {
+    /// Remembers what a foreign run claimed when it was shown.
+    fn shown_claim(&self, root: &Path, opened: &Opened) {
+        let mut claims = locked(&self.claims);
+        let of = (root.to_owned(), opened.run.run_id.clone());
+        claims.retain(|(shown, _)| *shown != of);
+        claims.push((of, digest_of(opened)));
+        if claims.len() > SHOWN {
+            claims.remove(0);
+        }
+    }
+
+    /// Whether a foreign run claims what it claimed when this editor showed it. One that shows nothing is told so by
+    /// its answer alone.
+    fn is_as_shown(&self, root: &Path, opened: &Opened) -> bool {
+        let claims = locked(&self.claims);
+        let shown = claims.iter().find(|((at, id), _)| at == root && *id == opened.run.run_id);
+        shown.is_none_or(|(_, digest)| *digest == digest_of(opened))
+    }
+}
+
+fn digest_of(opened: &Opened) -> String {
+    digest(&serde_json::to_vec(&opened.contents.records).unwrap_or_default())
 }
 
 /// Whether a refusal says that a run is not ours.

@@ -1,6 +1,7 @@
 //! Operations about declarations: finding, checking, planning, trusting. None of them starts anything.
 
 use super::loaded::{Loaded, context, index};
+use super::questions::nested;
 use super::trusted::Judged;
 use super::{Engine, Refusal, file, trusted};
 use crate::declaration::model::{Input, InputKind};
@@ -110,6 +111,7 @@ pub fn trust(engine: &Engine, request: &Named) -> Answer {
 }
 
 pub fn trust_grant(engine: &Engine, request: &Grant) -> Answer {
+    nested("agree to what runs")?;
     trusted::grant(engine, &request.root, &request.name, &request.digest)?;
     Ok(json!({}))
 }

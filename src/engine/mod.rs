@@ -73,6 +73,8 @@ pub struct Engine {
     /// Trust sheets that were shown last.
     shown: Mutex<Vec<trusted::Shown>>,
     looks: looks::Looks,
+    /// What foreign runs claimed when they were shown.
+    claims: Mutex<Vec<((PathBuf, String), String)>>,
     leaving: AtomicBool,
     /// What the asks' thread wants of git is not waited for.
     hurry: Hurry,

@@ -1,6 +1,6 @@
 //! Operations that drive: run, resume, decide, retry, skip, pause, cancel, and the answers that a drive waits for.
 
-use super::admission::{admit, is_foreign};
+use super::admission::{Purpose, admit, is_foreign};
 use super::adoption::Taking;
 use super::loaded::{Loaded, require_harness};
 use super::questions::{Answers, before_driving, known_inputs, look_again, nested};
@@ -116,6 +116,7 @@ pub struct Submit {
 }
 
 pub fn run(engine: &Engine, request: Run) -> Answer {
+    nested("start runs")?;
     idle(engine, &request.root)?;
     let loaded = Loaded::find(engine, &request.root, &request.name)?;
     let plan = loaded.plan(&request.inputs)?;
@@ -129,13 +130,14 @@ pub fn run(engine: &Engine, request: Run) -> Answer {
 }
 
 pub fn resume(engine: &Engine, request: Resume) -> Answer {
+    nested("resume runs")?;
     let root = &request.root;
     idle(engine, root)?;
     let taking = Taking::Asking { answers: &request.answer, inputs: &request.inputs };
     let (run_id, others) = which::named(engine, root, request.which.as_deref(), &taking)?;
     which::make_way(engine, root)?;
     let by = by(request.by);
-    let admit = |opened: &Opened| admit(engine, root, opened, Some(&request.answer));
+    let admit = |opened: &Opened| admit(engine, root, opened, Purpose::Continue(&request.answer));
     let handle = take_up(engine.host(), root, &run_id, admit, |opened| -> Result<Vec<Event>, Refusal> {
         if opened.run.phase.ended() {
             // The machine says how it ended.
@@ -163,7 +165,7 @@ pub fn decide(engine: &Engine, request: Decide) -> Answer {
     let run_id =
         named(engine, root, request.run_id.clone(), if drives { &asking } else { &Taking::Quietly })?;
     let by = by(request.by);
-    let admit = |opened: &Opened| admit(engine, root, opened, Some(&request.answer));
+    let admit = |opened: &Opened| admit(engine, root, opened, Purpose::Continue(&request.answer));
     let handle = take_up(engine.host(), root, &run_id, admit, |opened| -> Result<Vec<Event>, Refusal> {
         let Some((stage, visit)) = opened.run.open_gate() else {
             return Err(no_gate(opened));
@@ -216,7 +218,10 @@ pub fn cancel(engine: &Engine, request: Verb) -> Answer {
     let event = Event::Cancelled { by: by.clone() };
     let answer = told_or_done(engine, &request.root, "cancel", event);
     match answer {
-        Err(refusal) if is_foreign(&refusal) => {
+        Err(refusal)
+            if is_foreign(&refusal)
+                || which::is_lost(&refusal) && which::is_foreign(engine, &request.root) =>
+        {
             let run_id = which::current(engine, &request.root, &Taking::Quietly)?;
             let to = file_away(&engine.host(), &request.root, &run_id)?;
             let to = to.strip_prefix(&request.root).unwrap_or(&to).display();
@@ -274,10 +279,13 @@ fn verb(
     let inputs = Inputs::new();
     let taking = answers.map_or(Taking::Quietly, |answers| Taking::Asking { answers, inputs: &inputs });
     let run_id = named(engine, root, run_id, &taking)?;
-    // A run that ends loses nothing by what its journal has lost.
-    let (none, ends) = (Answers::default(), matches!(event, Event::Cancelled { .. }));
-    let given = if ends { None } else { Some(answers.unwrap_or(&none)) };
-    let admit = |opened: &Opened| admit(engine, root, opened, given);
+    let purpose = match (&event, answers) {
+        // A run that ends loses nothing by what its journal has lost.
+        (Event::Cancelled { .. }, _) => Purpose::End,
+        (_, Some(answers)) => Purpose::Continue(answers),
+        (_, None) => Purpose::Pause,
+    };
+    let admit = |opened: &Opened| admit(engine, root, opened, purpose);
     let handle = take_up(engine.host(), root, &run_id, admit, |opened| -> Result<Vec<Event>, Refusal> {
         let mut events = Vec::new();
         // The machine says of a run that is over, or that waits for another verb, what it is.

@@ -30,10 +30,19 @@ fn standing(engine: &Engine, root: &Path) -> Result<Standing, SquadError> {
         return Ok(Standing::Ours(drive.run_id.clone()));
     }
     Ok(match squad::read(root)? {
+        // One that was filed away is no longer there to be spoken of.
+        Some(squad) if squad.run_id.is_some() && over(&squad).is_some() && is_gone(root, &squad) => {
+            Standing::Nothing
+        }
         Some(Squad { run_id: Some(run_id), .. }) => Standing::Ours(run_id),
         Some(foreign) => Standing::Foreign(foreign),
         None => Standing::Nothing,
     })
+}
+
+fn is_gone(root: &Path, squad: &Squad) -> bool {
+    let dir = squad.run_id.as_ref().and_then(|run_id| RunDir::of(root, run_id).ok());
+    dir.is_some_and(|dir| !dir.door().is_dir(dir.path()))
 }
 
 /// The run that verbs without a name act on. What another tool says becomes a run of ours.
@@ -71,8 +80,11 @@ pub fn named(
     let Some(which) = which.filter(|which| !which.is_empty()) else {
         return current(engine, root, taking).map(|run_id| (run_id, 0));
     };
+    let all = summaries(engine, root);
+    // A run's folder may be called anything; a superpower's name comes first.
+    let named = all.iter().any(|summary| summary.superpower == which);
     let ids: Vec<String> = rundir::ids(root).into_iter().filter(|id| id.starts_with(which)).collect();
-    if which.len() >= 4 {
+    if which.len() >= 4 && !named {
         match ids.as_slice() {
             [only] => return Ok((only.clone(), 0)),
             [] => {}
@@ -82,7 +94,6 @@ pub fn named(
             }
         }
     }
-    let all = summaries(engine, root);
     let (over, unfinished): (Vec<&Summary>, Vec<&Summary>) =
         all.iter().filter(|summary| summary.superpower == which).partition(|summary| summary.over());
     let here = squad::read(root).ok().flatten();
@@ -175,6 +186,18 @@ pub fn unsound(opened: &Opened) -> Option<(&'static str, String)> {
             damage.offset
         );
         ("damaged", words)
+    })
+}
+
+/// Whether the run that verbs act on lies here and is not ours, also where nobody can read it.
+pub fn is_foreign(engine: &Engine, root: &Path) -> bool {
+    let named = squad::read(root).ok().flatten().and_then(|squad| squad.run_id);
+    let dir = named.and_then(|run_id| RunDir::of(root, &run_id).ok());
+    dir.is_some_and(|dir| {
+        let keys = engine.keys();
+        let ours = || journal::begun_by_us(&Place::new(&dir, &keys));
+        // A journal that was lost or overwritten leaves the summary of a run that is ours.
+        dir.door().is_dir(dir.path()) && !ours() && summary::read(root, dir.run_id(), &keys).is_none()
     })
 }
 

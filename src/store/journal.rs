@@ -116,6 +116,14 @@ impl Place {
     }
 }
 
+/// Fails where a journal was written by a newer version.
+pub fn writable(place: &Place, contents: &Contents) -> Result<(), JournalError> {
+    if contents.format > FORMAT {
+        return Err(JournalError::Newer { path: place.path.clone(), format: contents.format });
+    }
+    Ok(())
+}
+
 /// An open journal. One writer at a time: whoever holds the drive lock.
 #[derive(Debug)]
 pub struct Journal {
@@ -174,9 +182,7 @@ impl Journal {
 
     /// Opens a journal that was read, is ours and whole, to append after its last line.
     pub fn open(place: &Place, contents: &Contents) -> Result<Self, JournalError> {
-        if contents.format > FORMAT {
-            return Err(JournalError::Newer { path: place.path.clone(), format: contents.format });
-        }
+        writable(place, contents)?;
         let lines = Lines::after(contents.last, place.make_sealer()?);
         let file = place.door.open_to_write(&place.path).map_err(place.io())?;
         file.set_len(contents.length).map_err(place.io())?;
@@ -218,6 +224,9 @@ impl Journal {
             return Ok(());
         }
         pass(Op::Write, &self.place.path).and_then(|()| self.untouched()).map_err(self.place.io())?;
+        if self.torn {
+            self.file.set_len(self.written).map_err(self.place.io())?;
+        }
         // A write that failed halfway is overwritten by the next try.
         let start = self.file.seek(SeekFrom::Start(self.written));
         if let Err(error) = start.and_then(|_| self.file.write_all(&self.lines.buffer)) {

@@ -104,23 +104,34 @@ impl RunDir {
 
 /// The ids of all runs, newest first. Ids are UUIDs of version 7, which sort by time.
 pub fn ids(root: &Path) -> Vec<String> {
-    let Ok(entries) = Door::ours(root).list(&runs(root)) else { return Vec::new() };
+    listed(root).unwrap_or_default()
+}
+
+fn listed(root: &Path) -> io::Result<Vec<String>> {
+    let entries = match Door::ours(root).list(&runs(root)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+        entries => entries?,
+    };
     let folders = entries.into_iter().filter(|entry| entry.is_dir);
     let names = folders.filter_map(|entry| entry.name.into_string().ok());
     let mut ids: Vec<String> = names.filter(|name| names::is_run_id(name)).collect();
     ids.reverse();
-    ids
+    Ok(ids)
 }
 
 /// Deletes the oldest finished runs beyond `keep`. Unfinished runs, `current`, and runs that are not ours, whatever
 /// their files say, are never deleted.
 pub fn prune(root: &Path, keys: &Keyring, keep: usize, current: &str) {
     let door = Door::ours(root);
-    let over = |id: &String| summary::read(root, id, keys).is_some_and(|kept| kept.summary.over());
-    for id in ids(root).into_iter().skip(keep).filter(|id| id != current).filter(over) {
+    let ours = |id: String| summary::read(root, &id, keys).map(|kept| (id, kept.summary.over()));
+    let ours = ids(root).into_iter().filter_map(ours).skip(keep);
+    for (id, _) in ours.filter(|(id, over)| *over && id != current) {
         let _ = door.remove_tree(&runs(root).join(id));
     }
-    keys.forget_others(root, &ids(root));
+    // Where the runs cannot be listed, nothing is known to be gone.
+    if let Ok(ids) = listed(root) {
+        keys.forget_others(root, &ids);
+    }
 }
 
 /// Keeps a directory of ours out of git, unless somebody has decided otherwise.

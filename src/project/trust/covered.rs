@@ -130,7 +130,8 @@ impl<'a> Collector<'a> {
             Err(error) => self.refused(top, path, &error),
             Ok(None) => self.folder(top, path, above),
             Ok(Some(meta)) => match meta.kind {
-                Kind::Dir if above.contains(&meta.file) || above.len() >= DEPTH => Ok(()),
+                Kind::Dir if above.contains(&meta.file) => Ok(()),
+                Kind::Dir if above.len() >= DEPTH => Err(TooMuch { folder: top.name.clone() }),
                 Kind::Dir => {
                     above.push(meta.file);
                     let taken = self.folder(top, path, above);
