@@ -228,7 +228,9 @@ function M.for_engine(config)
     end
   end
   -- The engine's own state lies beside it, the same for every editor; what is here it takes over.
-  out.old_state_dir = vim.fs.joinpath(vim.fn.stdpath("state") --[[@as string]], "superpower")
+  local old = vim.fs.joinpath(vim.fn.stdpath("state") --[[@as string]], "superpower")
+  -- A relative one would be looked for in whatever folder the editor stands, a clone's too.
+  out.old_state_dir = vim.startswith(old, "/") and old or nil
   out.headless = require("superpower.notify").headless()
   return out
 end

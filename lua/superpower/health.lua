@@ -9,7 +9,8 @@ local health = vim.health
 local function version_of(program)
   -- Not in the project: what a wrapper looks for in its turn is not to be found there either.
   local opts = { text = true, stdin = false, timeout = 3000, cwd = vim.uv.os_homedir() }
-  local ok, process = pcall(vim.system, { program, "--version" }, opts)
+  local path = vim.startswith(program, "/") and program or require("superpower.program").find(program)
+  local ok, process = pcall(vim.system, { path or "", "--version" }, opts)
   if not ok then
     return nil
   end

@@ -159,7 +159,9 @@ function M.lines(request, width)
     end
   end
   if request.until_time then
-    local words = ("Without an answer it is denied at %s."):format(require("superpower.ui.words").clock(request.until_time * 1000))
+    local words = ("Without an answer it is denied at %s."):format(
+      require("superpower.ui.words").clock(request.until_time * 1000)
+    )
     vim.list_extend(out, { { { "" } }, { { words, "SuperpowerNote" } } })
   end
   return out

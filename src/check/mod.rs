@@ -94,7 +94,9 @@ impl Checked {
             let at = self.source.position(diagnostic.span.start);
             let path =
                 if diagnostic.path.is_empty() { String::new() } else { format!("{}: ", diagnostic.path) };
-            format!("{file}:{}:{}: {path}{}", at.line + 1, at.col + 1, diagnostic.message)
+            // What is cited of the file must not become a line, or steer a terminal.
+            let message = crate::terminal::visible(&diagnostic.message);
+            format!("{file}:{}:{}: {path}{message}", at.line + 1, at.col + 1)
         };
         self.diagnostics.iter().map(line).collect()
     }

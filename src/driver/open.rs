@@ -157,7 +157,7 @@ pub fn kept_plan(dir: &RunDir, name: &str, inputs: &Inputs) -> Result<(Plan, Str
     let checked = check::check_bytes(&bytes, &check::Context::default());
     // A name becomes a title, a path, an argument, a word of commands. One that no check has passed is nobody's.
     if let Some(wrong) = checked.diagnostics.iter().find(|it| it.code == Code::InvalidName) {
-        return Err(failed(wrong.message.clone()));
+        return Err(failed(crate::terminal::visible(&wrong.message)));
     }
     let declaration = checked.draft.finish(&checked.tree);
     let declaration = declaration.ok_or_else(|| failed("it is no longer a valid declaration".into()))?;

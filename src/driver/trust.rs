@@ -11,9 +11,9 @@ use crate::run::event::Event;
 use crate::store::state::State;
 use std::path::{Path, PathBuf};
 
-/// Our state, with the answers that older versions kept elsewhere.
-pub fn state(config: &Config) -> Option<State> {
-    let state = State::at(config.state_dir.as_deref())?;
+/// Our state, with the answers that older versions kept elsewhere; none for a project that holds it.
+pub fn state(config: &Config, root: &Path) -> Option<State> {
+    let state = State::at(config.state_dir.as_deref()).filter(|state| state.is_outside(root))?;
     if let Some(old) = &config.old_state_dir {
         trust::take_over(&state, old);
     }
@@ -56,8 +56,8 @@ pub fn words(changes: &[Change]) -> Vec<String> {
 
 impl Host {
     /// The answers on record, where they count.
-    fn answers(&self) -> Option<State> {
-        if self.config.trust == Trust::Always { None } else { state(&self.config) }
+    fn answers(&self, root: &Path) -> Option<State> {
+        if self.config.trust == Trust::Always { None } else { state(&self.config, root) }
     }
 }
 
@@ -83,7 +83,7 @@ impl Drive {
 
     /// What a stage would drive that the user did not agree to.
     fn lapsed(&mut self, stage: usize) -> Option<Vec<String>> {
-        let Some(state) = self.host.answers() else { return Some(Vec::new()) };
+        let Some(state) = self.host.answers(&self.root) else { return Some(Vec::new()) };
         let (index, driven) = self.driven();
         match Subject::read(&self.root, &index, &driven, &mut self.trusted) {
             Ok(subject) => subject.lapsed(&state, &driven, stage).map(|changes| words(&changes)),
@@ -93,7 +93,7 @@ impl Drive {
 
     /// Says in the log which of the trusted files are not what they were, when a gate opens that asks about them.
     pub(super) fn say_what_lapsed(&mut self) {
-        let Some(state) = self.host.answers() else { return };
+        let Some(state) = self.host.answers(&self.root) else { return };
         let (index, driven) = self.driven();
         let Ok(subject) = Subject::read(&self.root, &index, &driven, &mut self.trusted) else { return };
         let changes = subject.changed_files(&state);
@@ -107,6 +107,7 @@ impl Drive {
         let (config, plan) = (&self.host.config, &self.run.plan);
         let index = Index::read(&self.root, &Places::from_env(config.places.clone()));
         let driven = Driven {
+            kept: None,
             tools: tools(
                 &self.root,
                 &plan.declaration,

@@ -37,7 +37,9 @@ pub fn admit(engine: &Engine, root: &Path, opened: &Opened, purpose: Purpose) ->
         // What only ends it, or asks it to wait, makes it nobody's own.
         let Some(answers) = answers else { return Err(foreign(engine, root, opened)) };
         let always = engine.config().trust == Trust::Always;
-        if always || answers.has(Choice::Adopt) && engine.is_as_shown(root, opened) {
+        let agreed = || answers.has(Choice::Adopt) && engine.is_as_shown(root, opened);
+        // Its claim is on no later sheet, so what would be driven is agreed to first.
+        if always || agreed() && trusted::is_agreed(engine, root, opened, answers)? {
             return Ok(Admission::Adopted);
         }
         return Err(foreign(engine, root, opened));
@@ -100,8 +102,8 @@ fn foreign(engine: &Engine, root: &Path, opened: &Opened) -> Refusal {
     let claim = claim(opened);
     let message = format!(
         "this run of {name} was not started by you on this machine, or by an older version: its files say that {}. Look at \
-         what it would do with :Superpower resume in the editor; headless, answer=adopt makes it yours; :Superpower cancel \
-         files it away",
+         what it would do and agree with :Superpower resume in the editor; headless, answer=adopt makes it yours where \
+         you trust what it would drive; :Superpower cancel files it away",
         claim.join(", ")
     );
     let mut data = json!({ "claim": claim, "name": name, "run_id": opened.run.run_id });

@@ -11,7 +11,7 @@ use crate::run::event::Event;
 use crate::run::state::Reason;
 use serde::Deserialize;
 use serde_json::json;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// An answer to a question that a verb was refused with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,7 +70,8 @@ impl Answers {
 
     /// Whether they agree to what has this digest and was agreed to before in another form.
     pub fn agree(&self, digest: &str) -> bool {
-        self.has(Choice::Trust) || self.shown.as_deref() == Some(digest)
+        // Who takes a run over by a word has not seen what the word would agree to.
+        self.has(Choice::Trust) && !self.has(Choice::Adopt) || self.shown.as_deref() == Some(digest)
     }
 }
 
@@ -155,6 +156,8 @@ pub struct Next {
     pub bytes: Vec<u8>,
     /// What is in the project.
     pub index: Index,
+    /// The copy that the run keeps, where that counts and is not what the file holds.
+    pub kept: Option<PathBuf>,
     /// Why its file is not looked at, where it is not.
     gone: Option<String>,
 }
@@ -162,7 +165,7 @@ pub struct Next {
 /// The declaration that the run would continue with, by the answers given.
 pub fn next(engine: &Engine, root: &Path, opened: &Opened, answers: &Answers) -> Result<Next, Refusal> {
     let name = opened.run.plan.name();
-    let kept = |index, gone| {
+    let kept = |index, gone, there: Option<&[u8]>| {
         let bytes = opened.dir.declaration(&opened.declaration);
         let bytes = bytes.map_err(|error| {
             Refusal::new(
@@ -170,21 +173,24 @@ pub fn next(engine: &Engine, root: &Path, opened: &Opened, answers: &Answers) ->
                 format!("the declaration that {name} keeps cannot be read: {error}"),
             )
         })?;
-        Ok(Next { edited: None, bytes, index, gone })
+        let same = there == Some(bytes.as_slice());
+        let kept = (!same).then(|| opened.dir.path().join(&opened.declaration));
+        Ok(Next { edited: None, bytes, index, kept, gone })
     };
     let loaded = match Loaded::find(engine, root, name) {
         Ok(loaded) => loaded,
         Err(gone) => {
             let missing = gone.code == "unknown-superpower";
             let why = if missing { "is no longer there".to_owned() } else { gone.message };
-            return kept(index(engine, root), Some(why));
+            return kept(index(engine, root), Some(why), None);
         }
     };
     match drift(opened, &loaded, answers)? {
         Some(edited) => {
-            Ok(Next { edited: Some(edited), bytes: loaded.bytes, index: loaded.index, gone: None })
+            let Loaded { bytes, index, .. } = loaded;
+            Ok(Next { edited: Some(edited), bytes, index, kept: None, gone: None })
         }
-        None => kept(loaded.index, None),
+        None => kept(loaded.index, None, Some(&loaded.bytes)),
     }
 }
 

@@ -39,7 +39,7 @@ impl Judged {
     /// Reads what will be driven and looks for an answer on record.
     pub fn of(engine: &Engine, root: &Path, index: &Index, driven: Driven) -> Result<Self, Refusal> {
         let subject = read(root, index, &driven)?;
-        let trust = match state(&engine.config()) {
+        let trust = match state(&engine.config(), root) {
             _ if engine.config().trust == Wanted::Always => Trust::Trusted,
             Some(state) => subject.state(&state),
             None => Trust::Unknown { older: false },
@@ -61,6 +61,7 @@ impl Judged {
             declaration,
             bytes: loaded.bytes.clone(),
             path: loaded.file.path.clone(),
+            kept: None,
         };
         Self::of(engine, root, &loaded.index, driven)
     }
@@ -73,6 +74,7 @@ impl Judged {
             declaration: plan.declaration.clone(),
             bytes: next.bytes.clone(),
             path: path(root, &next.index, plan.name()),
+            kept: next.kept.clone(),
             tools: tools(
                 root,
                 &plan.declaration,
@@ -192,13 +194,20 @@ pub fn before_driving(
     }
     match &judged.trust {
         Trust::Trusted => {}
-        Trust::Changed(changes) if answers.agree(&judged.subject.digest) => {
+        // A copy that is not what the file holds is agreed to where it can be read.
+        Trust::Changed(changes) if next.kept.is_none() && answers.agree(&judged.subject.digest) => {
             keep(engine, &judged.subject, &judged.subject.digest)?;
             events.push(Event::TrustGranted { by, files: words(changes) });
         }
         _ => return Err(judged.refusal(engine, root, None, &How::Continue)),
     }
     Ok(events)
+}
+
+/// Whether the user has agreed to exactly what the run would drive next.
+pub fn is_agreed(engine: &Engine, root: &Path, opened: &Opened, answers: &Answers) -> Result<bool, Refusal> {
+    let next = next(engine, root, opened, answers)?;
+    Ok(Judged::next(engine, root, opened, &next)?.trust == Trust::Trusted)
 }
 
 /// The sheet of a run that is not ours, for the declaration that it brings along; its digest beside it.
@@ -240,7 +249,7 @@ pub fn grant(engine: &Engine, root: &Path, name: &str, digest: &str) -> Result<(
 
 fn keep(engine: &Engine, subject: &Subject, digest: &str) -> Result<(), Refusal> {
     let nowhere = || Refusal::new("no-state-dir", "the answer cannot be kept: there is no home directory");
-    let state: State = state(&engine.config()).ok_or_else(nowhere)?;
+    let state: State = state(&engine.config(), subject.root()).ok_or_else(nowhere)?;
     subject.grant(&state, digest).map_err(|error| Refusal::new("not-kept", error))
 }
 

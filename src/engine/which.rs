@@ -117,11 +117,20 @@ pub fn named(
 /// Every run's summary, newest first. One that is missing, or that is no longer true of its journal, is made from that.
 pub fn summaries(engine: &Engine, root: &Path) -> Vec<Summary> {
     let (driver, keys) = (lease::holder(root), engine.keys());
+    let mut foreign = 0;
     let summary = |id: String| {
         let driven = lease::drives(driver.as_ref(), &id);
         let kept = summary::read(root, &id, &keys)
             .filter(|kept| driven || (kept.current && kept.summary.state != "running"));
-        kept.map(|kept| kept.summary).or_else(|| from_journal(root, &id, &keys, driven))
+        if let Some(kept) = kept {
+            return Some(kept.summary);
+        }
+        if foreign == FOREIGN_LISTED {
+            return None;
+        }
+        let summary = from_journal(root, &id, &keys, driven)?;
+        foreign += usize::from(summary.reason.as_deref() == Some(FOREIGN) || summary.summary == OVER);
+        Some(summary)
     };
     rundir::ids(root).into_iter().filter_map(summary).collect()
 }
@@ -164,14 +173,18 @@ fn foreign(root: &Path, id: &str, place: &Place) -> Option<Summary> {
         total: claimed.as_ref().map_or(1, |claimed| claimed.total),
         started_at,
         updated_at: claimed.as_ref().map_or(started_at, |claimed| claimed.updated_at),
-        summary: if over.is_some() { "not your run".into() } else { NOT_YOURS.into() },
+        summary: if over.is_some() { OVER.into() } else { NOT_YOURS.into() },
         about: String::new(),
     })
 }
 
 /// The reason that is shown of a run that is not ours.
 const FOREIGN: &str = "foreign";
-/// What is said of it.
+/// Runs that are not ours which are listed; a clone may bring any number along.
+const FOREIGN_LISTED: usize = 100;
+/// What is said of one that is over, as its files say.
+const OVER: &str = "not your run";
+/// What is said of one that waits.
 const NOT_YOURS: &str =
     "not started by you on this machine, or by an older version: :Superpower resume shows what it would do";
 

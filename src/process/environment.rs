@@ -32,6 +32,12 @@ const SCRUBBED: [&str; 17] = [
 #[derive(Clone, Debug, Default)]
 pub struct Environment(Arc<Variables>);
 
+impl From<Arc<Variables>> for Environment {
+    fn from(variables: Arc<Variables>) -> Self {
+        Self(variables)
+    }
+}
+
 impl Environment {
     /// The editor's, as its main thread last saw it.
     pub fn current() -> Self {

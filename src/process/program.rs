@@ -42,9 +42,10 @@ impl Places {
     /// The absolute entries outside of the project. An empty entry means the working directory.
     pub fn of(environment: &Environment, root: Option<&Path>) -> Self {
         let mut places = Self::default();
+        let root = root.map(|root| work_tree(environment, root));
         for place in environment.get("PATH").into_iter().flat_map(std::env::split_paths) {
             let real = || place.canonicalize().unwrap_or_else(|_| place.clone());
-            let inside = |root| place.starts_with(root) || real().starts_with(root);
+            let inside = |root: &Path| place.starts_with(root) || real().starts_with(root);
             let outside = place.is_absolute() && !root.is_some_and(inside);
             if outside { &mut places.kept } else { &mut places.left_out }.push(place);
         }
@@ -61,6 +62,13 @@ impl Places {
     pub fn path(&self) -> OsString {
         std::env::join_paths(&self.kept).unwrap_or_default()
     }
+}
+
+/// The whole of what came with a project: git's work tree around it, short of the home directory.
+fn work_tree<'a>(environment: &Environment, root: &'a Path) -> &'a Path {
+    let home = environment.get("HOME").map(Path::new);
+    let above = root.ancestors().take_while(|dir| home.is_none_or(|home| !home.starts_with(dir)));
+    above.filter(|dir| dir.join(".git").symlink_metadata().is_ok()).last().unwrap_or(root)
 }
 
 /// A program's absolute path: itself where it is one, which is its user's word, else the first on `PATH` that can be
@@ -82,4 +90,25 @@ pub fn find_program(
 
 fn executable(path: &Path) -> bool {
     path.metadata().is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What came with a clone is all of it, also where the project is one folder of many; the home directory is not.
+    #[test]
+    fn the_work_tree_above_a_project_is_left_out_too() {
+        let dir = tempfile::tempdir().unwrap();
+        let top = dir.path().canonicalize().unwrap();
+        let (mono, root) = (top.join("home/mono"), top.join("home/mono/packages/app"));
+        let (inside, outside) = (mono.join("node_modules/.bin"), top.join("home/bin"));
+        for folder in [&root, &inside, &outside, &mono.join(".git"), &top.join("home/.git")] {
+            std::fs::create_dir_all(folder).unwrap();
+        }
+        let path = std::env::join_paths([&inside, &outside]).unwrap();
+        let variables = [("PATH".into(), path), ("HOME".into(), top.join("home").into())];
+        let environment = Environment::from(std::sync::Arc::new(variables.into()));
+        assert_eq!(Places::of(&environment, Some(&root)).path(), outside.as_os_str());
+    }
 }

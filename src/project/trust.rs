@@ -87,8 +87,10 @@ pub struct Driven {
     pub declaration: Declaration,
     /// Its bytes: those of its file, or of the copy that a run keeps.
     pub bytes: Vec<u8>,
-    /// Its file, which may be gone.
+    /// Its file, which may be gone. An answer is kept under it.
     pub path: PathBuf,
+    /// The copy that a run keeps, where that is what will be driven and is not what the file holds.
+    pub kept: Option<PathBuf>,
     /// What carries out each stage, in the order of the list.
     pub tools: Vec<Tools>,
 }
@@ -138,6 +140,11 @@ impl Subject {
             declaration,
             files,
         })
+    }
+
+    /// The project.
+    pub fn root(&self) -> &Path {
+        &self.root
     }
 
     /// Whether the user agreed to it.

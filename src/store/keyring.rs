@@ -15,6 +15,8 @@ const NEWEST: &str = "newest";
 #[derive(Clone, Debug, Default)]
 pub struct Keyring {
     state: Option<State>,
+    /// Where our state really is, as far as there is anything of it.
+    real: PathBuf,
     /// Shared by all copies, so that the one that makes it makes it for all.
     key: Arc<OnceLock<Key>>,
 }
@@ -25,6 +27,9 @@ pub enum KeyError {
     /// There is no place for our state.
     #[error("there is no home folder to keep the key of the runs in; set HOME or XDG_STATE_HOME")]
     NoHome,
+    /// Our state lies in the project, so the project may have brought the key along.
+    #[error("the folder \"{}\", where the key of the runs is kept, lies in the project; set XDG_STATE_HOME to one outside", .0.display())]
+    InProject(PathBuf),
     /// It cannot be written.
     #[error("cannot write \"{}\", where the key of the runs is kept: {error}", .dir.display())]
     Unwritable {
@@ -47,7 +52,8 @@ impl Keyring {
     pub fn open(state: Option<State>) -> Self {
         // A key that cannot be read seals nothing: what lies in projects is foreign until it can.
         let key = state.as_ref().and_then(|state| Key::read(state).ok().flatten());
-        Self { state, key: Arc::new(key.map_or_else(OnceLock::new, OnceLock::from)) }
+        let real = state.as_ref().map(State::real).unwrap_or_default();
+        Self { state, real, key: Arc::new(key.map_or_else(OnceLock::new, OnceLock::from)) }
     }
 
     /// Our state.
@@ -55,15 +61,22 @@ impl Keyring {
         self.state.as_ref()
     }
 
+    fn is_outside(&self, root: &Path) -> bool {
+        !self.real.starts_with(root)
+    }
+
     /// What checks the seals of a run's files; none without a key. `what` is the kind of file.
     pub fn sealer(&self, what: &str, root: &Path, run_id: &str) -> Option<Sealer> {
-        self.key.get().map(|key| Sealer::new(key, what, root, run_id))
+        self.key.get().filter(|_| self.is_outside(root)).map(|key| Sealer::new(key, what, root, run_id))
     }
 
     /// What makes them. The key is made where there is none yet.
     pub fn make_sealer(&self, what: &str, root: &Path, run_id: &str) -> Result<Sealer, KeyError> {
+        let state = self.state.as_ref().ok_or(KeyError::NoHome)?;
+        if !self.is_outside(root) {
+            return Err(KeyError::InProject(state.dir().to_owned()));
+        }
         if self.key.get().is_none() {
-            let state = self.state.as_ref().ok_or(KeyError::NoHome)?;
             let key = Key::read_or_make(state).map_err(unwritable(state))?;
             let _ = self.key.set(key);
         }

@@ -37,6 +37,16 @@ impl State {
         self.door.base()
     }
 
+    /// Whether it lies outside of a project. What lies in one may have come with it.
+    pub fn is_outside(&self, root: &Path) -> bool {
+        !self.real().starts_with(root)
+    }
+
+    /// Where it really is, as far as there is anything of it.
+    pub fn real(&self) -> PathBuf {
+        self.dir().ancestors().find_map(|dir| super::beneath::real(dir).ok()).unwrap_or_default()
+    }
+
     /// Makes a folder in it, for its user alone.
     pub fn make(&self, inner: &Path) -> io::Result<PathBuf> {
         self.door.create_dirs(inner)?;

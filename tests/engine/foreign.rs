@@ -340,9 +340,61 @@ fn a_yes_is_for_the_claims_that_were_shown() {
     append(&world, &run_id, APPROVED);
     world.refused("resume", json!({ "answer": "adopt" }), "foreign-run");
     assert!(!world.opened(&run_id).contents.ours);
-    // Shown again, it may be taken over as it is now.
+    // Shown again, it may be taken over as it is now, once what it would drive is agreed to.
+    let answer = world.call("resume", json!({ "answer": "adopt" }));
+    assert!(!world.opened(&run_id).contents.ours, "nothing is sealed before the whole yes: {answer}");
+    let digest = answer["err"]["data"]["digest"].clone();
+    world.ok("trust-grant", json!({ "name": "two", "digest": digest }));
     world.call("resume", json!({ "answer": "adopt" }));
     assert!(world.opened(&run_id).contents.ours);
+}
+
+/// What a run brings along is named as what it is, and no word agrees to it unseen.
+#[test]
+fn a_changed_copy_is_not_named_as_the_file_of_the_superpower() {
+    let (theirs, run_id) = at_gate();
+    let kept = format!(".claude/state/runs/{run_id}/declaration-1.yaml");
+    theirs.write(&kept, &theirs.read(&kept).replace("{agent: b}", "{agent: b, description: evil}"));
+    let world = World::new();
+    world.declare("two", STAGES);
+    copy(&theirs.path(".claude/state"), &world.path(".claude/state"));
+    world.configure(json!({ "trust": "ask" }));
+    let refused = world.call("run", json!({ "name": "two" }));
+    world.ok("trust-grant", json!({ "name": "two", "digest": refused["err"]["data"]["digest"] }));
+    for answer in ["adopt,old", "adopt,old,trust", "old,trust", "trust"] {
+        let answer = world.call("resume", json!({ "answer": answer }));
+        let data = &answer["err"]["data"];
+        assert_eq!(answer["err"]["code"], "foreign-run", "{answer}");
+        assert!(data["sheet"]["path"].as_str().unwrap().ends_with("declaration-1.yaml"), "{answer}");
+    }
+    assert!(world.calls().is_empty() && !world.opened(&run_id).contents.ours);
+}
+
+/// Where our state lies in the project, the project may have brought the key and the answers along.
+#[test]
+fn a_state_that_lies_in_the_project_counts_for_nothing() {
+    let (world, _) = at_gate();
+    world.configure(json!({ "trust": "ask", "state_dir": world.path("inner/superpower") }));
+    copy(&world.state_dir(), &world.path("inner/superpower"));
+    world.refused("resume", json!({}), "foreign-run");
+    world.configure(json!({ "trust": "always", "state_dir": world.path("inner/superpower") }));
+    let message = world.refused("run", json!({ "name": "two" }), "no-state");
+    assert!(message.contains("lies in the project"), "{message}");
+}
+
+/// A clone may bring any number of runs along.
+#[test]
+fn no_more_foreign_runs_are_listed_than_anybody_looks_at() {
+    let (world, run_id) = planted(true);
+    for n in 0..300 {
+        let to = world.path(&format!(".claude/state/runs/{}{n:03}", &run_id[..run_id.len() - 3]));
+        copy(&world.path(&format!(".claude/state/runs/{run_id}")), &to);
+    }
+    assert_eq!(world.ok("runs", json!({})).as_array().unwrap().len(), 100);
+    world.configure(json!({}));
+    let ours = world.run("two", json!({}));
+    world.settled();
+    assert_eq!(world.ok("runs", json!({}))[0]["run_id"], json!(ours));
 }
 
 #[test]

@@ -39,7 +39,7 @@ pub fn read(root: &Path, tools: Tools, cache: &mut Cache) -> Result<Subject, Too
     let checked = check::check_bytes(&bytes, &check::Context::default());
     let declaration = checked.declaration.unwrap();
     let tools = vec![tools; declaration.stages.len()];
-    let driven = Driven { declaration, bytes, path, tools };
+    let driven = Driven { declaration, bytes, path, kept: None, tools };
     Subject::read(root, &Index::read(root, &Places::default()), &driven, cache)
 }
 

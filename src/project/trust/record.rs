@@ -101,15 +101,15 @@ pub(super) fn is_known_from_before(subject: &Subject, state: &State) -> bool {
 pub fn take_over(state: &State, old: &Path) {
     let door = state.door();
     let mark = Path::new(FOLDER).join(TAKEN_OVER);
-    if old == state.dir() || door.is_file(&mark) {
+    if !old.is_absolute()
+        || old == state.dir()
+        || door.is_file(&mark)
+        || state.make(Path::new(FOLDER)).is_err()
+    {
         return;
     }
     let from = Door::state(old);
-    let Ok(entries) = from.list(Path::new(FOLDER)) else { return };
-    if state.make(Path::new(FOLDER)).is_err() {
-        return;
-    }
-    for entry in entries {
+    for entry in from.list(Path::new(FOLDER)).unwrap_or_default() {
         let path = Path::new(FOLDER).join(&entry.name);
         if path.extension().is_some_and(|it| it == "json")
             && !door.is_file(&path)

@@ -62,7 +62,7 @@ pub(super) fn sheet(root: &Path, index: &Index, driven: &Driven, files: &Files) 
     Sheet {
         superpower: declaration.name.value.clone(),
         version: declaration.version.value.clone(),
-        path: relative(root, &driven.path),
+        path: relative(root, driven.kept.as_ref().unwrap_or(&driven.path)),
         stages: stages(root, index, declaration),
         files: files.keys().map(|path| SheetFile { path: path.clone() }).collect(),
         changes: Vec::new(),
