@@ -19,7 +19,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use superpower::engine::Engine;
 use superpower::project::review::Review;
+use superpower::run::event::Event;
+use superpower::store::journal::{self, Journal, Place};
+use superpower::store::keyring::Keyring;
+use superpower::store::rundir::RunDir;
 use superpower::store::state::State;
+use superpower::store::summary;
 
 /// What every stage does.
 const PROGRAM: [&str; 2] = ["/bin/echo", "done"];
@@ -236,14 +241,23 @@ fn past(runs: usize) {
     let project = Project::new(13);
     let first = project.run();
     let from = project.path(&format!(".claude/state/runs/{first}"));
+    let keys = Keyring::open(State::at(Some(&project.dir.path().join("state"))));
+    let dir = RunDir::of(&project.root, &first).expect("an id");
+    let mut records = journal::read(&Place::new(&dir, &keys)).expect("a journal").records;
+    let mut summary = summary::read(&project.root, &first, &keys).expect("a summary").summary;
     for _ in 1..runs {
         let id = uuid::Uuid::now_v7().to_string();
         let to = project.path(&format!(".claude/state/runs/{id}"));
         fs::create_dir_all(&to).expect("a directory");
-        for name in ["journal.jsonl", "declaration-1.yaml", "summary.json"] {
-            let text = fs::read_to_string(from.join(name)).expect("a file");
-            fs::write(to.join(name), text.replace(&first, &id)).expect("a file");
+        fs::copy(from.join("declaration-1.yaml"), to.join("declaration-1.yaml")).expect("a file");
+        fs::write(to.join("journal.jsonl"), "").expect("a file");
+        if let Event::RunStarted { run_id, .. } = &mut records[0].event {
+            run_id.clone_from(&id);
         }
+        let dir = RunDir::of(&project.root, &id).expect("an id");
+        Journal::rewrite(&Place::new(&dir, &keys), &records).expect("a journal");
+        summary.run_id = id;
+        summary::write(&project.root, &summary, &keys).expect("a summary");
     }
     let engine = Engine::new();
     let config = json!({ "state_dir": project.dir.path().join("state") });
