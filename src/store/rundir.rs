@@ -123,7 +123,11 @@ fn listed(root: &Path) -> io::Result<Vec<String>> {
 /// their files say, are never deleted.
 pub fn prune(root: &Path, keys: &Keyring, keep: usize, current: &str) {
     let door = Door::ours(root);
-    let ours = |id: String| summary::read(root, &id, keys).map(|kept| (id, kept.summary.over()));
+    let ours = |id: String| match summary::read(root, &id, keys) {
+        // It has just begun, and counts.
+        None => (id == current).then_some((id, false)),
+        kept => kept.map(|kept| (id, kept.summary.over())),
+    };
     let ours = ids(root).into_iter().filter_map(ours).skip(keep);
     for (id, _) in ours.filter(|(id, over)| *over && id != current) {
         let _ = door.remove_tree(&runs(root).join(id));
