@@ -2,74 +2,8 @@
 local T = require("harness")
 local describe, it, eq, ok, contains, lacks = T.describe, T.it, T.eq, T.ok, T.contains, T.lacks
 
---- A small project with one agent that works, and one gate.
-local declaration = [[
-name: small
-description: A small one
-version: "1.0"
-inputs:
-  - name: epic
-    required: true
-  - name: scope
-    type: enum
-    enum: [full, part]
-stages:
-  - agent: spec-kit
-    description: "Work on {{epic}}"
-  - gate: human-approval
-    description: Is it right
-  - agent: spec-kit
-    description: More work
-]]
-
-local agent = [[#!/bin/sh
-cat >/dev/null
-[ -e "$PWD/fail" ] && exit 1
-echo "done"
-]]
-
----@param command string|string[]
----@param opts? { dir?: string, trust?: string, env?: table }
-local function headless(command, opts)
-  opts = opts or {}
-  local dir = opts.dir
-  local home = T.dir()
-  local init = T.write(
-    home .. "/init.lua",
-    ([[
-    vim.opt.runtimepath = { %q, vim.env.VIMRUNTIME }
-    vim.opt.packpath = {}
-    vim.g.loaded_netrwPlugin = 1
-    vim.g.superpower = { harness = "command", trust = %q, harnesses = { command = { cmd = { %q } } } }
-  ]]):format(T.root, opts.trust or "always", dir .. "/agent")
-  )
-  local cmd = { vim.v.progpath, "--headless", "-n", "-i", "NONE", "-u", init }
-  for _, one in ipairs(type(command) == "table" and command or { command }) do
-    vim.list_extend(cmd, { "-c", one })
-  end
-  local env = vim.tbl_extend("force", {
-    HOME = home,
-    XDG_STATE_HOME = T.state(),
-    XDG_DATA_HOME = home .. "/data",
-    XDG_CONFIG_HOME = home .. "/config",
-    SUPERPOWER_NATIVE = T.library(),
-    USER = "ann",
-  }, opts.env or {})
-  local done = vim.system(cmd, { cwd = dir, env = env, text = true, timeout = 30000 }):wait()
-  return { code = done.code, out = done.stdout, err = done.stderr }
-end
-
-local function project()
-  if not T.library() then
-    T.skip("the library is not built")
-  end
-  local dir = T.dir()
-  T.write(dir .. "/.claude/superpowers/small.yaml", declaration)
-  T.write(dir .. "/.claude/agents/spec-kit.md", "---\nname: spec-kit\n---\nWork.\n")
-  T.write(dir .. "/agent", agent)
-  vim.uv.fs_chmod(dir .. "/agent", tonumber("755", 8))
-  return dir
-end
+local Bang = require("support.bang")
+local declaration, headless, project = Bang.declaration, Bang.run, Bang.project
 
 describe("the bang", function()
   it("runs to the gate (3), and an approval goes on to the end (0)", function()
