@@ -13,6 +13,7 @@ mod documents;
 pub mod drill;
 mod file;
 mod hints;
+mod identify;
 mod kept;
 mod known;
 mod loaded;
@@ -29,6 +30,7 @@ mod trusted;
 mod verbs;
 mod views;
 mod which;
+mod whom;
 
 use crate::config::Config;
 use crate::driver::start::Handle;

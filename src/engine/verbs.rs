@@ -4,6 +4,7 @@ use super::admission::{Purpose, admit, is_foreign};
 use super::adoption::Taking;
 use super::loaded::{Loaded, require_harness};
 use super::questions::{Answers, before_driving, known_inputs, look_again, nested};
+use super::whom::{Fits, Whom, running};
 use super::{Engine, Refusal, trusted, which};
 use crate::driver::Message;
 use crate::driver::adopt::file_away;
@@ -19,7 +20,6 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
@@ -46,6 +46,10 @@ pub struct Run {
 pub struct Resume {
     root: PathBuf,
     which: Option<String>,
+    run_id: Option<String>,
+    /// Refused where several runs fit.
+    #[serde(default)]
+    only: bool,
     /// For those that an adopted `squad.json` lacks.
     #[serde(default)]
     inputs: Inputs,
@@ -63,6 +67,8 @@ pub struct Decide {
     #[serde(default)]
     comment: String,
     run_id: Option<String>,
+    #[serde(default)]
+    only: bool,
     gate: Option<String>,
     /// The digest of what the gate's window showed as changed since it was trusted.
     trust: Option<String>,
@@ -79,6 +85,8 @@ pub struct Retry {
     comment: String,
     run_id: Option<String>,
     #[serde(default)]
+    only: bool,
+    #[serde(default)]
     answer: Answers,
     by: Option<String>,
 }
@@ -87,6 +95,9 @@ pub struct Retry {
 #[serde(deny_unknown_fields)]
 pub struct Skip {
     root: PathBuf,
+    run_id: Option<String>,
+    #[serde(default)]
+    only: bool,
     #[serde(default)]
     answer: Answers,
     by: Option<String>,
@@ -96,6 +107,9 @@ pub struct Skip {
 #[serde(deny_unknown_fields)]
 pub struct Verb {
     root: PathBuf,
+    run_id: Option<String>,
+    #[serde(default)]
+    only: bool,
     by: Option<String>,
 }
 
@@ -134,7 +148,8 @@ pub fn resume(engine: &Engine, request: Resume) -> Answer {
     let root = &request.root;
     idle(engine, root)?;
     let taking = Taking::Asking { answers: &request.answer, inputs: &request.inputs };
-    let (run_id, others) = which::named(engine, root, request.which.as_deref(), &taking)?;
+    let whom = Whom::of(&request.run_id, request.only, Fits::Resume);
+    let (run_id, others) = whom.named(engine, root, request.which.as_deref(), &taking)?;
     which::make_way(engine, root)?;
     let by = by(request.by);
     let admit = |opened: &Opened| admit(engine, root, opened, Purpose::Continue(&request.answer));
@@ -162,8 +177,8 @@ pub fn decide(engine: &Engine, request: Decide) -> Answer {
     let answers = request.answer.agreeing(request.trust.as_ref());
     let (drives, none) = (request.decision != Decision::Reject, Inputs::new());
     let asking = Taking::Asking { answers: &answers, inputs: &none };
-    let run_id =
-        named(engine, root, request.run_id.clone(), if drives { &asking } else { &Taking::Quietly })?;
+    let whom = Whom::of(&request.run_id, request.only, Fits::Decide);
+    let run_id = whom.find(engine, root, if drives { &asking } else { &Taking::Quietly })?;
     let by = by(request.by);
     let admit = |opened: &Opened| admit(engine, root, opened, Purpose::Continue(&request.answer));
     let handle = take_up(engine.host(), root, &run_id, admit, |opened| -> Result<Vec<Event>, Refusal> {
@@ -192,37 +207,41 @@ pub fn decide(engine: &Engine, request: Decide) -> Answer {
 
 pub fn retry(engine: &Engine, request: Retry) -> Answer {
     let event = Event::Retried { by: by(request.by), comment: request.comment };
-    verb(engine, &request.root, "retry", event, Some(&request.answer), request.run_id)
+    let whom = Whom::of(&request.run_id, request.only, Fits::Retry);
+    verb(engine, &request.root, "retry", event, Some(&request.answer), whom)
 }
 
 pub fn skip(engine: &Engine, request: Skip) -> Answer {
     let event = Event::Skipped { by: by(request.by) };
-    if let Some(drive) = running(engine, &request.root) {
+    let whom = Whom::of(&request.run_id, request.only, Fits::Retry);
+    if let Some(drive) = whom.driven(engine, &request.root)? {
         nested("skip")?;
         // What a human carries out is skipped where it stands; an agent is paused or cancelled first.
         if let Some(Ok(())) = told(&drive, &event) {
             return Ok(json!({ "run_id": drive.run_id }));
         }
     }
-    verb(engine, &request.root, "skip", event, Some(&request.answer), None)
+    verb(engine, &request.root, "skip", event, Some(&request.answer), whom)
 }
 
 pub fn pause(engine: &Engine, request: Verb) -> Answer {
     let event = Event::PauseRequested { by: by(request.by) };
-    told_or_done(engine, &request.root, "pause", event)
+    let whom = Whom::of(&request.run_id, request.only, Fits::Pause);
+    told_or_done(engine, &request.root, "pause", event, whom)
 }
 
 pub fn cancel(engine: &Engine, request: Verb) -> Answer {
     nested("cancel runs")?;
     let by = by(request.by);
     let event = Event::Cancelled { by: by.clone() };
-    let answer = told_or_done(engine, &request.root, "cancel", event);
+    let whom = Whom::of(&request.run_id, request.only, Fits::Cancel);
+    let answer = told_or_done(engine, &request.root, "cancel", event, whom);
     match answer {
         Err(refusal)
             if is_foreign(&refusal)
-                || which::is_lost(&refusal) && which::is_foreign(engine, &request.root) =>
+                || which::is_lost(&refusal) && which::is_foreign(engine, &request.root, whom.run_id) =>
         {
-            let run_id = which::current(engine, &request.root, &Taking::Quietly)?;
+            let run_id = whom.find(engine, &request.root, &Taking::Quietly)?;
             let to = file_away(&engine.host(), &request.root, &run_id)?;
             let to = to.strip_prefix(&request.root).unwrap_or(&to).display();
             engine.notice(&request.root, "info", &format!("the run's files were moved to \"{to}\""));
@@ -230,7 +249,7 @@ pub fn cancel(engine: &Engine, request: Verb) -> Answer {
         }
         Err(refusal) if which::is_lost(&refusal) => {
             // What cannot be read cannot be gone on with, but it can be ended.
-            let run_id = which::current(engine, &request.root, &Taking::Quietly)?;
+            let run_id = whom.find(engine, &request.root, &Taking::Quietly)?;
             give_up(&engine.host(), &request.root, &run_id, &by)?;
             Ok(json!({ "run_id": run_id, "others": 0, "state": "cancelled" }))
         }
@@ -270,7 +289,7 @@ fn verb(
     name: &str,
     event: Event,
     answers: Option<&Answers>,
-    run_id: Option<String>,
+    whom: Whom,
 ) -> Answer {
     if answers.is_some() {
         nested(name)?;
@@ -278,7 +297,7 @@ fn verb(
     idle(engine, root)?;
     let inputs = Inputs::new();
     let taking = answers.map_or(Taking::Quietly, |answers| Taking::Asking { answers, inputs: &inputs });
-    let run_id = named(engine, root, run_id, &taking)?;
+    let run_id = whom.find(engine, root, &taking)?;
     let purpose = match (&event, answers) {
         // A run that ends loses nothing by what its journal has lost.
         (Event::Cancelled { .. }, _) => Purpose::End,
@@ -303,13 +322,13 @@ fn verb(
 }
 
 /// Hands a verb to the drive that is under way, or does it without one.
-fn told_or_done(engine: &Engine, root: &Path, name: &str, event: Event) -> Answer {
-    if let Some(drive) = running(engine, root)
+fn told_or_done(engine: &Engine, root: &Path, name: &str, event: Event, whom: Whom) -> Answer {
+    if let Some(drive) = whom.driven(engine, root)?
         && let Some(answer) = told(&drive, &event)
     {
         return answer.map(|()| json!({ "run_id": drive.run_id })).map_err(Refusal::from);
     }
-    verb(engine, root, name, event, None, None)
+    verb(engine, root, name, event, None, whom)
 }
 
 /// What a drive answers to a verb; nothing where it has ended, or cannot write it down.
@@ -327,17 +346,6 @@ fn told(drive: &Handle, event: &Event) -> Option<Result<(), machine::Refusal>> {
 fn started(engine: &Engine, root: &Path, handle: Handle, others: usize) -> Answer {
     let handle = engine.keep(root, handle);
     Ok(json!({ "run_id": handle.run_id, "others": others, "state": handle.shared.head()["state"] }))
-}
-
-/// The run of this id, which becomes the current one, or that one.
-fn named(engine: &Engine, root: &Path, run_id: Option<String>, taking: &Taking) -> Result<String, Refusal> {
-    let Some(run_id) = run_id else { return which::current(engine, root, taking) };
-    which::make_way(engine, root)?;
-    Ok(run_id)
-}
-
-fn running(engine: &Engine, root: &Path) -> Option<Arc<Handle>> {
-    engine.drive(root).filter(|drive| !drive.is_over())
 }
 
 /// Refuses while this editor drives a run of the project; one that is just ending is waited for.

@@ -1,6 +1,7 @@
 //! Operations that show: status, review, diff, output, runs, why, health.
 
 use super::declarations::Root;
+use super::identify::identified;
 use super::ops::Reply;
 use super::{Engine, PROTOCOL, Refusal, which};
 use crate::driver::open::Opened;
@@ -67,11 +68,12 @@ pub struct Health {
 /// The run that this editor drives, else the one that `squad.json` names, as the disk has it. Null for none.
 pub fn status(engine: &Engine, request: &OfRun) -> Result<Reply, Refusal> {
     let root = &request.root;
-    let asked = |run_id: &String| request.run_id.as_ref().is_none_or(|asked| asked == run_id);
-    if let Some(drive) = engine.drive(root).filter(|drive| !drive.is_over() && asked(&drive.run_id)) {
+    let asked = request.run_id.as_deref().map(|given| identified(root, given)).transpose()?;
+    let is_asked = |run_id: &String| asked.as_ref().is_none_or(|asked| asked == run_id);
+    if let Some(drive) = engine.drive(root).filter(|drive| !drive.is_over() && is_asked(&drive.run_id)) {
         return Ok(Reply::Text(drive.shared.text()));
     }
-    match opened(engine, root, request.run_id.as_deref()) {
+    match opened(engine, root, asked.as_deref()) {
         Ok(opened) => {
             if lease::holder(root).is_none() {
                 unwritten::look(root, &engine.unwritten, || engine.host());
@@ -110,7 +112,7 @@ fn view(root: &Path, mut opened: Opened) -> Value {
 
 /// The run asked for, or the one that is shown without asking.
 fn opened(engine: &Engine, root: &Path, run_id: Option<&str>) -> Result<Arc<Opened>, Refusal> {
-    let run_id = run_id.map_or_else(|| which::shown(engine, root), |run_id| Ok(run_id.to_owned()))?;
+    let run_id = run_id.map_or_else(|| which::shown(engine, root), |given| identified(root, given))?;
     Ok(engine.readings.open(root, &run_id, &engine.keys())?)
 }
 

@@ -1,6 +1,7 @@
 //! Which run a verb is about (SPEC section 7), and other tools' `squad.json` taken over.
 
 use super::adoption::{Taking, adopt, over};
+use super::identify::{begins, identified};
 use super::{Engine, Refusal};
 use crate::check::is_kebab;
 use crate::driver::open::Opened;
@@ -40,6 +41,11 @@ fn standing(engine: &Engine, root: &Path) -> Result<Standing, SquadError> {
     })
 }
 
+/// Whether another tool says which run there is.
+pub fn is_anothers(engine: &Engine, root: &Path) -> bool {
+    matches!(standing(engine, root), Ok(Standing::Foreign(_)))
+}
+
 fn is_gone(root: &Path, squad: &Squad) -> bool {
     let dir = squad.run_id.as_ref().and_then(|run_id| RunDir::of(root, run_id).ok());
     dir.is_some_and(|dir| !dir.door().is_dir(dir.path()))
@@ -71,28 +77,15 @@ pub fn shown(engine: &Engine, root: &Path) -> Result<String, Refusal> {
 }
 
 /// The run that `resume WHICH` means, and how many other unfinished ones of that name there are.
-pub fn named(
-    engine: &Engine,
-    root: &Path,
-    which: Option<&str>,
-    taking: &Taking,
-) -> Result<(String, usize), Refusal> {
-    let Some(which) = which.filter(|which| !which.is_empty()) else {
-        return current(engine, root, taking).map(|run_id| (run_id, 0));
-    };
+pub fn named(engine: &Engine, root: &Path, which: &str, taking: &Taking) -> Result<(String, usize), Refusal> {
     let all = summaries(engine, root);
     // A run's folder may be called anything; a superpower's name comes first.
     let named = all.iter().any(|summary| summary.superpower == which);
-    let ids: Vec<String> = rundir::ids(root).into_iter().filter(|id| id.starts_with(which)).collect();
-    if which.len() >= 4 && !named {
-        match ids.as_slice() {
-            [only] => return Ok((only.clone(), 0)),
-            [] => {}
-            more => {
-                let message = format!("\"{which}\" is the start of {} runs; give more of it", more.len());
-                return Err(Refusal::with("ambiguous-run", message, json!({ "runs": more })));
-            }
-        }
+    if which.len() >= 4
+        && !named
+        && let Some(run_id) = begins(root, which)?
+    {
+        return Ok((run_id, 0));
     }
     let (over, unfinished): (Vec<&Summary>, Vec<&Summary>) =
         all.iter().filter(|summary| summary.superpower == which).partition(|summary| summary.over());
@@ -179,7 +172,7 @@ fn foreign(root: &Path, id: &str, place: &Place) -> Option<Summary> {
 }
 
 /// The reason that is shown of a run that is not ours.
-const FOREIGN: &str = "foreign";
+pub const FOREIGN: &str = "foreign";
 /// Runs that are not ours which are listed; a clone may bring any number along.
 const FOREIGN_LISTED: usize = 100;
 /// What is said of one that is over, as its files say.
@@ -202,9 +195,13 @@ pub fn unsound(opened: &Opened) -> Option<(&'static str, String)> {
     })
 }
 
-/// Whether the run that verbs act on lies here and is not ours, also where nobody can read it.
-pub fn is_foreign(engine: &Engine, root: &Path) -> bool {
-    let named = squad::read(root).ok().flatten().and_then(|squad| squad.run_id);
+/// Whether the run that is named, else the one that verbs act on, lies here and is not ours, also where nobody can read
+/// it.
+pub fn is_foreign(engine: &Engine, root: &Path, given: Option<&str>) -> bool {
+    let named = match given {
+        Some(given) => identified(root, given).ok(),
+        None => squad::read(root).ok().flatten().and_then(|squad| squad.run_id),
+    };
     let dir = named.and_then(|run_id| RunDir::of(root, &run_id).ok());
     dir.is_some_and(|dir| {
         let keys = engine.keys();

@@ -47,6 +47,27 @@ impl Summary {
     pub fn over(&self) -> bool {
         matches!(self.state.as_str(), "complete" | "cancelled" | "rejected")
     }
+
+    /// Whether somebody drives it.
+    pub fn running(&self) -> bool {
+        self.state == "running"
+    }
+
+    /// Whether it waits for a verb.
+    pub fn paused(&self) -> bool {
+        self.state == "paused"
+    }
+
+    /// Whether it waits at a gate.
+    pub fn at_gate(&self) -> bool {
+        self.paused() && self.reason.as_deref() == Some("gate")
+    }
+
+    /// Whether it waits because of a stage, which can be tried again or skipped.
+    pub fn held(&self) -> bool {
+        let stage = ["failed", "blocked", "auth", "needs-human"];
+        self.paused() && self.reason.as_deref().is_some_and(|reason| stage.contains(&reason))
+    }
 }
 
 /// A summary of ours, read back.

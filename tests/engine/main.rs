@@ -43,6 +43,7 @@ mod links;
 mod lookalike;
 mod machine;
 mod main_job;
+mod named_runs;
 mod no_retry;
 mod one_door;
 mod opencode;

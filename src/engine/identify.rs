@@ -1,0 +1,41 @@
+//! A run that is named by its id, of which a start is enough.
+
+use super::Refusal;
+use crate::driver::open::OpenError;
+use crate::store::rundir::{self, RunDir};
+use crate::store::squad;
+use serde_json::json;
+use std::path::Path;
+
+/// Runs that a refusal lists.
+pub const LISTED: usize = 10;
+
+/// The run of this id, or of this start of one.
+pub fn identified(root: &Path, given: &str) -> Result<String, Refusal> {
+    let dir = RunDir::of(root, given).map_err(OpenError::from)?;
+    let is_current =
+        || squad::read(root).ok().flatten().and_then(|squad| squad.run_id).as_deref() == Some(given);
+    // Of one whose files are gone it is said what can be done.
+    if dir.door().is_dir(dir.path()) || is_current() {
+        return Ok(given.to_owned());
+    }
+    begins(root, given)?.ok_or_else(|| {
+        Refusal::new(
+            "unknown-run",
+            format!("no run \"{given}\" in this project; :Superpower runs lists them"),
+        )
+    })
+}
+
+/// The run whose id begins so, if it is one alone.
+pub fn begins(root: &Path, start: &str) -> Result<Option<String>, Refusal> {
+    let mut ids: Vec<String> = rundir::ids(root).into_iter().filter(|id| id.starts_with(start)).collect();
+    if ids.len() > 1 {
+        let shown = ids.iter().take(LISTED).map(String::as_str).collect::<Vec<_>>().join(", ");
+        let more = if ids.len() > LISTED { ", …" } else { "" };
+        let message =
+            format!("\"{start}\" is the start of {} runs; give more of the id: {shown}{more}", ids.len());
+        return Err(Refusal::with("ambiguous-run", message, json!({ "runs": ids })));
+    }
+    Ok(ids.pop())
+}

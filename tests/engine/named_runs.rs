@@ -1,0 +1,125 @@
+//! A verb that names its run acts on that one, whichever the project is at.
+
+use crate::world::World;
+use serde_json::{Value, json};
+
+const ONE: &str = "stages:\n  - {agent: writer, description: Write, max_attempts: 1}\n  - {agent: printer, description: Print}\n";
+const GATED: &str =
+    "stages:\n  - {agent: writer, description: Write}\n  - {gate: human-approval, description: Look}\n";
+
+/// Starts two runs, both of which pause.
+fn two(world: &World, body: &str) -> (String, String) {
+    world.declare("one", body);
+    let first = world.run("one", json!({}));
+    world.settled();
+    let second = world.run("one", json!({}));
+    world.settled();
+    (first, second)
+}
+
+/// How a run ended, or why it is paused.
+fn of(world: &World, run_id: &str) -> Value {
+    let runs = world.ok("runs", json!({}));
+    let run = runs.as_array().unwrap().iter().find(|run| run["run_id"] == run_id).unwrap().clone();
+    if run["state"] == "paused" { run["reason"].clone() } else { run["state"].clone() }
+}
+
+#[test]
+fn each_verb_acts_on_the_run_that_it_names() {
+    let failing = || {
+        let world = World::new();
+        world.hook("exit 1");
+        let runs = two(&world, ONE);
+        world.hook("echo fine");
+        (world, runs)
+    };
+    for (verb, state) in
+        [("retry", "complete"), ("skip", "complete"), ("resume", "complete"), ("cancel", "cancelled")]
+    {
+        let (world, (first, second)) = failing();
+        assert_eq!(world.ok(verb, json!({ "run_id": first }))["run_id"], json!(first), "{verb}");
+        assert_eq!(world.settled()["run_id"], json!(first), "{verb}");
+        assert_eq!((of(&world, &first), of(&world, &second)), (json!(state), json!("failed")), "{verb}");
+    }
+    let (world, (first, _)) = failing();
+    let message = world.refused("pause", json!({ "run_id": first }), "not-now");
+    assert!(message.contains("paused"), "{message}");
+    assert_eq!(world.ok("why", json!({ "run_id": first }))["stage"], 1);
+}
+
+#[test]
+fn a_start_of_an_id_is_enough_where_it_is_one_runs_alone() {
+    let world = World::new();
+    let (first, second) = two(&world, GATED);
+    let differs = first.bytes().zip(second.bytes()).position(|(one, other)| one != other).unwrap();
+    let message = world.refused("cancel", json!({ "run_id": first[..differs] }), "ambiguous-run");
+    assert!(message.contains(&first) && message.contains(&second), "{message}");
+    let start = &first[..=differs];
+    assert_eq!(world.ok("status", json!({ "run_id": start }))["run_id"], json!(first));
+    world.ok("decide", json!({ "decision": "approve", "run_id": start }));
+    world.settled();
+    assert_eq!((of(&world, &first), of(&world, &second)), (json!("complete"), json!("gate")));
+}
+
+#[test]
+fn an_id_that_no_run_has_is_refused_by_every_verb() {
+    let world = World::new();
+    two(&world, GATED);
+    for verb in ["resume", "retry", "skip", "pause", "cancel", "status", "review", "why"] {
+        let message = world.refused(verb, json!({ "run_id": "0000" }), "unknown-run");
+        assert_eq!(message, "no run \"0000\" in this project; :Superpower runs lists them", "{verb}");
+    }
+    world.refused("decide", json!({ "decision": "approve", "run_id": "0000" }), "unknown-run");
+    world.refused("resume", json!({ "which": "one", "run_id": "0000" }), "bad-request");
+}
+
+#[test]
+fn a_verb_for_another_run_than_the_one_that_is_driven_does_not_reach_that() {
+    let world = World::new();
+    let (first, _) = two(&world, GATED);
+    world.hook("while [ ! -e on ]; do sleep 0.02; done; echo done");
+    let third = world.run("one", json!({}));
+    for verb in ["pause", "cancel", "skip"] {
+        world.refused(verb, json!({ "run_id": first }), "running");
+    }
+    assert_eq!(world.ok("cancel", json!({ "run_id": third }))["run_id"], json!(third));
+    world.settled();
+    assert_eq!((of(&world, &third), of(&world, &first)), (json!("cancelled"), json!("gate")));
+}
+
+#[test]
+fn where_nobody_has_seen_which_run_is_meant_a_verb_that_fits_several_lists_them() {
+    let world = World::new();
+    let (first, second) = two(&world, GATED);
+    for (verb, fields) in
+        [("decide", json!({ "decision": "approve" })), ("resume", json!({})), ("cancel", json!({}))]
+    {
+        let mut fields = fields;
+        fields["only"] = json!(true);
+        let message = world.refused(verb, fields, "several-runs");
+        assert!(message.starts_with("2 runs fit; name one as the first word:\n  run="), "{message}");
+        assert!(
+            message.contains(&format!("run={first}")) && message.contains(&format!("run={second}")),
+            "{message}"
+        );
+    }
+    // No run fits a retry, so that the current one says why it does not.
+    world.refused("retry", json!({ "only": true }), "not-now");
+    world.ok("decide", json!({ "decision": "reject", "run_id": first, "only": true }));
+    world.settled();
+    world.ok("resume", json!({ "run_id": second, "only": true }));
+    world.settled();
+    world.ok("decide", json!({ "decision": "approve", "only": true }));
+    world.settled();
+    assert_eq!((of(&world, &first), of(&world, &second)), (json!("rejected"), json!("complete")));
+}
+
+#[test]
+fn a_lost_or_foreign_run_is_ended_by_its_id() {
+    let world = World::new();
+    let (first, second) = two(&world, GATED);
+    world.write(&format!(".claude/state/runs/{first}/journal.jsonl"), "not a journal\n");
+    let answer = world.ok("cancel", json!({ "run_id": first }));
+    assert_eq!((&answer["run_id"], &answer["state"]), (&json!(first), &json!("cancelled")));
+    assert_eq!(of(&world, &second), json!("gate"));
+}
