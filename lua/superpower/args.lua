@@ -79,6 +79,19 @@ function M.comment(rest)
   return rest
 end
 
+--- Takes a leading `run=ID` off a text. A comment that begins so is quoted.
+---@param rest string
+---@return string? run_id, string rest, string? err
+function M.run(rest)
+  local run_id, after = rest:match("^run=(%S*)%s*(.*)$")
+  if run_id == "" then
+    return nil,
+      rest,
+      'run= needs the id of a run, or its start; :Superpower runs lists them; quote a comment that begins with "run="'
+  end
+  return run_id, after or rest
+end
+
 --- Takes a leading `answer=…` off a text.
 ---@param rest string
 ---@return string? answer, string rest

@@ -7,8 +7,9 @@ local M = {}
 ---@class superpower.SubCommand
 ---@field desc string
 ---@field usage? string
----@field impl fun(rest: string, bang: boolean)
----@field complete? fun(words: string[], lead: string): string[]
+---@field impl fun(rest: string, bang: boolean, run_id?: string)
+---@field complete? fun(words: string[], lead: string, run_id?: string): string[]
+---@field of_run? superpower.OfRun it acts on a run, and takes `run=ID` as its first word; which runs complete
 ---@field bang? boolean
 ---@field bare? boolean it takes nothing
 
@@ -57,10 +58,17 @@ local function dispatch(name, rest, bang)
   if bang and not sub.bang then
     return wrong(('"%s" has no bang'):format(name), true)
   end
+  local run_id, problem
+  if sub.of_run then
+    run_id, rest, problem = args.run(rest)
+    if problem then
+      return wrong(problem, bang)
+    end
+  end
   if sub.bare and rest ~= "" then
     return wrong(('%s takes nothing, got "%s"'):format(name, rest), bang)
   end
-  sub.impl(rest, bang)
+  sub.impl(rest, bang, run_id)
 end
 
 ---@param opts { args: string, bang: boolean }
@@ -75,10 +83,11 @@ function M.execute(opts)
   dispatch(name, rest, opts.bang)
 end
 
---- A verb without arguments, for mappings.
+--- A verb, for mappings and windows.
 ---@param name string
-function M.verb(name)
-  dispatch(name, "", false)
+---@param rest? string
+function M.verb(name, rest)
+  dispatch(name, rest or "", false)
 end
 
 --- Completes what stands before the cursor.
@@ -99,13 +108,20 @@ function M.complete(lead, line, pos)
   else
     local sub = table_of()[name]
     local words = sub and args.words(after)
-    if not sub or not sub.complete or not words then
+    if not sub or not words then
       return {}
     end
     if lead ~= "" and words[#words] == lead then
       table.remove(words)
     end
-    found = sub.complete(words, lead)
+    local run_id ---@type string?
+    if sub.of_run and words[1] and vim.startswith(words[1], "run=") then
+      run_id = table.remove(words, 1):sub(5)
+    end
+    found = sub.complete and vim.list_slice(sub.complete(words, lead, run_id)) or {}
+    if sub.of_run and #words == 0 and not run_id then
+      vim.list_extend(found, require("superpower.complete").of_run(sub.of_run, lead))
+    end
   end
   return vim.tbl_filter(function(word)
     return vim.startswith(word, lead)

@@ -79,11 +79,52 @@ function M.name(words)
   return #words == 0 and M.names() or {}
 end
 
----@param words string[]
+---@alias superpower.OfRun "any"|"gate"|"held"|"paused"|"running"|"unfinished" the runs that a verb fits
+
+local stages = { failed = true, blocked = true, auth = true, ["needs-human"] = true }
+
+---@type table<superpower.OfRun, fun(run: table): boolean>
+local fits = {
+  any = function()
+    return true
+  end,
+  gate = function(run)
+    return run.state == "paused" and run.reason == "gate"
+  end,
+  held = function(run)
+    return run.state == "running" or (run.state == "paused" and stages[run.reason] == true)
+  end,
+  paused = function(run)
+    return run.state == "paused"
+  end,
+  running = function(run)
+    return run.state == "running"
+  end,
+  unfinished = function(run)
+    return run.state == "paused" or run.state == "running"
+  end,
+}
+
+--- `run=`, and behind it the ids of the runs that the verb fits.
+---@param which superpower.OfRun
+---@param lead string
 ---@return string[]
-function M.resume(words)
+function M.of_run(which, lead)
+  if not vim.startswith(lead, "run=") then
+    return { "run=" }
+  end
+  return vim.tbl_map(function(run)
+    return "run=" .. run.run_id
+  end, vim.tbl_filter(fits[which], ask("runs", {})))
+end
+
+---@param words string[]
+---@param _ string
+---@param run_id? string
+---@return string[]
+function M.resume(words, _, run_id)
   local out = {}
-  if #words == 0 then
+  if #words == 0 and not run_id then
     local seen = {}
     for _, run in ipairs(ask("runs", {})) do
       if run.state == "paused" or run.state == "running" then
@@ -111,13 +152,20 @@ function M.approve(words)
 end
 
 ---@param words string[]
+---@param _ string
+---@param run_id? string
 ---@return string[]
-function M.why(words)
+function M.why(words, _, run_id)
   if #words > 0 then
     return {}
   end
   local at = root()
-  local run = at and require("superpower.runs").get(at) or nil
+  local run = at and require("superpower.runs").get(at) or nil ---@type { total: integer }?
+  if run_id then
+    run = vim.iter(ask("runs", {})):find(function(other)
+      return vim.startswith(other.run_id, run_id)
+    end)
+  end
   local out = {}
   for position = 1, run and run.total or 0 do
     table.insert(out, tostring(position))

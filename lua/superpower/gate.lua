@@ -47,8 +47,7 @@ local function newest(root, run_id)
   if now and now.run_id == run_id then
     return now
   end
-  local run = require("superpower.session").call("status", { root = root, run_id = run_id })
-  return run ~= vim.NIL and run or nil
+  return (require("superpower.session").status(root, run_id))
 end
 
 --- Decides the gate that is named; its window, if it is open, closes.
@@ -160,13 +159,14 @@ local function none(root, run)
   require("superpower.notify").info(require("superpower.ui.text").line(words))
 end
 
---- Opens the waiting gate of a project, because the user asked for it.
+--- Opens the waiting gate of a project, or of a run that is named, because the user asked for it.
 ---@param root string
----@param quiet? boolean say nothing where none waits
-function M.open(root, quiet)
+---@param opts? { quiet?: boolean, run_id?: string } quiet: say nothing where none waits
+function M.open(root, opts)
   local notify, session = require("superpower.notify"), require("superpower.session")
-  local run, err = session.status(root)
-  if shown and shown.root == root and (not run or run.run_id ~= shown.run_id) then
+  local run_id = opts and opts.run_id
+  local run, err = session.status(root, run_id)
+  if not run_id and shown and shown.root == root and (not run or run.run_id ~= shown.run_id) then
     -- Somebody has begun another run: the gate that this editor shows is asked for still.
     local other = newest(root, shown.run_id)
     run = other and other.gate and other or run
@@ -174,7 +174,7 @@ function M.open(root, quiet)
   if err then
     return notify.fault(err)
   elseif not run or not run.gate then
-    return quiet or none(root, run)
+    return opts and opts.quiet or none(root, run)
   end
   runs.show(root)
   local function focus()

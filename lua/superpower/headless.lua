@@ -228,6 +228,9 @@ function M.drive(verb, op, fields)
   if not fields.root then
     fields.root, err = session.project()
   end
+  if op ~= "run" then
+    fields.only = true -- nobody here has seen which one is meant
+  end
   if not err then
     value, err = session.call(op, fields)
   end

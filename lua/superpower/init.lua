@@ -48,32 +48,60 @@ function M.run(name, opts, callback)
   require("superpower.verbs").run(name, opts, callback)
 end
 
----@param name? string a superpower's name or a run's id; also `resume(callback)`
+--- The options and the callback of a verb that may be called with the callback alone.
+---@param opts any
+---@param callback any
+---@return any opts, any callback
+local function shifted(opts, callback)
+  if type(opts) == "function" then
+    return nil, opts
+  end
+  return opts, callback
+end
+
+--- Whether these name a run as they may.
+---@param opts any
+---@param callback any
+---@return boolean
+local function names_run(opts, callback)
+  return fits(callback, {
+    opts = { opts, "table" },
+    run_id = { type(opts) == "table" and opts.run_id or nil, "string" },
+  })
+end
+
+---@param name? string|{ run_id: string } a superpower's name or a run's id; also `resume(callback)`
 ---@param callback? superpower.Callback value: `{ run_id, state, others }`
 function M.resume(name, callback)
-  if type(name) == "function" then
-    name, callback = nil, name
-  end
-  if not fits(callback, { which = { name, "string" } }) then
+  name, callback = shifted(name, callback)
+  local opts = type(name) == "table" and name or {}
+  if type(name) == "table" then
+    if not names_run(opts, callback) then
+      return
+    end
+    name = nil
+  elseif not fits(callback, { which = { name, "string" } }) then
     return
   end
-  require("superpower.verbs").resume(name, {}, callback)
+  require("superpower.verbs").resume(name, { run_id = opts.run_id }, callback)
 end
 
+---@param opts? { run_id?: string } also `pause(callback)`
 ---@param callback? superpower.Callback
-function M.pause(callback)
-  if not fits(callback, {}) then
-    return
+function M.pause(opts, callback)
+  opts, callback = shifted(opts, callback)
+  if names_run(opts, callback) then
+    require("superpower.verbs").pause(opts, callback)
   end
-  require("superpower.verbs").pause(callback)
 end
 
+---@param opts? { run_id?: string } also `cancel(callback)`
 ---@param callback? superpower.Callback
-function M.cancel(callback)
-  if not fits(callback, {}) then
-    return
+function M.cancel(opts, callback)
+  opts, callback = shifted(opts, callback)
+  if names_run(opts, callback) then
+    require("superpower.verbs").cancel(opts, callback)
   end
-  require("superpower.verbs").cancel(callback)
 end
 
 --- Decides the gate that is named; without `run_id` and `gate`, the one that this editor last showed, else the one that waits.
@@ -99,21 +127,22 @@ function M.decide(opts, callback)
   end
 end
 
----@param opts? { comment?: string }
+---@param opts? { comment?: string, run_id?: string } also `retry(callback)`
 ---@param callback? superpower.Callback
 function M.retry(opts, callback)
-  if not fits(callback, { opts = { opts, "table" } }) then
-    return
+  opts, callback = shifted(opts, callback)
+  if names_run(opts, callback) then
+    require("superpower.verbs").retry(opts, callback)
   end
-  require("superpower.verbs").retry(opts, callback)
 end
 
+---@param opts? { run_id?: string } also `skip(callback)`
 ---@param callback? superpower.Callback
-function M.skip(callback)
-  if not fits(callback, {}) then
-    return
+function M.skip(opts, callback)
+  opts, callback = shifted(opts, callback)
+  if names_run(opts, callback) then
+    require("superpower.verbs").skip(opts, callback)
   end
-  require("superpower.verbs").skip(callback)
 end
 
 ---@param op string
@@ -143,12 +172,18 @@ function M.plan(name, inputs)
   return in_project("plan", { name = name, inputs = inputs or {} })
 end
 
---- The run that this editor drives or shows, else the project's, or nil.
----@return superpower.Snapshot?
-function M.status()
+--- The run that is named, else the one that this editor drives or shows, else the project's, or nil.
+---@param opts? { run_id?: string }
+---@return superpower.Snapshot? run, superpower.Fault? err
+function M.status(opts)
+  local run_id = type(opts) == "table" and opts.run_id or nil
   local session = require("superpower.session")
-  local root = session.root()
-  return root and session.status(root) or nil
+  local root, err = session.root(run_id)
+  if not root then
+    return nil, run_id and err or nil
+  end
+  local run, fault = session.status(root, run_id)
+  return run, run_id and fault or nil
 end
 
 --- A short string for a status line; empty where nothing runs or waits.

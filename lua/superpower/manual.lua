@@ -98,15 +98,17 @@ local function show(this)
   })
 end
 
---- Opens the stage of this project that waits to be carried out by hand. Says whether there is one.
+--- Opens the stage of this project, or of a run of it, that waits to be carried out by hand. Says whether there is one.
 ---@param root string
+---@param run_id? string
 ---@return boolean
-function M.open(root)
+function M.open(root, run_id)
   local this = waiting[root]
-  if this then
-    show(this)
+  if not this or (run_id and this.run_id ~= run_id) then
+    return false
   end
-  return this ~= nil
+  show(this)
+  return true
 end
 
 --- The stage of this project that waits to be carried out by hand.

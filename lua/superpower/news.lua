@@ -12,7 +12,7 @@ local next_step = {
   trust = ":Superpower resume shows it and asks.",
 }
 
-local halted = {} ---@type table<string, superpower.PausedEvent> by root, until the snapshot has the words for it
+local halted = {} ---@type table<string, superpower.PausedEvent> by run, until the snapshot has the words for it
 
 ---@class superpower.PausedEvent
 ---@field root string
@@ -43,7 +43,7 @@ end
 
 ---@param event superpower.PausedEvent
 function M.paused(event)
-  halted[event.root] = event
+  halted[event.run_id] = event
   local run = require("superpower.runs").get(event.root)
   if run then
     M.follow(run)
@@ -53,9 +53,9 @@ end
 --- The snapshot that belongs to a halt has come.
 ---@param run superpower.Snapshot
 function M.follow(run)
-  local event = halted[run.root]
-  if event and run.run_id == event.run_id and run.state == "paused" then
-    halted[run.root] = nil
+  local event = halted[run.run_id]
+  if event and run.state == "paused" then
+    halted[run.run_id] = nil
     say(event)
   end
 end

@@ -196,9 +196,20 @@ show_next = function(forced)
   return true
 end
 
---- Opens the first request that waits. Says whether there was one.
+--- Opens the first request that waits, or the first of a run, or this one. Says whether there was one.
+---@param which? { run_id?: string, id?: string }
 ---@return boolean
-function M.open()
+function M.open(which)
+  local asked = which
+    and vim.iter(queue):find(function(request)
+      return which.id == request.id or which.run_id == request.run_id
+    end)
+  if which and not asked then
+    return false
+  elseif asked and not (window and window:is_open()) then
+    drop(asked.id)
+    table.insert(queue, 1, asked)
+  end
   return show_next(true)
 end
 

@@ -113,6 +113,17 @@ function M.root()
   return shown
 end
 
+--- The root of a run that is known here, by its id or a start of it.
+---@param run_id string
+---@return string?
+function M.root_of(run_id)
+  for root, run in pairs(snapshots) do
+    if vim.startswith(run.run_id, run_id) then
+      return root
+    end
+  end
+end
+
 ---@return table<string, superpower.Snapshot>
 function M.all()
   return snapshots

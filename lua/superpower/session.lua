@@ -79,10 +79,16 @@ function M.project()
   return value.root
 end
 
---- The root that a verb without a name acts on: of the run that this editor drives or shows, else of the buffer.
+--- The root that a verb acts on: of the run that it names, where that is known here; else of the run that this editor
+--- drives or shows, else of the buffer.
+---@param run_id? string
 ---@return string? root, superpower.Fault? err
-function M.root()
+function M.root(run_id)
   local runs = require("superpower.runs")
+  local known = run_id and runs.root_of(run_id)
+  if known then
+    return known
+  end
   local shown = runs.get()
   if shown and (shown.state == "running" or shown.state == "paused") then
     return shown.root

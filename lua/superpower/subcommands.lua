@@ -6,9 +6,10 @@ local notify = require("superpower.notify")
 ---@type table<string, superpower.SubCommand>
 local M = {}
 
+---@param run_id? string
 ---@return string? root
-local function here()
-  local root, err = require("superpower.session").root()
+local function here(run_id)
+  local root, err = require("superpower.session").root(run_id)
   if not root then
     notify.fault(assert(err))
   end
@@ -82,10 +83,11 @@ M.run = {
 
 M.resume = {
   desc = "go on with a paused run",
-  usage = "[NAME|RUN_ID] [key=value …] [answer=old|new|go-on|look-again|adopt|trust]",
+  usage = "[run=ID|NAME|RUN_ID] [key=value …] [answer=old|new|go-on|look-again|adopt|trust]",
   bang = true,
+  of_run = "unfinished",
   complete = complete.resume,
-  impl = function(rest, bang)
+  impl = function(rest, bang, run_id)
     local words, err = args.words(rest)
     if not words then
       return refuse(assert(err), bang)
@@ -94,8 +96,8 @@ M.resume = {
     if words[1] and not words[1]:find("=", 1, true) then
       which = table.remove(words, 1)
     end
-    for _, word in ipairs(words) do
-      if not word:find("=", 1, true) then
+    for _, word in ipairs(run_id and which and { which } or words) do
+      if not word:find("=", 1, true) or (which and run_id) then
         return refuse(('resume takes one run, not also "%s"'):format(word), bang)
       end
     end
@@ -105,7 +107,7 @@ M.resume = {
     end
     local answer = inputs.answer
     inputs.answer = nil
-    local fields = { answer = answer, inputs = next(inputs) and inputs or nil }
+    local fields = { answer = answer, inputs = next(inputs) and inputs or nil, run_id = run_id }
     if bang then
       require("superpower.headless").drive("resume", "resume", vim.tbl_extend("force", fields, { which = which }))
     else
@@ -114,26 +116,30 @@ M.resume = {
   end,
 }
 
---- Verbs that take nothing.
-for verb, desc in pairs({
-  pause = "pause at the next boundary",
-  cancel = "end the run, its agent and all that it started",
-  skip = "skip the action of a stage that failed, asks, or is done by hand; its own gate still asks",
-}) do
+--- Verbs that take nothing but their run.
+---@type table<string, { [1]: string, [2]: superpower.OfRun }>
+local plain = {
+  pause = { "pause at the next boundary", "running" },
+  cancel = { "end the run, its agent and all that it started", "unfinished" },
+  skip = { "skip the action of a stage that failed, asks, or is done by hand; its own gate still asks", "held" },
+}
+for verb, about in pairs(plain) do
   M[verb] = {
-    desc = desc,
+    desc = about[1],
+    usage = "[run=ID]",
     bang = true,
-    impl = function(rest, bang)
+    of_run = about[2],
+    impl = function(rest, bang, run_id)
       local answer
       if verb == "skip" then
         answer, rest = args.answer(rest)
       end
       if rest ~= "" then
-        return refuse(('%s takes nothing, got "%s"'):format(verb, rest), bang)
+        return refuse(('%s takes nothing but run=ID, got "%s"'):format(verb, rest), bang)
       elseif bang then
-        require("superpower.headless").drive(verb, verb, { answer = answer })
+        require("superpower.headless").drive(verb, verb, { answer = answer, run_id = run_id })
       else
-        require("superpower.verbs")[verb](say)
+        require("superpower.verbs")[verb]({ run_id = run_id }, say)
       end
     end,
   }
@@ -141,16 +147,17 @@ end
 
 M.retry = {
   desc = "try the stage again, with a comment or an answer for its agent",
-  usage = "[comment]",
+  usage = "[run=ID] [comment]",
   bang = true,
-  impl = function(rest, bang)
+  of_run = "held",
+  impl = function(rest, bang, run_id)
     local answer, said = args.answer(rest)
     local comment = args.comment(said)
     if bang then
-      local fields = { comment = comment ~= "" and comment or nil, answer = answer }
+      local fields = { comment = comment ~= "" and comment or nil, answer = answer, run_id = run_id }
       require("superpower.headless").drive("retry", "retry", fields)
     else
-      require("superpower.verbs").retry({ comment = comment }, say)
+      require("superpower.verbs").retry({ comment = comment, run_id = run_id }, say)
     end
   end,
 }
@@ -161,10 +168,11 @@ M.retry = {
 local function decision(verb, desc, usage)
   M[verb] = {
     desc = desc,
-    usage = usage,
+    usage = "[run=ID] " .. usage,
     bang = true,
+    of_run = "gate",
     complete = verb == "approve" and complete.approve or nil,
-    impl = function(rest, bang)
+    impl = function(rest, bang, run_id)
       local answer
       if verb == "approve" then
         answer, rest = args.answer(rest)
@@ -175,13 +183,14 @@ local function decision(verb, desc, usage)
       end
       local fields = { decision = verb, comment = comment ~= "" and comment or nil, answer = answer }
       if bang then
+        fields.run_id = run_id
         return require("superpower.headless").drive(verb, "decide", fields)
       end
       local shown = require("superpower.gate").shown()
-      if not shown then
-        local root = here()
+      if not shown or (run_id and not vim.startswith(shown.run_id, run_id)) then
+        local root = here(run_id)
         if root then
-          require("superpower.gate").open(root)
+          require("superpower.gate").open(root, { run_id = run_id })
         end
         return
       end
@@ -195,42 +204,28 @@ decision("reject", "reject the run at the gate that was last shown", "[comment]"
 
 M.gate = {
   desc = "open what waits: a gate, a permission, a question, a stage done by hand",
+  usage = "[run=ID]",
   bare = true,
-  impl = function()
-    if require("superpower.permission").open() then
+  of_run = "unfinished",
+  impl = function(_, _, run_id)
+    if not run_id and require("superpower.permission").open() then
       return
     end
-    local root = here()
-    if root and not require("superpower.manual").open(root) then
-      require("superpower.gate").open(root)
+    local root = here(run_id)
+    if not root then
+      return
     end
-  end,
-}
-
-M.progress = {
-  desc = "show or hide the progress window",
-  bare = true,
-  impl = function()
-    local progress = require("superpower.ui.progress")
-    if progress.is_open() then
-      return progress.close()
+    local manual = require("superpower.manual")
+    if run_id then
+      local run, err = require("superpower.session").status(root, run_id)
+      if not run then
+        return say(err)
+      end
+      run_id = run.run_id
     end
-    local root = here()
-    if root and require("superpower.session").status(root) then
-      progress.open(root)
-    elseif root then
-      notify.info("no run to show in this project")
-    end
-  end,
-}
-
-M.log = {
-  desc = "the run's log",
-  bare = true,
-  impl = function()
-    local root = here()
-    if root then
-      require("superpower.ui.log").open(root)
+    local asked = run_id and require("superpower.permission").open({ run_id = run_id })
+    if not asked and not manual.open(root, run_id) then
+      require("superpower.gate").open(root, { run_id = run_id })
     end
   end,
 }

@@ -33,14 +33,18 @@ local function then_show(root, callback)
   end
 end
 
---- The root given, or the one that a verb without a name acts on.
----@param root string?
+---@class superpower.Named
+---@field run_id? string the run, by its id or a start of it; else the one that verbs without a name act on
+---@field root? string
+
+--- The root given, or the one that the verb acts on.
+---@param opts superpower.Named
 ---@param callback superpower.Callback
 ---@return string?
-local function at(root, callback)
-  local err
+local function at(opts, callback)
+  local root, err = opts.root, nil
   if not root then
-    root, err = session.root()
+    root, err = session.root(opts.run_id)
   end
   if not root then
     callback(err, nil)
@@ -79,12 +83,12 @@ function M.run(name, opts, callback)
 end
 
 ---@param which string?
----@param opts? { root?: string, answer?: string, inputs?: table<string, any> }
+---@param opts? { root?: string, run_id?: string, answer?: string, inputs?: table<string, any> }
 ---@param callback? superpower.Callback
 function M.resume(which, opts, callback)
   opts = opts or {}
   local done = or_say(callback)
-  local root = at(opts.root, done)
+  local root = at(opts, done)
   if not root then
     return
   end
@@ -94,7 +98,7 @@ function M.resume(which, opts, callback)
     end
     flow.call(
       "resume",
-      { root = root, which = which, answer = opts.answer, inputs = opts.inputs },
+      { root = root, which = which, run_id = opts.run_id, answer = opts.answer, inputs = opts.inputs },
       then_show(root, function(err, value)
         done(err, value)
         if not err and not require("superpower.notify").headless() then
@@ -104,7 +108,7 @@ function M.resume(which, opts, callback)
             )
           end
           if value.state == "paused" then
-            require("superpower.gate").open(root, true)
+            require("superpower.gate").open(root, { quiet = true, run_id = value.run_id })
           end
         end
       end)
@@ -118,22 +122,25 @@ end
 ---@param shows? boolean
 local function plain(op, fields, callback, shows)
   local done = or_say(callback)
-  local root = at(fields.root, done)
+  local root = at(fields, done)
   if root then
     fields.root = root
     flow.call(op, fields, shows and then_show(root, done) or done)
   end
 end
 
+---@param opts? superpower.Named
 ---@param callback? superpower.Callback
-function M.pause(callback)
-  plain("pause", {}, callback)
+function M.pause(opts, callback)
+  opts = opts or {}
+  plain("pause", { root = opts.root, run_id = opts.run_id }, callback)
 end
 
+---@param opts? superpower.Named
 ---@param callback? superpower.Callback
----@param root? string
-function M.cancel(callback, root)
-  plain("cancel", { root = root }, callback)
+function M.cancel(opts, callback)
+  opts = opts or {}
+  plain("cancel", { root = opts.root, run_id = opts.run_id }, callback)
 end
 
 ---@param opts? { comment?: string, root?: string, run_id?: string }
@@ -144,9 +151,11 @@ function M.retry(opts, callback)
   plain("retry", { comment = comment, root = opts.root, run_id = opts.run_id }, callback, true)
 end
 
+---@param opts? superpower.Named
 ---@param callback? superpower.Callback
-function M.skip(callback)
-  plain("skip", {}, callback, true)
+function M.skip(opts, callback)
+  opts = opts or {}
+  plain("skip", { root = opts.root, run_id = opts.run_id }, callback, true)
 end
 
 ---@class superpower.Decide

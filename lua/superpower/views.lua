@@ -74,8 +74,10 @@ local function plan(rest)
 end
 
 ---@param rest string
-local function why(rest)
-  local root, err = session.root()
+---@param _ boolean
+---@param run_id? string
+local function why(rest, _, run_id)
+  local root, err = session.root(run_id)
   if not root then
     return notify.fault(assert(err))
   end
@@ -86,7 +88,7 @@ local function why(rest)
       return notify.error(('why takes a stage\'s number, got "%s"'):format(rest))
     end
   end
-  require("superpower.ui.why").open(root, stage)
+  require("superpower.ui.why").open(root, stage, run_id)
 end
 
 ---@param rest string
@@ -117,10 +119,15 @@ local function edit(rest)
   end
 end
 
-local function runs()
-  local root, err = session.root()
+---@param _ string
+---@param _bang boolean
+---@param run_id? string
+local function runs(_, _bang, run_id)
+  local root, err = session.root(run_id)
   if not root then
     return notify.fault(assert(err))
+  elseif run_id then
+    return require("superpower.ui.past").open(root, run_id)
   end
   local value, fault = session.call("runs", { root = root })
   if fault then
@@ -130,6 +137,42 @@ local function runs()
   else
     require("superpower.ui.history").open(root, value)
   end
+end
+
+--- Shows or hides the progress window; of a run that the project is not at, its stages as they are.
+---@param _ string
+---@param _bang boolean
+---@param run_id? string
+local function progress(_, _bang, run_id)
+  local window = require("superpower.ui.progress")
+  if not run_id and window.is_open() then
+    return window.close()
+  end
+  local root, err = session.root(run_id)
+  if not root then
+    return notify.fault(assert(err))
+  end
+  local current, fault = session.status(root)
+  if run_id and not (current and vim.startswith(current.run_id, run_id)) then
+    require("superpower.ui.past").open(root, run_id)
+  elseif current then
+    window.open(root)
+  elseif fault then
+    notify.fault(fault)
+  else
+    notify.info("no run to show in this project")
+  end
+end
+
+---@param _ string
+---@param _bang boolean
+---@param run_id? string
+local function log(_, _bang, run_id)
+  local root, err = session.root(run_id)
+  if not root then
+    return notify.fault(assert(err))
+  end
+  require("superpower.ui.log").open(root, run_id)
 end
 
 ---@param rest string
@@ -165,7 +208,22 @@ function M.add(subcommands)
     complete = complete.plan,
     impl = plan,
   }
-  subcommands.why = { desc = "why a stage runs or is skipped", usage = "[STAGE]", complete = complete.why, impl = why }
+  subcommands.why = {
+    desc = "why a stage runs or is skipped",
+    usage = "[run=ID] [STAGE]",
+    of_run = "any",
+    complete = complete.why,
+    impl = why,
+  }
+  subcommands.progress = {
+    desc = "show or hide the progress window",
+    usage = "[run=ID]",
+    bare = true,
+    of_run = "any",
+    impl = progress,
+  }
+  subcommands.log =
+    { desc = "the log of the project's runs, or of one", usage = "[run=ID]", bare = true, of_run = "any", impl = log }
   subcommands.check = {
     desc = "diagnostics of every declaration, into the quickfix list",
     usage = "[NAME]",
@@ -173,7 +231,13 @@ function M.add(subcommands)
     impl = check,
   }
   subcommands.edit = { desc = "open a declaration", usage = "NAME", complete = complete.name, impl = edit }
-  subcommands.runs = { desc = "the runs of this project, newest first", bare = true, impl = runs }
+  subcommands.runs = {
+    desc = "the runs of this project, newest first, or one of them",
+    usage = "[run=ID]",
+    bare = true,
+    of_run = "any",
+    impl = runs,
+  }
   subcommands.new = {
     desc = "a new declaration: blank, or from a template",
     usage = "NAME [TEMPLATE]",

@@ -4,6 +4,7 @@ use crate::check;
 use crate::diagnostic::Code;
 use crate::plan::{Inputs, Plan};
 use crate::process::Secrets;
+use crate::run::effect::Effect;
 use crate::run::event::{Event, Hidden, Record};
 use crate::run::machine;
 use crate::run::replace;
@@ -100,7 +101,7 @@ pub fn open(root: &Path, run_id: &str, keys: &Keyring) -> Result<Opened, OpenErr
     let place = Place::new(&dir, keys);
     let mut contents = journal::read(&place)?;
     let records = std::mem::take(&mut contents.records);
-    let Replayed { mut run, declaration, changed } = replay(&dir, &records)?;
+    let Replayed { mut run, declaration, changed, .. } = replay(&dir, &records)?;
     // Whatever a journal says of itself, this is where it lies.
     run_id.clone_into(&mut run.run_id);
     let hidden = match records.first().map(|record| &record.event) {
@@ -116,7 +117,15 @@ pub fn open(root: &Path, run_id: &str, keys: &Keyring) -> Result<Opened, OpenErr
     Ok(Opened { dir, place, run, contents, declaration, changed, hidden })
 }
 
+/// The lines that a run has put into the log, told anew from its journal.
+pub fn log(root: &Path, run_id: &str, keys: &Keyring) -> Result<Vec<String>, OpenError> {
+    let dir = RunDir::of(root, run_id)?;
+    let contents = journal::read(&Place::new(&dir, keys))?;
+    Ok(replay(&dir, &contents.records)?.log)
+}
+
 struct Replayed {
+    log: Vec<String>,
     run: Run,
     declaration: String,
     changed: bool,
@@ -134,7 +143,14 @@ fn replay(dir: &RunDir, records: &[Record]) -> Result<Replayed, OpenError> {
         Ok((Arc::new(plan), digest.as_ref().is_some_and(|digest| *digest != found)))
     };
     let (plan, mut changed) = kept(&declaration, digest)?;
-    let (mut run, _) = machine::start(plan, first.expect("it was matched above"));
+    let mut log = Vec::new();
+    let mut hear = |effects: Vec<Effect>| {
+        log.extend(
+            effects.into_iter().filter_map(|it| if let Effect::Log(line) = it { Some(line) } else { None }),
+        );
+    };
+    let (mut run, effects) = machine::start(plan, first.expect("it was matched above"));
+    hear(effects);
     for record in records {
         if let Event::DeclarationReplaced { declaration: name, digest, .. } = &record.event {
             let (plan, differs) = kept(name, digest)?;
@@ -143,10 +159,10 @@ fn replay(dir: &RunDir, records: &[Record]) -> Result<Replayed, OpenError> {
             changed = differs;
         } else {
             // A record that is refused now was written by a race that is over; the state stands without it.
-            let _ = machine::step(&mut run, record);
+            hear(machine::step(&mut run, record).unwrap_or_default());
         }
     }
-    Ok(Replayed { run, declaration, changed })
+    Ok(Replayed { log, run, declaration, changed })
 }
 
 /// The plan of a declaration that a run kept, and the digest of the copy. It was checked when it was kept; names that

@@ -12,6 +12,7 @@ use crate::run::event::Decision;
 use crate::run::snapshot::snapshot;
 use crate::run::state::{Done, Reason, Step, gate_id};
 use crate::store::lease;
+use crate::terminal::visible;
 use chrono::Utc;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -198,6 +199,18 @@ pub fn output(engine: &Engine, request: &Output) -> Answer {
         Part::Prompt => "prompt.md",
     };
     Ok(json!({ "path": opened.dir.attempt(launch, stage).join(file) }))
+}
+
+/// The lines of one run's log.
+pub fn log(engine: &Engine, request: &OfRun) -> Answer {
+    let run_id = match &request.run_id {
+        Some(given) => identified(&request.root, given)?,
+        None => which::shown(engine, &request.root)?,
+    };
+    let host = engine.host();
+    let lines = crate::driver::open::log(&request.root, &run_id, &engine.keys())?;
+    let shown = |line: &String| format!("[superpower] {}", visible(&host.secrets.mask(line)));
+    Ok(json!({ "run_id": run_id, "lines": lines.iter().map(shown).collect::<Vec<_>>() }))
 }
 
 /// Every run, newest first.

@@ -123,3 +123,19 @@ fn a_lost_or_foreign_run_is_ended_by_its_id() {
     assert_eq!((&answer["run_id"], &answer["state"]), (&json!(first), &json!("cancelled")));
     assert_eq!(of(&world, &second), json!("gate"));
 }
+
+#[test]
+fn the_log_of_a_run_is_its_own_and_what_was_said_when_it_ran() {
+    let world = World::new();
+    world.declare("one", GATED);
+    world.run("one", json!({}));
+    world.settled();
+    let said = world.log();
+    let (first, _) = (world.status()["run_id"].as_str().unwrap().to_owned(), two(&world, GATED));
+    let lines = world.ok("log", json!({ "run_id": first }))["lines"].clone();
+    let lines: Vec<String> = serde_json::from_value(lines).unwrap();
+    assert!(!said.is_empty() && lines.iter().all(|line| line.starts_with("[superpower] ")), "{lines:?}");
+    let lines: Vec<&str> = lines.iter().map(|line| &line["[superpower] ".len()..]).collect();
+    assert_eq!(lines, said);
+    world.refused("log", json!({ "run_id": "0000" }), "unknown-run");
+}

@@ -84,17 +84,19 @@ describe("completion", function()
     local nvim = child()
     for word, sub in
       pairs(nvim:lua([[
-      return vim.tbl_map(function(sub) return { complete = sub.complete ~= nil } end, require("superpower.subcommands"))
+      return vim.tbl_map(function(sub)
+        return { complete = sub.complete ~= nil, of_run = sub.of_run ~= nil }
+      end, require("superpower.subcommands"))
     ]]))
     do
       if not sub.complete then
-        eq({}, completed(nvim, "Superpower " .. word .. " "), word)
+        eq(sub.of_run and { "run=" } or {}, completed(nvim, "Superpower " .. word .. " "), word)
       end
     end
-    eq({}, completed(nvim, "Superpower why "), "of no run")
+    eq({ "run=" }, completed(nvim, "Superpower why "), "of no run")
     S.send(nvim, { type = "snapshot", run = S.run() })
     nvim:wait("require('superpower.runs').get() ~= nil")
-    eq({ "1", "2", "3", "4", "5", "6", "7", "8" }, completed(nvim, "Superpower why "))
+    eq({ "1", "2", "3", "4", "5", "6", "7", "8", "run=" }, completed(nvim, "Superpower why "))
     eq({}, completed(nvim, "Superpower nonsense x"))
     eq({}, completed(nvim, 'Superpower run bugfix epic="open '))
     S.refuse(nvim, "list", { code = "no-project", message = "no project" })

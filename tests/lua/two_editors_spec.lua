@@ -85,3 +85,64 @@ describe("a second editor", function()
     Shop.gate(first, "Are these the right screens?")
   end)
 end)
+
+--- Takes the drive lock away from whoever has it, as a driver does that found none.
+local taker = [[
+import fcntl, json, os, sys, time
+path, run = sys.argv[1:]
+while True:
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        pass
+    try:
+        lock = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR)
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        continue
+    break
+holder = {"pid": os.getpid(), "run_id": run, "superpower": "bugfix", "since": int(time.time() * 1000)}
+os.write(lock, json.dumps(holder).encode())
+print("taken", flush=True)
+sys.stdin.read()
+]]
+
+describe("a driver that has lost its lock", function()
+  it("ends where another drives by then, says who, and writes nothing more", function()
+    local agent = "while [ ! -e go ]; do sleep 0.05; done; echo done"
+    local nvim = Shop.child({
+      init = ([[vim.g.superpower = { harness = "command", trust = "always", gate = { open = false },
+        harnesses = { command = { cmd = { "sh", "-c", %q } } } }]]):format(agent),
+    })
+    Shop.start(nvim)
+    local run_id = Shop.state(nvim, "running").run_id
+    local state = nvim.project .. "/.claude/state/"
+    local taken = false
+    local other = vim.system({ "python3", "-c", taker, state .. "drive.lock", run_id }, {
+      stdin = true,
+      stdout = function(_, text)
+        taken = taken or text ~= nil
+      end,
+    })
+    T.finally(function()
+      other:kill("sigkill")
+    end)
+    T.wait(function()
+      return taken
+    end, 8000, "the lock")
+    local journal = T.read(("%sruns/%s/journal.jsonl"):format(state, run_id))
+    local squad = T.read(state .. "squad.json")
+    T.write(nvim.project .. "/go", "")
+    nvim:wait(("vim.fn.execute('messages'):find('process %d', 1, true) ~= nil"):format(other.pid), 9000)
+    contains(nvim:messages(), "is driven by another editor")
+    nvim:wait("not require('superpower.runs').driving()")
+    eq(journal, T.read(("%sruns/%s/journal.jsonl"):format(state, run_id)), "no second writer")
+    eq(squad, T.read(state .. "squad.json"), "no second writer")
+    -- Once the other is through, the run goes on from what its journal has. (This agent writes none of the files.)
+    other:kill("sigkill")
+    other:wait()
+    nvim:cmd("Superpower resume run=" .. run_id)
+    nvim:wait("require('superpower').status().reason == 'failed'", 9000)
+    eq(run_id, Shop.status(nvim).run_id)
+  end)
+end)

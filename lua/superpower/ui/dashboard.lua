@@ -82,12 +82,6 @@ end
 ---@param root string
 ---@param run table
 local function cancel(root, run)
-  local notify, session = require("superpower.notify"), require("superpower.session")
-  local current = session.status(root)
-  if not current or current.run_id ~= run.run_id then
-    -- A cancel is for the current run; another one is made that by resuming it.
-    return notify.info(("resume %s first; the current run is another one"):format(run.superpower))
-  end
   vim.ui.select({ "Cancel the run", "Keep it" }, {
     prompt = ("%s, stage %d/%d"):format(
       require("superpower.ui.text").line(run.superpower),
@@ -97,7 +91,7 @@ local function cancel(root, run)
     kind = "superpower",
   }, function(_, index)
     if index == 1 then
-      require("superpower.verbs").cancel(nil, root)
+      require("superpower.verbs").cancel({ root = root, run_id = run.run_id })
     end
   end)
 end
@@ -171,9 +165,9 @@ function M.open(root)
   end
   local function go(row)
     if row.ask then
-      require("superpower.permission").open()
+      require("superpower.permission").open({ id = row.ask.id })
     elseif row.manual then
-      require("superpower.manual").open(root)
+      require("superpower.manual").open(root, row.manual.run_id)
     elseif row.run and row.run.state == "running" then
       require("superpower.ui.progress").open(root)
     elseif row.run then

@@ -49,8 +49,25 @@ local function refresh()
   end
 end
 
+--- The lines of one run, told anew from its journal.
 ---@param at string root
-function M.open(at)
+---@param run_id string
+local function of_run(at, run_id)
+  require("superpower.session").ask("log", { root = at, run_id = run_id }, function(value, err)
+    if err then
+      return require("superpower.notify").fault(err)
+    end
+    local lines = vim.tbl_map(require("superpower.ui.text").visible, value.lines)
+    require("superpower.ui.output").show("Log", "superpower://log/" .. value.run_id, "superpower-log", lines)
+  end)
+end
+
+---@param at string root
+---@param run_id? string
+function M.open(at, run_id)
+  if run_id then
+    return of_run(at, run_id)
+  end
   root, shown = at, 0
   buf = require("superpower.ui.output").show("Log", "superpower://log", "superpower-log", {})
   refresh()

@@ -94,9 +94,13 @@ local function show(what)
     return
   end
   if what == "output" and run.gate and run.gate.stage == stage and run.stages[stage].kind == "gate" then
-    require("superpower.gate").open(run.root)
+    require("superpower.gate").open(run.root, { run_id = run.run_id })
     return
-  elseif what == "output" and stage == run.current_stage and require("superpower.manual").open(run.root) then
+  elseif
+    what == "output"
+    and stage == run.current_stage
+    and require("superpower.manual").open(run.root, run.run_id)
+  then
     return
   end
   require("superpower.ui.output").open(run.root, stage, what, run.run_id)
@@ -133,9 +137,10 @@ local keys = {
     lhs = "g",
     desc = "open what waits: the gate, a question, a stage done by hand",
     fn = function()
-      if root then
-        runs.show(root)
-        require("superpower.command").verb("gate")
+      local run = root and runs.get(root)
+      if run then
+        runs.show(run.root)
+        require("superpower.command").verb("gate", "run=" .. run.run_id)
       end
     end,
   },
