@@ -106,7 +106,8 @@ local function declaration(buf)
   end
   local config = vim.g.superpower
   local more = type(config) == "function" or (type(config) == "table" and next(config.places or {}) ~= nil)
-  if more or path:find("/%.claude/superpowers/.") or path:find("/%.opencode/superpowers/.") then
+  local ours = path:find("/%.claude/superpowers/.") or path:find("/%.claude/taffy/.")
+  if more or ours or path:find("/%.opencode/superpowers/.") then
     require("superpower.lsp").attach(buf)
   end
 end

@@ -46,8 +46,10 @@ function M.is_declaration(path, root)
   if not named_so(path) then
     return false
   end
-  if path:find("/%.claude/superpowers/.") or path:find("/%.opencode/superpowers/.") then
-    return true
+  for _, folder in ipairs({ "%.claude/superpowers", "%.claude/taffy", "%.opencode/superpowers" }) do
+    if path:find("/" .. folder .. "/.") then
+      return true
+    end
   end
   for _, place in ipairs(require("superpower.config").get().places) do
     local dir = place:sub(1, 1) == "~" and vim.fn.expand(place) or place

@@ -41,16 +41,18 @@ local function example(template)
   end
 end
 
---- Where a declaration of this name would be.
+--- Where superpowers may stand, in the order in which they are looked for.
+local folders = { ".claude/superpowers", ".claude/taffy", ".opencode/superpowers" }
+
+--- Where a declaration of this name would be: in the first folder that is there.
 ---@param root string
 ---@param name string
 ---@return string
 local function place(root, name)
-  local folder = vim.fs.joinpath(root, ".claude/superpowers")
-  if not vim.uv.fs_stat(folder) and vim.uv.fs_stat(vim.fs.joinpath(root, ".opencode/superpowers")) then
-    folder = vim.fs.joinpath(root, ".opencode/superpowers")
-  end
-  return vim.fs.joinpath(folder, name .. ".yaml")
+  local there = vim.iter(folders):find(function(folder)
+    return vim.uv.fs_stat(vim.fs.joinpath(root, folder)) ~= nil
+  end)
+  return vim.fs.joinpath(root, there or folders[1], name .. ".yaml")
 end
 
 ---@param path string

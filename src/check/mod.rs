@@ -25,7 +25,7 @@ use crate::source::{Source, Span};
 
 use inputs::RESERVED;
 pub use json_schema::json_schema;
-pub(crate) use names::{ORCHESTRATOR, is_kebab};
+pub(crate) use names::{ORCHESTRATOR, is_argument, is_kebab};
 pub use text::{MAX_BYTES, too_large};
 
 use syntax::Read;

@@ -6,6 +6,7 @@ use crate::check::{Checked, Context, Left};
 use crate::diagnostic::Severity;
 use crate::harness::resolve;
 use crate::plan::{InputError, Inputs, Plan};
+use crate::project::agents;
 use crate::project::links::Left as Link;
 use crate::project::{Index, Named, Places, SuperpowerFile};
 use crate::store::beneath;
@@ -110,7 +111,7 @@ fn left(links: &[Link], all: &[Named]) -> Vec<Left> {
     let links = links.iter().map(|link| Left { name: link.name("md"), message: link.to_string() });
     // One whose name was read hides no other.
     let unnamed = |named: &&Named| {
-        named.alias.is_none() && named.path.file_stem().is_some_and(|stem| *stem == *named.name)
+        named.alias.is_none() && agents::stem(&named.path).is_some_and(|stem| *stem == *named.name)
     };
     let faults = all
         .iter()

@@ -42,6 +42,11 @@ impl File {
         })
     }
 
+    /// Whether Claude Code finds it where it looks by itself.
+    pub fn is_of_claude(&self) -> bool {
+        matches!(self.source, Source::Project | Source::User)
+    }
+
     /// The prompt with what it is for before it, as the tool itself would put it together.
     pub fn told(&self, prompt: &str) -> String {
         const FILLED: &str = "$ARGUMENTS";

@@ -35,6 +35,9 @@ impl Left {
         if self.path.file_name()? == "SKILL.md" {
             return Some(self.path.parent()?.file_name()?.to_string_lossy().into_owned());
         }
+        if let Some(agent) = self.path.to_str().and_then(|path| path.strip_suffix(".agent.md")) {
+            return agent.strip_prefix(".github/agents/").map(str::to_owned);
+        }
         let is_file = self.path.extension().is_some_and(|own| own == extension || own == "yml");
         is_file.then(|| self.path.file_stem().map(|stem| stem.to_string_lossy().into_owned()))?
     }

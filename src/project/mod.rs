@@ -3,6 +3,7 @@
 //! Everything here reads the disk when it is asked and keeps nothing. No file found here is ever executed; the only
 //! program started is `git`, by [`review`], with a git directory of our own.
 
+pub mod agents;
 pub mod branch;
 pub mod digest;
 pub mod expects;
@@ -12,6 +13,7 @@ pub mod links;
 pub mod places;
 pub mod review;
 pub mod root;
+mod skills;
 pub mod stories;
 pub mod superpowers;
 pub mod trust;

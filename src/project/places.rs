@@ -1,9 +1,10 @@
 //! What a project declares: superpowers, agents and skills, and the places where they are looked for.
 
+use super::agents;
 use super::frontmatter::{Fault, Frontmatter};
 use super::links::Left;
+use super::skills;
 use super::superpowers::{self, Duplicate, SuperpowerFile, UnknownSuperpower};
-use super::walk;
 use crate::store::beneath::Door;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -35,10 +36,18 @@ pub enum Source {
     Project,
     /// The project's `.opencode`.
     OpenCode,
+    /// The project's `.agents`, which several tools share.
+    Agents,
+    /// The project's `.github`, where Copilot keeps its agents.
+    GitHub,
     /// A directory of the configuration.
     Extra,
-    /// `~/.claude`, or OpenCode's own configuration.
+    /// `~/.claude`.
     User,
+    /// `~/.agents`.
+    UserAgents,
+    /// OpenCode's own configuration.
+    UserOpenCode,
 }
 
 /// An agent or a skill.
@@ -115,20 +124,31 @@ impl Index {
     pub fn read(root: &Path, places: &Places) -> Self {
         let (superpowers, duplicates, left) = superpowers::all(root, places);
         let mut left = LeftOut { superpowers: left, ..LeftOut::default() };
-        let agents = agents(root, places, &mut left.agents);
-        let skills = skills(root, places, &mut left.skills);
+        let agents = agents::all(root, places, &mut left.agents);
+        let skills = skills::all(root, places, &mut left.skills);
         Self { superpowers, duplicates, agents, skills, left }
     }
 
     /// The agent of this name.
     pub fn agent(&self, name: &str) -> Option<&Named> {
-        self.agents.iter().find(|agent| agent.name == name)
+        self.agents_named(name).next()
     }
 
     /// The skill of this name.
     pub fn skill(&self, name: &str) -> Option<&Named> {
-        let by_name = self.skills.iter().find(|skill| skill.name == name);
-        by_name.or_else(|| self.skills.iter().find(|skill| skill.alias.as_deref() == Some(name)))
+        self.skills_named(name).next()
+    }
+
+    /// All agents of this name, the one that counts first.
+    pub fn agents_named(&self, name: &str) -> impl Iterator<Item = &Named> {
+        self.agents.iter().filter(move |agent| agent.name == name)
+    }
+
+    /// All skills of this name, the one that counts first: what their folders are called outranks their own names.
+    pub fn skills_named(&self, name: &str) -> impl Iterator<Item = &Named> {
+        let by_alias = move |skill: &&Named| skill.name != name && skill.alias.as_deref() == Some(name);
+        let by_name = self.skills.iter().filter(move |skill| skill.name == name);
+        by_name.chain(self.skills.iter().filter(by_alias))
     }
 
     /// The superpower of this name or path.
@@ -141,65 +161,19 @@ impl Index {
 /// A directory to look in, with the bound for its symlinks: the project, or none for what is the user's own.
 pub(super) type Place = (PathBuf, Option<PathBuf>, Source);
 
-fn agents(root: &Path, places: &Places, left: &mut Vec<Left>) -> Vec<Named> {
-    let inside = Some(root.to_path_buf());
-    let mut dirs: Vec<Place> = vec![(root.join(".claude/agents"), inside.clone(), Source::Project)];
-    dirs.extend(
-        ["agent", "agents"].map(|dir| (root.join(".opencode").join(dir), inside.clone(), Source::OpenCode)),
-    );
-    if let Some(home) = &places.home {
-        dirs.push((home.join(".claude/agents"), None, Source::User));
-        dirs.extend(
-            ["agent", "agents"].map(|dir| (home.join(".config/opencode").join(dir), None, Source::User)),
-        );
-    }
-    let markdown = |name: &str| name.ends_with(".md");
-    let files = dirs.iter().flat_map(|(dir, bound, source)| {
-        let door = walk::door(dir, bound.as_deref());
-        let (files, not_followed) = walk::search(dir, bound.as_deref(), markdown);
-        left.extend(not_followed);
-        files.into_iter().map(move |path| (door.clone(), path, *source))
-    });
-    files
-        .filter_map(|(door, path, source)| {
-            let stem = path.file_stem()?.to_str()?.to_owned();
-            let mut agent = named(&door, path, stem, source);
-            agent.name = agent.alias.take().unwrap_or(agent.name);
-            Some(agent)
-        })
-        .collect()
+/// Folders of the project as places to look in, in this order.
+pub(super) fn of_project(root: &Path, folders: &[(&str, Source)]) -> Vec<Place> {
+    folders.iter().map(|(dir, source)| (root.join(dir), Some(root.to_path_buf()), *source)).collect()
 }
 
-fn skills(root: &Path, places: &Places, left: &mut Vec<Left>) -> Vec<Named> {
-    let inside = Some(root.to_path_buf());
-    let mut dirs: Vec<Place> = vec![(root.join(".claude/skills"), inside.clone(), Source::Project)];
-    dirs.extend(
-        ["skill", "skills"].map(|dir| (root.join(".opencode").join(dir), inside.clone(), Source::OpenCode)),
-    );
-    if let Some(home) = &places.home {
-        dirs.push((home.join(".claude/skills"), None, Source::User));
-    }
-    let mut found = Vec::new();
-    for (dir, bound, source) in dirs {
-        if let Some(not_followed) = bound.as_deref().and_then(|root| Left::on_the_way(root, &dir)) {
-            left.push(not_followed);
-            continue;
-        }
-        let door = walk::door(&dir, bound.as_deref());
-        let Ok(entries) = door.list(&dir) else { continue };
-        for name in entries.into_iter().filter_map(|entry| entry.name.into_string().ok()) {
-            let path = dir.join(&name).join("SKILL.md");
-            if door.is_file(&path) {
-                found.push(named(&door, path, name, source));
-            } else if let Some(root) = bound.as_deref() {
-                left.extend(Left::on_the_way(root, &path));
-            }
-        }
-    }
-    found
+/// Folders of the home directory as places to look in, in this order; none without one.
+pub(super) fn of_user(places: &Places, folders: &[(&str, Source)]) -> Vec<Place> {
+    let home = places.home.iter();
+    home.flat_map(|home| folders.iter().map(|(dir, source)| (home.join(dir), None, *source))).collect()
 }
 
-fn named(door: &Door, path: PathBuf, name: String, source: Source) -> Named {
+/// What a file says of the agent or skill that it describes.
+pub(super) fn named(door: &Door, path: PathBuf, name: String, source: Source) -> Named {
     let (head, unreadable) = match read_head(door, &path) {
         Ok(head) => (head.unwrap_or_default(), None),
         Err(error) => {

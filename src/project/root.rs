@@ -7,6 +7,9 @@ use crate::store::beneath::{Door, Kind, real};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+/// Folders that make the directory that holds them a project at once.
+const SUPERPOWERS: [&str; 3] = [".claude/superpowers", ".claude/taffy", ".opencode/superpowers"];
+
 /// Nothing that could be a project.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoProject {
@@ -98,7 +101,7 @@ fn search(start: &Path, home: Option<&Path>, looked: &mut Vec<PathBuf>) -> Found
         }
         let door = Door::home(dir);
         let holds = |inner: &str| door.is_dir(Path::new(inner));
-        if holds(".claude/superpowers") || holds(".opencode/superpowers") {
+        if SUPERPOWERS.into_iter().any(holds) {
             return Found::Marked(dir.to_path_buf());
         }
         if marked.is_none() && (holds(".claude") || holds(".opencode")) {

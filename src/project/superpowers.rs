@@ -1,11 +1,19 @@
 //! The files that declare superpowers: where they are looked for, and which of them a name means.
 
 use super::links::Left;
-use super::places::{Place, Places, Source};
+use super::places::{Place, Places, Source, of_project, of_user};
 use super::walk;
 use crate::suggest;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
+
+/// Folders of the project that hold superpowers, in this order: the first of a name counts. `.claude/taffy` is where
+/// tools of a later dialect keep them.
+const PROJECT: [(&str, Source); 3] = [
+    (".claude/superpowers", Source::Project),
+    (".claude/taffy", Source::Project),
+    (".opencode/superpowers", Source::OpenCode),
+];
 
 /// A file that declares a superpower.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -99,10 +107,7 @@ pub(super) fn called<'a>(
 /// The directories in which superpowers are looked for, in order, whether they exist or not.
 fn superpower_places(root: &Path, places: &Places) -> Vec<Place> {
     let inside = Some(root.to_path_buf());
-    let mut dirs = vec![
-        (root.join(".claude/superpowers"), inside.clone(), Source::Project),
-        (root.join(".opencode/superpowers"), inside.clone(), Source::OpenCode),
-    ];
+    let mut dirs = of_project(root, &PROJECT);
     for extra in &places.extra {
         let dir = match (extra.strip_prefix("~"), &places.home) {
             (Ok(rest), Some(home)) => home.join(rest),
@@ -110,11 +115,12 @@ fn superpower_places(root: &Path, places: &Places) -> Vec<Place> {
         };
         // What lies in the project is the repository's, however the directory is written.
         let bound = if dir.starts_with(root) { inside.clone() } else { None };
-        dirs.push((dir, bound, Source::Extra));
+        // A place of its own already is not searched twice: each of its files would seem to be there twice.
+        if !dirs.iter().any(|(known, ..)| *known == dir) {
+            dirs.push((dir, bound, Source::Extra));
+        }
     }
-    if let Some(home) = &places.home {
-        dirs.push((home.join(".claude/superpowers"), None, Source::User));
-    }
+    dirs.extend(of_user(places, &[(".claude/superpowers", Source::User)]));
     dirs
 }
 
@@ -125,7 +131,8 @@ pub(super) fn all(root: &Path, places: &Places) -> (Vec<SuperpowerFile>, Vec<Dup
     let (mut duplicates, mut left) = (Vec::new(), Vec::new());
     for (place, bound, source) in superpower_places(root, places) {
         let (found, not_followed) = walk::search(&place, bound.as_deref(), is_declaration);
-        left.extend(not_followed);
+        let news = |link: &Left| !left.contains(link);
+        left.extend(not_followed.into_iter().filter(news).collect::<Vec<_>>());
         let found: Vec<(String, PathBuf)> =
             found.into_iter().filter_map(|path| Some((inner_name(&place, &path)?, path))).collect();
         let mut stems: Vec<(&str, Vec<PathBuf>)> = Vec::new();

@@ -117,8 +117,10 @@ impl Subject {
             for path in tools::paths(driven.tools(stage)) {
                 files.take(Path::new(path.path), path.group)?;
             }
-            let Some((group, path)) = named(index, &driven.declaration, stage) else { continue };
-            files.named(&path, &group, group.starts_with(SKILL))?;
+            let Some(group) = group(&driven.declaration, stage) else { continue };
+            for path in covered(index, root, &group) {
+                files.named(path, &group, group.starts_with(SKILL))?;
+            }
         }
         // Those who carry out no stage are read all the same: a stage may be changed to an action.
         for path in tools::paths(Tools::Nobody) {
@@ -225,12 +227,22 @@ fn group(declaration: &Declaration, stage: usize) -> Option<String> {
     })
 }
 
-/// The same with the file that the name stands for: an agent's, or a skill's `SKILL.md`.
-fn named(index: &Index, declaration: &Declaration, stage: usize) -> Option<(String, PathBuf)> {
-    let group = group(declaration, stage)?;
-    let found = match group.strip_prefix(AGENT) {
-        Some(agent) => index.agent(agent),
-        None => index.skill(group.strip_prefix(SKILL)?),
-    };
-    found.map(|found| (group, found.path.clone()))
+/// The file that tells a stage's agent what to be: an agent's, or a skill's `SKILL.md`.
+fn file<'a>(index: &'a Index, declaration: &Declaration, stage: usize) -> Option<&'a Path> {
+    all(index, &group(declaration, stage)?).next()
+}
+
+/// The same with those of the same name in the project's other places: the agent's own tool may take one of them.
+fn covered<'a>(index: &'a Index, root: &'a Path, group: &str) -> impl Iterator<Item = &'a Path> {
+    let named = all(index, group).enumerate();
+    named.filter(move |(at, path)| *at == 0 || path.starts_with(root)).map(|(_, path)| path)
+}
+
+/// The files of everything that has a group's name, the one that counts first.
+fn all<'a>(index: &'a Index, group: &str) -> impl Iterator<Item = &'a Path> {
+    let agents = group.strip_prefix(AGENT).map(str::to_owned);
+    let skills = group.strip_prefix(SKILL).map(str::to_owned);
+    let agents = agents.into_iter().flat_map(|name| index.agents_named(&name).collect::<Vec<_>>());
+    let skills = skills.into_iter().flat_map(|name| index.skills_named(&name).collect::<Vec<_>>());
+    agents.chain(skills).map(|named| named.path.as_path())
 }

@@ -222,15 +222,37 @@ open("polite", "w").close()
     assert!(run._dir.path().join("polite").exists());
 }
 
+fn describe(launch: &Launch, path: &str) {
+    let file = launch.root.join(path);
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    std::fs::write(file, "---\ndescription: d\n---\nYou write code.\n").unwrap();
+}
+
+#[test]
+fn what_its_own_folders_do_not_describe_is_told_by_text_though_it_has_something_of_that_name() {
+    let script = "assert '--agent' not in sys.argv\nprompt = init(agents=('coder',), commands=('coder',))\nresult(prompt)\nrest()\n";
+    for path in [
+        ".opencode/agents/coder.md",
+        ".agents/agents/coder.md",
+        ".github/agents/coder.agent.md",
+        ".agents/skills/coder/SKILL.md",
+    ] {
+        let (before, ending) = run_with(script, |launch| {
+            describe(launch, path);
+            if path.ends_with("SKILL.md") {
+                launch.task = Task::Skill("coder".to_owned());
+            }
+        })
+        .ended();
+        assert!(ending.message.contains("You write code.") && ending.message.ends_with("do it"), "{path}");
+        assert!(notes(&before).contains(&format!("does not read {path}")), "{}", notes(&before));
+    }
+}
+
 #[test]
 fn an_agent_that_it_does_not_know_is_given_by_its_text_and_never_left_to_the_default() {
     let script = "prompt = init(agents=('other',))\nresult(prompt)\nrest()\n";
-    let (before, ending) = run_with(script, |launch| {
-        let agents = launch.root.join(".opencode/agents");
-        std::fs::create_dir_all(&agents).unwrap();
-        std::fs::write(agents.join("coder.md"), "---\ndescription: d\n---\nYou write code.\n").unwrap();
-    })
-    .ended();
+    let (before, ending) = run_with(script, |launch| describe(launch, ".claude/agents/coder.md")).ended();
     assert!(
         ending.message.contains("You write code.") && ending.message.ends_with("do it"),
         "{}",

@@ -38,6 +38,23 @@ fn superpowers_outrank_a_nearer_claude_folder() {
 }
 
 #[test]
+fn each_folder_of_superpowers_makes_a_root_and_those_of_agents_alone_do_not() {
+    for (folder, is_root) in [
+        (".claude/superpowers", true),
+        (".claude/taffy", true),
+        (".opencode/superpowers", true),
+        (".agents/agents", false),
+        (".github/agents", false),
+    ] {
+        let (_dir, top) = scratch();
+        fs::create_dir_all(top.join("repo").join(folder)).unwrap();
+        write(&top, "repo/pkg/.claude/x", "");
+        let found = find_from(None, &top.join("repo/pkg"), Some(&top)).unwrap();
+        assert_eq!(found, top.join(if is_root { "repo" } else { "repo/pkg" }), "{folder}");
+    }
+}
+
+#[test]
 fn the_search_stops_at_the_git_root() {
     let (_dir, top) = scratch();
     write(&top, "outer/.claude/superpowers/a.yaml", "");
@@ -97,10 +114,20 @@ fn superpowers_are_found_in_order_and_the_first_of_a_name_wins() {
     write(&root, ".claude/superpowers/team/schema.yaml", "");
     write(&root, ".claude/superpowers/alpha.yml", "");
     write(&root, ".claude/superpowers/notes.md", "");
-    write(&root, ".claude/taffy/loop.yaml", "");
+    write(&root, ".claude/taffy/deploy.yaml", "");
+    write(&root, ".claude/taffy/later.yaml", "");
+    write(&root, ".claude/taffy/schema.yaml", "");
+    write(&root, ".claude/taffy/zeta.yaml", "");
+    write(&root, ".opencode/superpowers/later.yaml", "");
+    write(&root, ".opencode/superpowers/oc.yaml", "");
     write(&root, ".opencode/superpowers/zeta.yaml", "");
+    write(&root, "conf/loop.yaml", "");
+    write(&root, "conf/oc.yaml", "");
+    write(&top, "home/.claude/superpowers/loop.yaml", "");
     write(&top, "home/.claude/superpowers/mine.yaml", "");
-    let places = Places { home: Some(top.join("home")), extra: vec![".claude/taffy".into()] };
+    // One that is looked at anyway is not looked at twice.
+    let extra = vec![".claude/taffy".into(), "conf".into()];
+    let places = Places { home: Some(top.join("home")), extra };
     let index = Index::read(&root, &places);
     let names: Vec<_> = index.superpowers.iter().map(|file| (file.name.as_str(), file.source)).collect();
     assert_eq!(
@@ -109,6 +136,9 @@ fn superpowers_are_found_in_order_and_the_first_of_a_name_wins() {
             ("alpha", Source::Project),
             ("deploy", Source::Project),
             ("zeta", Source::Project),
+            ("./deploy", Source::Project),
+            ("later", Source::Project),
+            ("oc", Source::OpenCode),
             ("loop", Source::Extra),
             ("mine", Source::User)
         ]
@@ -118,6 +148,8 @@ fn superpowers_are_found_in_order_and_the_first_of_a_name_wins() {
     assert_eq!(path("team/deploy"), path("deploy"));
     assert_eq!(path("deploy"), Path::new("repo/.claude/superpowers/team/deploy.yaml"));
     assert_eq!(path("zeta"), Path::new("repo/.claude/superpowers/zeta.yaml"));
+    assert_eq!(path("./deploy"), Path::new("repo/.claude/taffy/deploy.yaml"));
+    assert_eq!(path("later"), Path::new("repo/.claude/taffy/later.yaml"));
 }
 
 #[test]
@@ -280,10 +312,69 @@ fn agents_and_skills_have_names_descriptions_and_modes() {
     assert_eq!(index.agent("qa").unwrap().source, Source::Project);
     assert!(index.agent("a").is_none() && index.agent("plain").is_some());
     assert_eq!(index.agent("oc").unwrap().mode.as_deref(), Some("subagent"));
-    assert_eq!(index.agent("mine").unwrap().source, Source::User);
+    assert_eq!(index.agent("mine").unwrap().source, Source::UserOpenCode);
     assert_eq!(index.skill("scaffold").unwrap().description, "Makes files");
     assert_eq!(index.skill("scaffolding"), index.skill("scaffold"));
     assert!(index.skill("empty").is_none());
+}
+
+/// One name in every place: the places are taken away one by one, from the front.
+#[test]
+fn of_one_name_the_agents_and_skills_of_the_first_place_count() {
+    let (_dir, top) = scratch();
+    let places = Places { home: Some(top.join("home")), extra: vec![] };
+    let agents = [
+        "repo/.claude/agents/deep/x.md",
+        "repo/.opencode/agent/x.md",
+        "repo/.opencode/agents/x.md",
+        "repo/.agents/agents/deep/x.md",
+        "repo/.github/agents/x.agent.md",
+        "home/.claude/agents/deep/x.md",
+        "home/.config/opencode/agent/x.md",
+        "home/.config/opencode/agents/x.md",
+    ];
+    let skills = [
+        "repo/.claude/skills/x/SKILL.md",
+        "repo/.agents/skills/x/SKILL.md",
+        "repo/.opencode/skill/x/SKILL.md",
+        "repo/.opencode/skills/x/SKILL.md",
+        "home/.claude/skills/x/SKILL.md",
+        "home/.agents/skills/x/SKILL.md",
+    ];
+    agents.iter().chain(&skills).for_each(|path| write(&top, path, ""));
+    let read = || Index::read(&top.join("repo"), &places);
+    for path in agents {
+        assert_eq!(read().agent("x").unwrap().path, top.join(path));
+        fs::remove_file(top.join(path)).unwrap();
+    }
+    for path in skills {
+        assert_eq!(read().skill("x").unwrap().path, top.join(path));
+        fs::remove_file(top.join(path)).unwrap();
+    }
+    assert!(read().agent("x").is_none() && read().skill("x").is_none());
+}
+
+#[test]
+fn copilots_agents_are_those_with_its_ending_directly_in_its_folder() {
+    let (_dir, top) = scratch();
+    let root = top.join("repo");
+    write(&root, ".github/agents/plain.agent.md", "");
+    write(&root, ".github/agents/named.agent.md", "---\nname: reviewer\ndescription: D\n---\n");
+    write(&root, ".github/agents/titled.agent.md", "---\nname: Code Reviewer\nmode: [x]\n---\n");
+    write(&root, ".github/agents/README.md", "");
+    write(&root, ".github/agents/deep/below.agent.md", "");
+    write(&top, "elsewhere/out.agent.md", "");
+    symlink(top.join("elsewhere/out.agent.md"), root.join(".github/agents/out.agent.md")).unwrap();
+    let index = Index::read(&root, &Places::default());
+    let names: Vec<_> = index.agents.iter().map(|agent| agent.name.as_str()).collect();
+    assert_eq!(names, ["reviewer", "plain", "titled"], "a title with a space cannot be called");
+    assert_eq!(index.agent("reviewer").unwrap().description, "D");
+    let [out] = index.left.agents.as_slice() else { panic!("{:?}", index.left) };
+    assert_eq!(
+        out.to_string(),
+        ".github/agents/out.agent.md is a link out of the project, which is not followed"
+    );
+    assert_eq!(out.name("md").as_deref(), Some("out"));
 }
 
 #[test]

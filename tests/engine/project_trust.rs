@@ -92,6 +92,37 @@ fn changed_bytes_of_what_is_named_ask_again_by_name_and_nothing_else_does() {
 }
 
 #[test]
+fn what_has_the_same_name_in_another_place_of_the_project_asks_again_too() {
+    let (_dir, root, state) = project();
+    grant(&root, Tools::Nobody, &state);
+    let twins = [
+        ".agents/agents/qa.md",
+        ".agents/skills/scaffold/SKILL.md",
+        ".agents/skills/scaffold/run.sh",
+        ".github/agents/qa.agent.md",
+        ".opencode/agent/qa.md",
+        ".opencode/skills/scaffold/SKILL.md",
+    ];
+    twins.iter().for_each(|path| write(&root, path, "Do something else.\n"));
+    write(&root, ".agents/skills/other/SKILL.md", "Nobody names it.\n");
+    let now = changes(&root, Tools::Nobody, &state);
+    assert_eq!(now, twins.map(|path| format!("{path} (added)")));
+    let stages = &subject(&root, Tools::Nobody).sheet.stages;
+    assert_eq!(
+        stages[0].file.as_deref(),
+        Some(".claude/agents/qa.md"),
+        "the first of a name is the one that counts"
+    );
+    // Without the first, the next one is what each stage is driven by.
+    fs::remove_dir_all(root.join(".claude/agents")).unwrap();
+    fs::remove_dir_all(root.join(".opencode")).unwrap();
+    fs::remove_dir_all(root.join(".claude/skills")).unwrap();
+    let sheet = subject(&root, Tools::Nobody).sheet;
+    let files: Vec<_> = sheet.stages.iter().filter_map(|stage| stage.file.as_deref()).collect();
+    assert_eq!(files, [".agents/agents/qa.md", ".agents/skills/scaffold/SKILL.md"]);
+}
+
+#[test]
 fn an_answer_is_for_one_root_and_for_what_was_shown() {
     let (_dir, root, state) = project();
     let shown = subject(&root, Tools::Nobody);

@@ -31,7 +31,9 @@ fn yaml_files(dir: &Path) -> Vec<PathBuf> {
 fn world_of(file: &Path) -> (World, String) {
     let world = World::new();
     let name = file.file_stem().unwrap().to_str().unwrap().to_owned();
-    world.write(&format!(".claude/superpowers/{name}.yaml"), &fs::read_to_string(file).unwrap());
+    let later = file.parent().is_some_and(|dir| dir.ends_with("taffy"));
+    let folder = if later { "taffy" } else { "superpowers" };
+    world.write(&format!(".claude/{folder}/{name}.yaml"), &fs::read_to_string(file).unwrap());
     world.hook(AGENT);
     (world, name)
 }

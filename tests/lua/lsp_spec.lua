@@ -360,6 +360,30 @@ describe("the project of an open declaration", function()
   end)
 end)
 
+describe("a project's other places", function()
+  it("are served: declarations of the later dialect, and what other tools describe", function()
+    for _, folder in ipairs({ ".claude/taffy", ".opencode/superpowers" }) do
+      local nvim = editor(nil, {
+        served = false,
+        files = {
+          [folder .. "/later.yaml"] = FLOW:gsub("name: flow", "name: later", 1)
+            :gsub("agent: %S+", "agent: shared", 1)
+            :gsub("skill: scaffold", "skill: common"),
+          [".github/agents/shared.agent.md"] = "---\ndescription: Copilot's\n---\n",
+          [".agents/skills/common/SKILL.md"] = "---\ndescription: For all\n---\n",
+        },
+      })
+      nvim:cmd("edit " .. folder .. "/later.yaml")
+      nvim:wait("#vim.lsp.get_clients({ bufnr = 0, name = 'superpower' }) == 1")
+      nvim:wait_screen("as of now")
+      eq({}, faults(nvim))
+      at(nvim, "agent: shared", 8)
+      nvim:lua("vim.lsp.buf.definition()")
+      nvim:wait("vim.api.nvim_buf_get_name(0):match('shared.agent.md$') ~= nil")
+    end
+  end)
+end)
+
 describe("off switches", function()
   it("keep everything away, or take it away", function()
     local nvim = editor(nil, { served = false, init = "vim.g.superpower_disable = true" })

@@ -26,6 +26,16 @@ describe(":Superpower new", function()
     end)
   end
 
+  it("makes it in the first folder of superpowers that is there", function()
+    for _, folder in ipairs({ ".claude/taffy", ".opencode/superpowers" }) do
+      local nvim = Shop.child()
+      vim.fn.delete(nvim.project .. "/.claude/superpowers", "rf")
+      vim.fn.mkdir(nvim.project .. "/" .. folder, "p")
+      nvim:cmd("Superpower new my-own blank")
+      eq(("%s/%s/my-own.yaml"):format(nvim.project, folder), nvim:lua("return vim.api.nvim_buf_get_name(0)"))
+    end
+  end)
+
   it("asks for the template where none is given", function()
     local nvim = Shop.child()
     nvim:lua("vim.ui.select = function(items, _, done) _G.items = items; done(nil) end")

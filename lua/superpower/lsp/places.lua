@@ -10,20 +10,33 @@ local CALM = 100
 
 --- Directories of a project, and of the home directory, whose own entries matter.
 local HERE = {
+  ".agents",
+  ".agents/agents",
+  ".agents/skills",
   ".claude",
   ".claude/agents",
   ".claude/skills",
   ".claude/superpowers",
+  ".claude/taffy",
+  ".github",
+  ".github/agents",
   ".opencode",
   ".opencode/agent",
   ".opencode/agents",
   ".opencode/skill",
   ".opencode/skills",
+  ".opencode/superpowers",
   ".git",
   "docs/stories",
   "docs/design/identity",
 }
-local HOME = { ".claude/agents", ".claude/skills", ".config/opencode/agent", ".config/opencode/agents" }
+local HOME = {
+  ".agents/skills",
+  ".claude/agents",
+  ".claude/skills",
+  ".config/opencode/agent",
+  ".config/opencode/agents",
+}
 
 local watched = {} ---@type table<string, table<string, uv.uv_fs_event_t>> by root, by directory
 local due = {} ---@type table<string, true>

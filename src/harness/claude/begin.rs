@@ -6,6 +6,7 @@ use super::{Again, Claude, Phase, said, send};
 use crate::harness::words::{first_line, note};
 use crate::harness::{Actions, Launch, Task, known, release};
 use crate::outcome::Outcome;
+use semver::Version;
 use serde_json::Value;
 use std::time::Duration;
 
@@ -42,7 +43,7 @@ impl Claude {
 
     /// One shot, the prompt is in already: a skill that it does not know ends it.
     pub(super) fn check_one_shot(&mut self, text: &str, to: &mut Actions) {
-        let Task::Skill(name) = &self.launch.task else { return };
+        let (Task::Skill(name), None) = (&self.launch.task, &self.by_text) else { return };
         let whole: Value = serde_json::from_str(text).unwrap_or_default();
         let lists = [names(whole.get("skills")), names(whole.get("slash_commands"))];
         if lists.iter().any(Option::is_some) && !lists.iter().flatten().flatten().any(|known| known == name) {
@@ -89,8 +90,21 @@ impl Claude {
     }
 }
 
+/// The file whose text goes before the prompt from the start, with what is said of that.
+pub(super) fn by_text(launch: &Launch, release: Option<&Version>) -> Option<(known::File, String)> {
+    let file = known::File::find(&launch.task, &launch.root)?;
+    if !file.is_of_claude() {
+        let said = format!("Claude Code does not read {}: its text is given before the prompt", file.path);
+        return Some((file, said));
+    }
+    let is_old = |release: &&Version| !release::AGENT_OPTION.is_met(release);
+    let release = release.filter(is_old).filter(|_| matches!(launch.task, Task::Agent(_)))?;
+    let otherwise = release::AGENT_OPTION.otherwise;
+    Some((file, format!("Claude Code {release} is too old for some things: {otherwise}")))
+}
+
 /// The file of the agent that is asked for.
-pub(super) fn agent_file(launch: &Launch) -> Option<known::File> {
+fn agent_file(launch: &Launch) -> Option<known::File> {
     matches!(launch.task, Task::Agent(_)).then(|| known::File::find(&launch.task, &launch.root))?
 }
 

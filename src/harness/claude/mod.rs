@@ -3,7 +3,8 @@
 //!
 //! A name that this release does not know is never left to its own fallback: over the pipe an unknown agent is the
 //! default agent, in silence. So the names are compared with what the handshake tells, and where the name is not
-//! among them, its file's text goes before the prompt; as it does where the release has no `--agent`.
+//! among them, its file's text goes before the prompt; as it does where the release has no `--agent`, and where the
+//! file that counts stands in no folder of Claude Code's: of that name it would take another, that nobody was shown.
 
 mod begin;
 mod permission;
@@ -14,12 +15,10 @@ mod wire;
 
 use super::events::{self, Unread};
 use super::words::{cut_line, note, too_long};
-use super::{
-    Actions, Answer, End, Ending, Harness, Invocation, Launch, Signal, Stopped, Task, known, release,
-};
+use super::{Actions, Answer, End, Ending, Harness, Invocation, Launch, Signal, Stopped, Task, known};
 use crate::outcome::{Outcome, Session};
 use crate::process::{Environment, Exit};
-use begin::agent_file;
+use begin::by_text;
 use permission::Permissions;
 use read::Reader;
 use semver::Version;
@@ -51,7 +50,7 @@ pub struct Claude {
     phase: Phase,
     duplex: bool,
     again: Option<Again>,
-    /// The agent's text goes before the prompt, since this release cannot be given its name.
+    /// The file's text goes before the prompt, since this release cannot be given its name.
     by_text: Option<known::File>,
     /// To be said once it speaks.
     said: Option<String>,
@@ -92,12 +91,7 @@ impl Claude {
     pub fn new(first: Vec<String>, extra: Vec<String>, launch: &Launch, release: Option<&Version>) -> Self {
         let ours = launch.session.as_ref().filter(|session| session.harness == NAME);
         let resume = ours.map(|session| session.id.clone()).filter(|id| super::is_name(id));
-        let old = release.filter(|release| !release::AGENT_OPTION.is_met(release));
-        let by_text = old.and_then(|_| agent_file(launch));
-        let said = by_text.as_ref().and(old).map(|release| {
-            let otherwise = release::AGENT_OPTION.otherwise;
-            format!("Claude Code {release} is too old for some things: {otherwise}")
-        });
+        let (by_text, said) = by_text(launch, release).unzip();
         Self {
             first,
             extra,

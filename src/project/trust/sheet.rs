@@ -90,7 +90,7 @@ fn stages(root: &Path, index: &Index, declaration: &Declaration) -> Vec<SheetSta
                 Some(Action::Pipeline(_)) => ("pipeline", ORCHESTRATOR),
                 None => ("gate", ""),
             };
-            let file = super::named(index, declaration, at).map(|(_, path)| relative(root, &path));
+            let file = super::file(index, declaration, at).map(|path| relative(root, path));
             let described = stage.description.as_ref().map(|text| one_line(&text.value));
             SheetStage {
                 position: at + 1,
