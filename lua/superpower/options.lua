@@ -85,8 +85,8 @@ long it has, and once more when it comes to an end: two minutes before, or a fif
     type = "list",
     default = {},
     engine = true,
-    help = "More directories of a project that hold superpowers, such as `tools/superpowers`. They are looked
-at after the project's own and before yours.",
+    help = [[More directories of a project that hold superpowers, such as `tools/superpowers`. They are looked at
+after the project's own and before yours.]],
   },
   {
     path = "keep_runs",
