@@ -38,6 +38,6 @@ pub use keys::keys;
 pub use params::parameters;
 pub use place::{NoTrack, Place, planned};
 pub use store::read;
-pub use update::{End, Past, Start};
+pub use update::{Attempt, End, Past, Start};
 pub use view::{Row, lines, rows};
-pub use writer::{Checkpoints, Opening, Report, State, TooManyFixes};
+pub use writer::{Checkpoints, Find, Opening, Report, State, TooManyFixes};

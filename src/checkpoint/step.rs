@@ -4,6 +4,7 @@ use super::figures::Figures;
 use super::merge::{Written, forget, merge};
 use super::record::{Record, View};
 use super::status::{Status, stamp};
+use super::update::{Attempt, is_output};
 use crate::harness::TodoItem;
 use chrono::{DateTime, Utc};
 use serde_json::{Map, Value, json};
@@ -27,6 +28,9 @@ const OF_ONE_VISIT: [&str; 15] = [
     "notes",
 ];
 
+/// Files that a checkpoint lists.
+const FILES: usize = 500;
+
 /// How urgent a write is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Dirty {
@@ -44,6 +48,8 @@ pub(super) struct Step {
     pub(super) agent: String,
     pub(super) status: Status,
     pub(super) started_at: DateTime<Utc>,
+    /// When the newest launch began.
+    pub(super) launched_at: DateTime<Utc>,
     pub(super) completed_at: Option<DateTime<Utc>>,
     /// Begins a visit.
     pub(super) first: bool,
@@ -53,6 +59,8 @@ pub(super) struct Step {
     /// Known before the agent keeps a list.
     pub(super) total: Option<u64>,
     pub(super) files: Vec<String>,
+    /// Ended attempts whose files in the tree were not looked for yet.
+    pub(super) unseen: Vec<Attempt>,
     /// HEAD as it was seen last.
     pub(super) head: Option<String>,
     /// HEAD when a task was done last.
@@ -71,6 +79,15 @@ pub(super) struct Step {
 }
 
 impl Step {
+    /// Lists files that were written, each once.
+    pub(super) fn list(&mut self, files: impl IntoIterator<Item = String>) {
+        for file in files {
+            if is_output(&file) && self.files.len() < FILES && !self.files.contains(&file) {
+                self.files.push(file);
+            }
+        }
+    }
+
     /// Takes a list in; says whether a task was done.
     pub(super) fn take(&mut self, list: &[TodoItem]) -> bool {
         let before = self.figures.clone();

@@ -6,8 +6,8 @@ use super::lock::LockError;
 use super::place::plan_text;
 use super::record::{Record, Unreadable};
 use super::store::{Found, Stamp, Store, StoreError};
-use super::update::{End, Past, Start, Tracker};
-use super::writer::{Opening, Report, State, locked};
+use super::update::{Attempt, End, Past, Start, Tracker};
+use super::writer::{Find, Opening, Report, State, locked};
 use crate::harness::TodoItem;
 use crate::store::beneath::Door;
 use chrono::{DateTime, Utc};
@@ -35,6 +35,7 @@ pub(super) enum Command {
     Started(Box<Start>, DateTime<Utc>),
     Todo(Vec<TodoItem>),
     Files(Vec<String>),
+    AttemptEnded(Attempt),
     Ended(End, DateTime<Utc>),
     Interrupted,
     Flush(Sender<bool>),
@@ -62,6 +63,7 @@ pub(super) struct Writer {
     /// A file that is there while something waits, for a process that comes later.
     mark: Option<PathBuf>,
     mask: Box<dyn Fn(&str) -> String + Send>,
+    find: Find,
     /// Whether it is there, as far as we know.
     marked: bool,
     /// The file whose boxes are counted, as it was counted last.
@@ -89,6 +91,7 @@ impl Writer {
             marked: opening.mark.as_ref().is_some_and(|mark| opening.place.door().is_file(mark)),
             mark: opening.mark,
             mask: opening.mask,
+            find: opening.find,
             plan: None,
             leaving: false,
         }
@@ -175,6 +178,7 @@ impl Writer {
                 }
             }
             Command::Files(files) => self.tracker.files(files),
+            Command::AttemptEnded(attempt) => self.tracker.attempt_ended(attempt),
             Command::Ended(end, now) => {
                 self.count_boxes();
                 self.head(false);
@@ -245,12 +249,22 @@ impl Writer {
 
     fn write(&mut self, now: DateTime<Utc>) {
         let began = Instant::now();
+        self.find_files();
         if !self.try_to_write(now) {
             // A lock that somebody holds is asked for again at once; anything else has a time of its own.
             return;
         }
         // Stages that follow each other in no time are written together, and a large document less often.
         self.pace = Instant::now() + (began.elapsed() * SHARE).clamp(PACE, LOOK);
+    }
+
+    /// Finds out what attempts have written that have ended since the last look.
+    fn find_files(&mut self) {
+        let unseen = self.tracker.unseen();
+        if !unseen.is_empty() {
+            let files = (self.find)(&unseen);
+            self.tracker.seen(&unseen, files);
+        }
     }
 
     /// Says whether it could.

@@ -18,8 +18,6 @@ use std::path::PathBuf;
 const AT_MOST: TimeDelta = TimeDelta::seconds(1);
 /// A step in progress is written at least so often.
 const AT_LEAST: TimeDelta = TimeDelta::minutes(5);
-/// Files that a checkpoint lists.
-const FILES: usize = 500;
 /// Commits that a checkpoint lists.
 const COMMITS: usize = 500;
 /// Characters of notes.
@@ -39,6 +37,17 @@ pub struct Start {
     pub total: Option<u64>,
     /// The file whose boxes tell how far an agent without a list is.
     pub plan: Option<PathBuf>,
+}
+
+/// A launch that has ended, or works still, and whose files are to be found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attempt {
+    /// When it began.
+    pub since: DateTime<Utc>,
+    /// When it ended; none for one that works still.
+    pub until: Option<DateTime<Utc>>,
+    /// The files that were touched meanwhile, where that is known: what it has written is among them.
+    pub touched: Option<Vec<String>>,
 }
 
 /// How a launch ended, for the checkpoint.
@@ -176,6 +185,12 @@ impl Tracker {
             self.written = self.written.min(at);
             self.steps.remove(at)
         });
+        // What an earlier attempt of the same visit has written counts as well.
+        let (files, unseen) = waiting
+            .as_ref()
+            .filter(|_| !start.first)
+            .map(|step| (step.files.clone(), step.unseen.clone()))
+            .unwrap_or_default();
         let tasks = view.filter(|_| goes_on).and_then(View::tasks);
         self.steps.push(Step {
             count: waiting.map_or(0, |step| step.count) + u32::from(start.first && start.key == "FIX"),
@@ -183,12 +198,14 @@ impl Tracker {
             agent: start.agent,
             status: Status::InProgress,
             started_at: began.unwrap_or(now),
+            launched_at: now,
             completed_at: None,
             first: start.first,
             figures: Figures::going_on(tasks, view.filter(|_| goes_on).and_then(View::last_task)),
             listed: false,
             total: start.total,
-            files: Vec::new(),
+            files,
+            unseen,
             head: None,
             last_commit: text("last_commit").filter(|_| goes_on).map(str::to_owned),
             commits: fields
@@ -241,10 +258,38 @@ impl Tracker {
     /// Files that the agent wrote, relative to the project root. Written with the next change, at the latest at the
     /// end.
     pub fn files(&mut self, files: impl IntoIterator<Item = String>) {
-        let Some(step) = self.working() else { return };
-        for file in files {
-            if is_output(&file) && step.files.len() < FILES && !step.files.contains(&file) {
-                step.files.push(file);
+        if let Some(step) = self.working() {
+            step.list(files);
+        }
+    }
+
+    /// The newest attempt is over: the files that it has written are to be found before its step is written.
+    pub fn attempt_ended(&mut self, attempt: Attempt) {
+        if let Some(step) = self.working() {
+            step.unseen.push(attempt);
+        }
+    }
+
+    /// The attempts whose files are not known yet, oldest first; behind them the one that works still. None where there
+    /// is nothing to find.
+    pub fn unseen(&self) -> Vec<Attempt> {
+        let mut attempts: Vec<Attempt> = self.steps.iter().flat_map(|step| &step.unseen).cloned().collect();
+        if attempts.is_empty() {
+            return attempts;
+        }
+        attempts.sort_by_key(|attempt| attempt.since);
+        let works = self.current.map(|index| &self.steps[index]);
+        let works = works.filter(|step| step.status == Status::InProgress && step.unseen.is_empty());
+        attempts.extend(works.map(|step| Attempt { since: step.launched_at, until: None, touched: None }));
+        attempts
+    }
+
+    /// The files of these attempts were found.
+    pub fn seen(&mut self, attempts: &[Attempt], files: Vec<Vec<String>>) {
+        for (attempt, files) in attempts.iter().zip(files) {
+            if let Some(step) = self.steps.iter_mut().find(|step| step.unseen.contains(attempt)) {
+                step.unseen.retain(|unseen| unseen != attempt);
+                step.list(files);
             }
         }
     }
@@ -330,7 +375,7 @@ impl Tracker {
 }
 
 /// Whether a written file is worth listing: inside the project, and none of our own.
-fn is_output(file: &str) -> bool {
+pub(super) fn is_output(file: &str) -> bool {
     let own = [".claude/state/", ".claude/logs/"].iter().any(|own| file.starts_with(own));
     let name = file.rsplit('/').next().unwrap_or(file);
     let outside = file.starts_with('/') || file.split('/').any(|part| part == "..");

@@ -6,7 +6,7 @@
 use super::place::Place;
 use super::store::read;
 use super::thread::{Command, Writer};
-use super::update::{End, Past, Start, Tracker};
+use super::update::{Attempt, End, Past, Start, Tracker};
 use super::view::{Row, rows};
 use crate::harness::TodoItem;
 use chrono::{DateTime, Utc};
@@ -52,6 +52,9 @@ pub struct TooManyFixes {
     pub document: String,
 }
 
+/// Finds the files that each of these attempts has written, relative to the project root. It may take its time.
+pub type Find = Box<dyn FnMut(&[Attempt]) -> Vec<Vec<String>> + Send>;
+
 /// What checkpoints are opened with.
 pub struct Opening {
     /// Where they are.
@@ -60,6 +63,16 @@ pub struct Opening {
     pub mark: Option<PathBuf>,
     /// Takes what is secret out of a text that we read ourselves.
     pub mask: Box<dyn Fn(&str) -> String + Send>,
+    /// Finds what attempts have written.
+    pub find: Find,
+}
+
+impl Opening {
+    /// The same where nothing is to be found, marked or masked.
+    fn bare(place: Place) -> Self {
+        let find = |attempts: &[Attempt]| vec![Vec::new(); attempts.len()];
+        Self { place, mark: None, mask: Box::new(str::to_owned), find: Box::new(find) }
+    }
 }
 
 /// The checkpoints of one run. Nothing here waits for the disk, except [`Checkpoints::flush`] and
@@ -75,7 +88,7 @@ pub struct Checkpoints {
 impl Checkpoints {
     /// Keeps the checkpoints at `place`. `report` is called from a thread of its own.
     pub fn open(place: Place, report: impl Fn(Report) + Send + 'static) -> Self {
-        Self::go_on(Opening { place, mark: None, mask: Box::new(str::to_owned) }, None, report)
+        Self::go_on(Opening::bare(place), None, report)
     }
 
     /// The same, from where `before` ends, which may have something to write still.
@@ -134,9 +147,15 @@ impl Checkpoints {
         self.send(Command::Todo(list));
     }
 
-    /// Files that were written, relative to the project root; by the agent's tools, or seen in the tree at the end.
+    /// Files that were written by the agent's tools, relative to the project root.
     pub fn files(&self, files: Vec<String>) {
         self.send(Command::Files(files));
+    }
+
+    /// An attempt has ended: what the tree shows of it is found before its step is written. To be said before
+    /// [`Checkpoints::ended`].
+    pub fn attempt_ended(&self, attempt: Attempt) {
+        self.send(Command::AttemptEnded(attempt));
     }
 
     /// The launch is over.

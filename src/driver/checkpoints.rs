@@ -2,29 +2,29 @@
 //!
 //! Nothing here holds up a run: the writing has a thread of its own. Only a fix too many keeps a stage from starting.
 
+use super::gate_review;
+use super::looker::Looker;
 use super::mail::Outbox;
+use super::stamps::Stamps;
 use super::unwritten::Left;
+use super::written::Written;
 use super::{Drive, Host, Message, Shared};
 use crate::checkpoint::place::plan_file;
 use crate::checkpoint::update::Past;
-use crate::checkpoint::{self, Checkpoints, End, Opening, Place, Report, Row, Start, State};
+use crate::checkpoint::{self, Attempt, Checkpoints, End, Find, Opening, Place, Report, Row, Start, State};
 use crate::harness::Progress;
 use crate::outcome::Outcome;
 use crate::plan::Plan;
-use crate::project::review::{Change, Status};
 use crate::run::failure::Failure;
 use crate::run::state::{Done, Reason, Run, Step};
-use crate::store::beneath::Door;
 use crate::store::rundir::RunDir;
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, Utc};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// A file's time may be so much older than the moment it was written at: the system's clock for files ticks slowly.
-const TICK: TimeDelta = TimeDelta::milliseconds(20);
 /// How long the last write may take when a drive ends.
 const CLOSING: Duration = Duration::from_secs(1);
 /// The same where something has been in the way already: what waits is not lost, and is tried again after the drive.
@@ -38,12 +38,12 @@ pub struct Keeper {
     rows: Vec<Row>,
     /// Whether the editor shows this run, and not a later one of the project.
     shown: Arc<AtomicBool>,
-    /// The end of a launch that is not in the journal yet, and what it wrote.
+    /// The end of a launch that is not in the journal yet.
     ending: Option<Ending>,
 }
 
 struct Ending {
-    files: Vec<String>,
+    attempt: Attempt,
     /// None is no end: the step goes on by itself.
     end: Option<End>,
     at: DateTime<Utc>,
@@ -75,22 +75,21 @@ pub fn mark(dir: &RunDir) -> PathBuf {
 }
 
 /// With what a run's book is opened.
-pub fn opening(host: &Arc<Host>, place: Place, dir: &RunDir) -> Opening {
+pub fn opening(host: &Arc<Host>, place: Place, dir: &RunDir, find: Find) -> Opening {
     let host = host.clone();
     let mask = move |text: &str| host.secrets.mask(text).into_owned();
-    Opening { place, mark: Some(mark(dir)), mask: Box::new(mask) }
+    Opening { place, mark: Some(mark(dir)), mask: Box::new(mask), find }
+}
+
+/// Finds nothing: what the attempts of a run wrote that is not driven is not known any more.
+pub fn find_nothing() -> Find {
+    Box::new(|attempts| vec![Vec::new(); attempts.len()])
 }
 
 impl Keeper {
     /// Opens the book of a run: the one that an earlier drive of this editor has left, where there is one.
-    pub fn open(
-        host: &Arc<Host>,
-        root: &Path,
-        dir: &RunDir,
-        run: &Run,
-        drive: Outbox,
-        shared: &Arc<Shared>,
-    ) -> Self {
+    pub fn open(looker: &Arc<Looker>, dir: &RunDir, run: &Run, drive: Outbox, shared: &Arc<Shared>) -> Self {
+        let (host, root) = (looker.host(), looker.root());
         let (place, refused) = place(root, dir, run);
         let changed = Arc::new(AtomicBool::new(true));
         let shown = Arc::new(AtomicBool::new(true));
@@ -100,10 +99,12 @@ impl Keeper {
         }
         host.unwritten.hide(root);
         let before = host.unwritten.take(root, &run.run_id);
+        let mut written = Written::new(looker.clone(), gate_review::baseline(run));
+        let find: Find = Box::new(move |attempts| written.by(attempts));
         let (flag, root, publish) = (changed.clone(), root.to_owned(), host.clone());
         let (shared, is_shown) = (Arc::downgrade(shared), shown.clone());
         let report = reporter(&place, say);
-        let book = Checkpoints::go_on(opening(host, place, dir), before, move |told| {
+        let book = Checkpoints::go_on(opening(host, place, dir, find), before, move |told| {
             if matches!(told, Report::Changed | Report::Stands(_)) {
                 flag.store(true, Ordering::Relaxed);
                 if !drive.send(Message::Checkpoints)
@@ -156,9 +157,9 @@ impl Keeper {
 
     /// What has ended is in the journal now: it may be written.
     pub fn journalled(&mut self) {
-        let Some(Ending { files, end, at }) = self.ending.take() else { return };
-        if !files.is_empty() {
-            self.book.files(files);
+        let Some(Ending { attempt, end, at }) = self.ending.take() else { return };
+        if attempt.touched.as_ref().is_none_or(|touched| !touched.is_empty()) {
+            self.book.attempt_ended(attempt);
         }
         match end {
             Some(end) => self.book.ended(end, at),
@@ -244,6 +245,10 @@ pub fn past(run: &Run, keys: &[Option<String>]) -> Vec<Past> {
 impl Drive {
     /// A launch begins; the error says why it must not.
     pub(super) fn checkpoint_started(&mut self, stage: usize) -> Result<(), String> {
+        // What humans have done since the last attempt is not this one's work.
+        if self.ended.is_none() {
+            self.stamps = Stamps::of(&self.root);
+        }
         let now = (self.host.clock)();
         let (_, actor) = self.run.plan.actor(stage);
         let first = self.run.stages[stage].launches == 1;
@@ -278,7 +283,8 @@ impl Drive {
         since: DateTime<Utc>,
     ) {
         let at = (self.host.clock)();
-        let files = self.written_since(since);
+        let touched = self.touched();
+        self.ended = Some(self.looker.attempt_ended());
         let last = self.run.stages[stage].spent + 1 >= self.run.plan.max_attempts(stage);
         let end = match End::of(outcome, message, last) {
             Some(End::Failed { why }) => {
@@ -286,7 +292,13 @@ impl Drive {
             }
             end => end,
         };
-        self.keeper.ending = Some(Ending { files, end, at });
+        self.keeper.ending = Some(Ending { attempt: Attempt { since, until: Some(at), touched }, end, at });
+    }
+
+    /// The files that were touched since the last look at their stamps, in a small project.
+    fn touched(&mut self) -> Option<Vec<String>> {
+        let before = std::mem::replace(&mut self.stamps, Stamps::of(&self.root));
+        Some(self.stamps.as_ref()?.touched_since(before.as_ref()?))
     }
 
     /// A launch was cut off.
@@ -328,26 +340,5 @@ impl Drive {
         let inputs = inputs.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         let resume = resume.as_deref();
         checkpoint::parameters(actor, inputs, self.keeper.book.place(), &self.run.run_id, resume)
-    }
-
-    /// Files that the tree shows as written during the attempt, as git sees them: they differ from what they were at
-    /// the last look, and the system says that they were touched since.
-    fn written_since(&mut self, since: DateTime<Utc>) -> Vec<String> {
-        let Ok(looked) = self.host.looks(&self.shared.hurry, &self.root).compare(&self.run) else {
-            return Vec::new();
-        };
-        let (tree, changes) = self.looked.insert(looked);
-        let before = self.last_tree.replace(tree.clone());
-        let since_then = before
-            .and_then(|before| self.host.looks(&self.shared.hurry, &self.root).between(&before, tree).ok());
-        let door = Door::people(&self.root);
-        let fresh = |change: &&Change| {
-            let touched = door.lstat(Path::new(&change.path)).ok().and_then(|file| {
-                DateTime::from_timestamp(file.changed.0, u32::try_from(file.changed.1).ok()?)
-            });
-            change.status != Status::Deleted && touched.is_some_and(|touched| touched >= since - TICK)
-        };
-        let changes = since_then.as_ref().unwrap_or(changes);
-        changes.iter().filter(fresh).map(|change| self.host.secrets.mask(&change.path).into_owned()).collect()
     }
 }

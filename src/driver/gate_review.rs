@@ -66,10 +66,9 @@ impl Looks<'_> {
         Review::open_unless(self.hurry, self.root, state).map_err(text)
     }
 
-    /// The files as they are now, as what the next gate compares with.
-    pub fn baseline(&self, run: &Run) -> Option<Event> {
-        let tree = self.store().ok()?.snapshot().ok()?;
-        Some(Event::BaselineTaken { tree: tree.as_str().to_owned(), decisions: run.decisions.len() })
+    /// The files as they are now.
+    pub fn tree(&self) -> Result<TreeId, String> {
+        self.store()?.snapshot().map_err(text)
     }
 
     /// Throws away what no kept run needs any more of the files that were under review, and what is kept of projects
@@ -115,17 +114,17 @@ impl Looks<'_> {
         })
     }
 
-    /// Makes the review of a gate that opens, and keeps it; gives what the journal is to know of it. What an attempt's
-    /// end has just found is not looked for again. Where nobody waits for it any more it is left to whoever next asks.
+    /// Makes the review of a gate that opens, and keeps it; gives what the journal is to know of it. Where nobody waits
+    /// for it any more it is left to whoever next asks.
     pub fn make(
         &self,
         dir: &RunDir,
         run: &Run,
         stage: usize,
-        looked: Option<Looked>,
+        looked: Result<Looked, String>,
     ) -> (GateReview, Option<Shown>) {
         let from = run.baseline.as_ref().map(|it| it.tree.clone());
-        let review = match looked.map_or_else(|| self.compare(run), Ok) {
+        let review = match looked {
             Ok(looked) => self.listed(looked),
             Err(note) => GateReview { note: Some(note), ..GateReview::default() },
         };
@@ -165,13 +164,24 @@ impl Looks<'_> {
     /// The files as they are now, and what differs from the last approval.
     pub fn compare(&self, run: &Run) -> Result<Looked, String> {
         let store = self.store()?;
-        let before = baseline(run).ok_or("it is not known what the files were at the last approval")?;
+        let before = baseline(run).ok_or(NO_BASELINE)?;
         compare(&store, &before)
     }
 
     /// The same with another tree.
     pub fn compare_with(&self, before: &TreeId) -> Result<Looked, String> {
         compare(&self.store()?, before)
+    }
+
+    /// Those of these files that git does not ignore; all of them where it cannot be asked.
+    pub(super) fn not_ignored(&self, mut files: Vec<String>) -> Vec<String> {
+        let ignored = if files.is_empty() {
+            None
+        } else {
+            self.store().and_then(|it| it.ignored(&files).map_err(text)).ok()
+        };
+        files.retain(|file| !is_bookkeeping(file) && !ignored.as_ref().is_some_and(|it| it.contains(file)));
+        files
     }
 
     /// What differs between two trees.
@@ -195,6 +205,9 @@ fn differing(store: &Review, from: &TreeId, to: &TreeId) -> Result<Vec<Change>, 
 fn text(error: review::ReviewError) -> String {
     error.to_string()
 }
+
+/// What is said where there is nothing to compare with.
+pub(super) const NO_BASELINE: &str = "it is not known what the files were at the last approval";
 
 /// The tree that the next gate compares with.
 pub fn baseline(run: &Run) -> Option<TreeId> {

@@ -12,24 +12,27 @@ pub mod give_up;
 mod hear;
 pub mod judge;
 pub mod live;
+pub mod looker;
 mod lua;
 pub mod mail;
 pub mod open;
 pub mod perform;
 pub mod projection;
 pub mod signals;
+pub mod stamps;
 pub mod start;
 mod tell;
 pub mod trust;
 pub mod unwritten;
 pub mod verdict;
+pub mod written;
 
 use crate::config::Config;
 use crate::harness::Harnesses;
 use crate::harness::Running;
 use crate::outcome::ProcessRecord;
 use crate::process::Secrets;
-use crate::project::review::{Hurry, TreeId};
+use crate::project::review::Hurry;
 use crate::run::effect::{Effect, Notice};
 use crate::run::event::{Event, Record};
 use crate::run::machine::{self, Refusal};
@@ -98,10 +101,12 @@ pub struct Drive {
     wait: Option<(usize, DateTime<Utc>)>,
     live: Live,
     keeper: checkpoints::Keeper,
-    /// What the end of an attempt has found, for the gate that opens in the same step.
-    looked: Option<gate_review::Looked>,
-    /// The tree at the last look.
-    last_tree: Option<TreeId>,
+    /// Looks at the files.
+    looker: Arc<looker::Looker>,
+    /// The files as they were when the newest launch began, or the newest attempt ended; none in a large project.
+    stamps: Option<stamps::Stamps>,
+    /// When an attempt has ended in this step: a gate that opens in it shows the files as they were then.
+    ended: Option<Instant>,
     /// Files that the user's trust covers, as they were read last.
     trusted: crate::project::trust::Cache,
     /// Processes of an earlier drive; none where there was none.
@@ -220,7 +225,7 @@ impl Drive {
             }
             self.unwritten = true;
         }
-        self.looked = None;
+        self.ended = None;
         // What has no effects is the operating system's at least, without a flush: it survives the editor.
         if let Err(error) = self.journal.write() {
             return self.disk_failed(&error.to_string());

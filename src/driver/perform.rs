@@ -11,6 +11,7 @@ use crate::run::event::Event;
 use crate::run::state::{Phase, Step};
 use crate::store::rundir;
 use serde_json::json;
+use std::time::Instant;
 
 /// What a notice says in words of the program's own.
 const NOTICE: [&str; 6] = ["type", "outcome", "gate", "decision", "reason", "state"];
@@ -37,9 +38,9 @@ impl Drive {
             Effect::Wait { stage, until } => self.wait = Some((stage, until)),
             Effect::TakeBaseline => self.take_baseline(),
             Effect::OpenGate { stage, visit } => {
-                let looked = self.looked.take();
-                let looks = self.host.looks(&self.shared.hurry, &self.root);
-                let (_, shown) = looks.make(&self.dir, &self.run, stage, looked);
+                let since = self.ended.unwrap_or_else(Instant::now);
+                let looked = self.looker.compare(gate_review::baseline(&self.run).as_ref(), since);
+                let (_, shown) = self.looker.looks().make(&self.dir, &self.run, stage, looked);
                 let _ = shown.map(|shown| self.apply(shown.event(stage, visit)));
                 // Should the editor be killed right after, what it has shown is on record.
                 if let Err(error) = self.journal.write() {
@@ -208,8 +209,9 @@ impl Drive {
         if self.run.phase.ended() {
             return;
         }
-        let taken = self.host.looks(&self.shared.hurry, &self.root).baseline(&self.run);
-        let Some(Ok(())) = taken.map(|taken| self.apply(taken)) else { return };
+        let Ok(tree) = self.looker.tree(Instant::now()) else { return };
+        let (tree, decisions) = (tree.as_str().to_owned(), self.run.decisions.len());
+        let Ok(()) = self.apply(Event::BaselineTaken { tree, decisions }) else { return };
         if let Err(error) = self.journal.flush() {
             self.disk_failed(&error.to_string());
         }
@@ -217,7 +219,7 @@ impl Drive {
 
     /// Ends what an earlier drive of this run left behind, and does what that died before.
     pub(super) fn sweep(&mut self) {
-        if let Some(text) = self.host.looks(&self.shared.hurry, &self.root).earlier_place() {
+        if let Some(text) = self.looker.looks().earlier_place() {
             self.notice("info", &text);
         }
         let Some(records) = self.left_behind.take() else { return self.prune() };
@@ -233,7 +235,7 @@ impl Drive {
     /// A new run makes room for itself: the oldest finished ones go, and what only they needed.
     fn prune(&self) {
         rundir::prune(&self.root, &self.host.keys, self.host.config.keep_runs, &self.run.run_id);
-        self.host.looks(&self.shared.hurry, &self.root).prune((self.host.clock)());
+        self.looker.looks().prune((self.host.clock)());
     }
 
     /// Whether this stage is working right now, for a launch.

@@ -1,6 +1,7 @@
 //! How a drive begins: a new run, or one that is taken up again. Both take the drive lock first.
 
 use super::adopt;
+use super::looker::Looker;
 use super::mail::{Outbox, mail};
 use super::open::{self, OpenError, Opened, kept_plan};
 use super::{Drive, Host, Message, Shared, projection, unwritten};
@@ -297,19 +298,14 @@ struct Parts<'a> {
 impl Parts<'_> {
     fn assemble(self) -> Drive {
         let (outbox, inbox) = mail();
-        let shared = Arc::default();
-        let keeper = super::checkpoints::Keeper::open(
-            &self.host,
-            self.root,
-            &self.dir,
-            &self.run,
-            outbox.clone(),
-            &shared,
-        );
+        let shared: Arc<Shared> = Arc::default();
+        let looker = Arc::new(Looker::new(self.host.clone(), self.root, shared.hurry.clone()));
+        let keeper = super::checkpoints::Keeper::open(&looker, &self.dir, &self.run, outbox.clone(), &shared);
         let mut drive = Drive {
             keeper,
-            looked: None,
-            last_tree: None,
+            looker,
+            ended: None,
+            stamps: None,
             trusted: Default::default(),
             log: Log::new(self.root, self.host.config.max_log),
             host: self.host,

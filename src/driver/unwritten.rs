@@ -121,7 +121,7 @@ pub fn take_up(host: &Arc<Host>, root: &Path, but: &str) {
         let Some(opened) = opened else { continue };
         let (place, _) = checkpoints::place(root, &dir, &opened.run);
         let report = reporter(&place, sayer(host, root));
-        let book = Checkpoints::go_on(opening(host, place, &dir), None, report);
+        let book = Checkpoints::go_on(opening(host, place, &dir, checkpoints::find_nothing()), None, report);
         book.restored(past(&opened.run, &checkpoints::keys(&opened.run.plan)));
         host.unwritten.keep(Left::new(root, &opened.run, book, Arc::default()));
     }

@@ -131,7 +131,7 @@ pub fn review(engine: &Engine, request: &OfRun) -> Answer {
     let shown =
         engine.last_look(run, stage, visit).and_then(|(shown, _)| looks.again(&opened.dir, &gate, &shown));
     let review = shown.unwrap_or_else(|| {
-        let (review, shown) = looks.make(&opened.dir, run, stage, None);
+        let (review, shown) = looks.make(&opened.dir, run, stage, looks.compare(run));
         if let Some(shown) = shown {
             engine.remember_look(run, stage, visit, shown);
         }

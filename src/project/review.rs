@@ -19,6 +19,7 @@ use git::{Git, Tool};
 pub use hurry::Hurry;
 pub use place::{EARLIER, Place, clear};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::fs::{File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -249,6 +250,16 @@ impl Review {
         let mut changes = parse_changes(&output);
         changes.retain(|change| !self.is_own(&change.path));
         Ok(changes)
+    }
+
+    /// Which of these files git ignores, whether they are there or not; none that it tracks.
+    pub fn ignored(&self, files: &[String]) -> Result<BTreeSet<String>, ReviewError> {
+        let names: String = files.iter().map(|file| format!("{}{file}\0", self.prefix)).collect();
+        // Its status is 1 where it ignores none of them.
+        let told = self.git.said(&["check-ignore", "-z", "--stdin"], names.as_bytes())?;
+        let told = String::from_utf8_lossy(&told);
+        let below = |name: &str| name.strip_prefix(self.prefix.as_str()).map(str::to_owned);
+        Ok(told.split('\0').filter_map(below).filter(|name| !name.is_empty()).collect())
     }
 
     /// Whether a tree is kept.

@@ -293,6 +293,13 @@ impl Door {
         tree::list(dir, path)
     }
 
+    /// The first `most` entries of a folder with what is known of each, links not followed; in no order.
+    pub fn metas(&self, path: &Path, most: usize) -> io::Result<Vec<(OsString, Meta)>> {
+        pass(Op::Read, path)?;
+        let dir = self.descend(path, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NONBLOCK, Mode::empty())?;
+        tree::metas(dir, most)
+    }
+
     /// The first `most` entries of a folder, in no order.
     pub fn some(&self, path: &Path, most: usize) -> io::Result<Vec<Entry>> {
         pass(Op::Read, path)?;

@@ -163,3 +163,34 @@ fn on_a_full_disk_no_checkpoint_is_ahead_of_the_journal() {
         assert_eq!(world.settled()["state"], "complete");
     }
 }
+
+#[test]
+fn in_a_large_project_the_files_times_tell_whose_they_are() {
+    let world = World::new();
+    declare(&world, "  - {agent: first}\n  - {agent: second}\n");
+    for file in 0..1_100 {
+        world.write(&format!("many/{file}"), "x\n");
+    }
+    world.hook(
+        "case $1 in first) echo 1 > one.md; echo x > many/7; sleep 0.1;;
+second) sleep 0.1; echo 2 > two.md; echo y > many/8; echo more >> one.md; sleep 0.1;; esac; echo done",
+    );
+    world.run("track", json!({}));
+    assert_eq!(world.settled()["state"], "complete");
+    world.until("the files to be found", |_| {
+        checkpoint(&world, "SECOND")["output_files"].as_array().is_some_and(|files| files.len() > 2)
+    });
+    let files = |key: &str| -> Vec<String> {
+        let listed = serde_json::from_value(checkpoint(&world, key)["output_files"].clone());
+        let mut files: Vec<String> = listed.unwrap();
+        files.retain(|file| !matches!(file.as_str(), ".prompt" | "calls"));
+        files.sort();
+        files
+    };
+    assert_eq!(files("SECOND"), ["many/8", "one.md", "two.md"]);
+    let first = files("FIRST");
+    assert!(
+        first.iter().all(|file| file == "one.md"),
+        "what it wrote as it was before is no change: {first:?}"
+    );
+}

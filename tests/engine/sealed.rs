@@ -157,9 +157,9 @@ fn what_an_attempts_end_has_found_is_not_looked_for_again() {
     let root = world.root();
     let looked = looks(&root).compare(&opened.run).unwrap();
     let nowhere = looks(std::path::Path::new("/nowhere"));
-    let (review, shown) = nowhere.make(&opened.dir, &opened.run, 1, Some(looked));
+    let (review, shown) = nowhere.make(&opened.dir, &opened.run, 1, Ok(looked));
     assert_eq!((review.note, review.files.len()), (None, 1), "plan.md");
     assert_eq!(shown.as_ref(), opened.run.shown.get(&(1, 1)), "as the journal has it");
-    let (review, shown) = nowhere.make(&opened.dir, &opened.run, 1, None);
+    let (review, shown) = nowhere.make(&opened.dir, &opened.run, 1, nowhere.compare(&opened.run));
     assert!(review.note.is_some() && shown.unwrap().digest.is_none());
 }

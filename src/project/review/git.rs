@@ -123,6 +123,12 @@ impl Git {
         run(&self.hurry, self.on(&self.top).args(args), verb, input)
     }
 
+    /// The same, whatever its status says.
+    pub(super) fn said(&self, args: &[&str], input: &[u8]) -> Result<Vec<u8>, ReviewError> {
+        let verb = args.first().copied().unwrap_or_default();
+        output(&self.hurry, self.on(&self.top).args(args), verb, input).map(|output| output.stdout)
+    }
+
     /// Runs in a folder as if it were a work tree of its own, with an empty index.
     pub(super) fn run_within(&self, folder: &Path, args: &[&str]) -> Result<Vec<u8>, ReviewError> {
         let mut command = self.on(folder);

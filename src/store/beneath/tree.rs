@@ -1,7 +1,7 @@
 //! Folders as a whole: their entries, and their removal.
 
 use super::resolve::at;
-use super::{ENTRIES, Entry, Refused};
+use super::{ENTRIES, Entry, Meta, Refused, meta};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
 use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
@@ -27,6 +27,13 @@ pub(super) fn list(dir: OwnedFd, path: &Path) -> io::Result<Vec<Entry>> {
 /// The first entries of an open folder, in no order.
 pub(super) fn some(dir: OwnedFd, most: usize) -> io::Result<Vec<Entry>> {
     Ok(names(dir, most)?.into_iter().map(entry).collect())
+}
+
+/// The first entries of an open folder with what is known of each; one that goes meanwhile is left out.
+pub(super) fn metas(dir: OwnedFd, most: usize) -> io::Result<Vec<(OsString, Meta)>> {
+    let names = names(dir.try_clone()?, most)?;
+    let meta = |name: &OsString| rustix::fs::statat(&dir, name, AtFlags::SYMLINK_NOFOLLOW).ok();
+    Ok(names.into_iter().filter_map(|(name, _)| meta(&name).map(|stat| (name, meta::of(&stat)))).collect())
 }
 
 fn entry((name, kind): (OsString, FileType)) -> Entry {

@@ -1,0 +1,99 @@
+//! Takes looks at a project's files for one drive: one at a time, and one look for all who want to know what the files
+//! are at the same moment (the checkpoint of an attempt that has ended, the gate that opens after it).
+//!
+//! A look is some calls of git, which may take long in a large project. Nobody here waits for them but threads that are
+//! there for that.
+
+use super::Host;
+use super::gate_review::{Looked, Looks, NO_BASELINE};
+use crate::project::review::{Hurry, TreeId};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Instant;
+
+/// The looks of one drive.
+pub struct Looker {
+    host: Arc<Host>,
+    root: PathBuf,
+    hurry: Hurry,
+    newest: Mutex<Option<Look>>,
+    /// The first tree of all.
+    first: OnceLock<TreeId>,
+    /// The newest end of an attempt: the checkpoint wants to know the files as they were then, or a little later.
+    ended: Mutex<Instant>,
+}
+
+struct Look {
+    begun: Instant,
+    tree: TreeId,
+}
+
+impl Looker {
+    /// For a drive that `hurry` may end.
+    pub fn new(host: Arc<Host>, root: &Path, hurry: Hurry) -> Self {
+        let ended = Mutex::new(Instant::now());
+        Self { host, root: root.to_owned(), hurry, newest: Mutex::default(), first: OnceLock::new(), ended }
+    }
+
+    /// For whom it looks.
+    pub fn host(&self) -> &Arc<Host> {
+        &self.host
+    }
+
+    /// The project.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The name of a file, without what is secret in it.
+    pub fn mask(&self, file: &str) -> String {
+        self.host.secrets.mask(file).into_owned()
+    }
+
+    /// What it takes to look.
+    pub fn looks(&self) -> Looks<'_> {
+        self.host.looks(&self.hurry, &self.root)
+    }
+
+    /// When the newest attempt has ended.
+    pub fn ended(&self) -> Instant {
+        *locked(&self.ended)
+    }
+
+    /// The first tree of all, where there was a look.
+    pub fn first(&self) -> Option<&TreeId> {
+        self.first.get()
+    }
+
+    /// An attempt has ended; gives when.
+    pub fn attempt_ended(&self) -> Instant {
+        let now = Instant::now();
+        *locked(&self.ended) = now;
+        now
+    }
+
+    /// The files as they were at some moment after `since`: as the newest look found them, where that has begun later.
+    pub fn tree(&self, since: Instant) -> Result<TreeId, String> {
+        let mut newest = locked(&self.newest);
+        if let Some(look) = newest.as_ref().filter(|look| look.begun >= since) {
+            return Ok(look.tree.clone());
+        }
+        let begun = Instant::now();
+        let tree = self.looks().tree()?;
+        let _ = self.first.set(tree.clone());
+        *newest = Some(Look { begun, tree: tree.clone() });
+        Ok(tree)
+    }
+
+    /// The same, with what differs from the last approval.
+    pub fn compare(&self, before: Option<&TreeId>, since: Instant) -> Result<Looked, String> {
+        let before = before.ok_or(NO_BASELINE)?;
+        let tree = self.tree(since)?;
+        let files = self.looks().between(before, &tree)?;
+        Ok((tree, files))
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
