@@ -1,174 +1,104 @@
-//! The only loop: it receives events, calls the machine, performs its effects, and publishes.
+//! The only loop: it receives what has happened, lets the machine step, writes the journal, acts, publishes and tells;
+//! then it receives again. Nothing enters it from within.
 //!
-//! A [`Drive`] exists from the verb that sets a run going until the run next pauses or ends. It holds the drive lock
-//! and the journal. A step's events are on disk, with one flush, before its effects act or show.
+//! A [`Drive`] exists from the verb that sets a run going until the run next pauses or ends. It holds the run and what is
+//! left to do. Its [`Keeper`] has the lock, the journal and what others see; its [`Performer`] has the agents, the looks
+//! at the files, the questions and the checkpoints. A step's events are on disk, with one flush, before its effects act
+//! or show.
 
+mod act;
 pub mod adopt;
-pub mod checkpoints;
+mod ask_lua;
+pub mod checkpoint_writer;
 mod facts;
 pub mod gate_review;
 mod gate_seal;
 pub mod give_up;
-mod hear;
+mod host;
 pub mod judge;
+mod keeper;
+mod launch;
 pub mod live;
 pub mod looker;
-mod lua;
-pub mod mail;
+pub mod mailbox;
+mod message;
 pub mod open;
-pub mod perform;
+mod performer;
+mod permissions;
 pub mod projection;
-pub mod signals;
+mod publish;
+mod signals;
 pub mod stamps;
 pub mod start;
-mod tell;
 pub mod trust;
 pub mod unwritten;
 pub mod verdict;
 pub mod written;
 
-use crate::config::Config;
-use crate::harness::Harnesses;
-use crate::harness::Running;
 use crate::outcome::ProcessRecord;
-use crate::process::Secrets;
-use crate::project::review::Hurry;
-use crate::run::effect::{Effect, Notice};
+use crate::run::effect::Effect;
 use crate::run::event::{Event, Record};
 use crate::run::machine::{self, Refusal};
 use crate::run::state::{Phase, Reason, Run, StageState, Step};
-use crate::store::journal::Journal;
-use crate::store::keyring::Keyring;
-use crate::store::lease::{Holder, Lease};
-use crate::store::log::Log;
-use crate::store::rundir::RunDir;
+use act::Act;
 use chrono::{DateTime, Utc};
-pub use hear::{Message, Shared};
-use live::Live;
-use serde_json::{Value, json};
-use start::StartError;
-use std::borrow::Cow;
-use std::path::{Path, PathBuf};
+pub use host::{Host, Publish};
+use keeper::{Keeper, Told};
+pub use message::{Message, Reply, Shared};
+use performer::Performer;
+use std::collections::VecDeque;
+use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::mpsc::RecvTimeoutError;
+use std::sync::mpsc::{RecvTimeoutError, SendError};
 use std::time::{Duration, Instant};
 
 /// Longest sleep while waiting for a wall-clock time: a laptop that wakes up must notice.
 const NAP: Duration = Duration::from_secs(1);
-/// What other editors and tools read of a run that goes on is written so often.
-const PROJECT: Duration = Duration::from_millis(200);
-/// Bytes of any one text in the journal.
-const TEXT: usize = 32 * 1024;
-
-/// Hands the editor an event, written; with a key, one that still waits under it is replaced.
-pub type Publish = Box<dyn Fn(Option<&str>, Arc<str>) + Send + Sync>;
-
-/// What a drive needs from whoever holds it.
-pub struct Host {
-    /// Tells the editor something. With a key, an event that still waits under the same key is replaced.
-    pub publish: Publish,
-    /// The wall clock.
-    pub clock: Box<dyn Fn() -> DateTime<Utc> + Send + Sync>,
-    /// The configuration.
-    pub config: Config,
-    /// The harnesses.
-    pub harnesses: Harnesses,
-    /// Values that never appear in anything that is kept or shown.
-    pub secrets: Secrets,
-    /// What makes the files of a run ours.
-    pub keys: Keyring,
-    /// Checkpoints that earlier drives could not write.
-    pub unwritten: Arc<unwritten::Unwritten>,
-}
+/// How long the end of a stage that was handed in is waited for, by an editor that is left.
+const HANDED_IN: Duration = Duration::from_millis(500);
 
 /// A run being driven.
 pub struct Drive {
     host: Arc<Host>,
     root: PathBuf,
-    dir: RunDir,
     run: Run,
-    journal: Journal,
-    log: Log,
-    lease: Option<Lease>,
-    inbox: mail::Inbox,
-    outbox: mail::Outbox,
+    keeper: Keeper,
+    performer: Performer,
+    inbox: mailbox::Inbox,
     shared: Arc<Shared>,
-    pending: Vec<Effect>,
-    agent: Option<Agent>,
-    stopping: Vec<Agent>,
-    asked: Option<lua::AskedLua>,
-    questions: Vec<signals::Pending>,
-    wait: Option<(usize, DateTime<Utc>)>,
-    live: Live,
-    keeper: checkpoints::Keeper,
-    /// Looks at the files.
-    looker: Arc<looker::Looker>,
-    /// The files as they were when the newest launch began, or the newest attempt ended; none in a large project.
-    stamps: Option<stamps::Stamps>,
-    /// When an attempt has ended in this step: a gate that opens in it shows the files as they were then.
-    ended: Option<Instant>,
+    /// What the steps since the last flush have led to.
+    fresh: Vec<Effect>,
+    /// What is left to do, in order; its cause is on disk.
+    queue: VecDeque<Act>,
+    /// What others are told once the step is published.
+    told: Vec<Told>,
+    /// Verbs that are answered once they are on disk.
+    replies: Vec<(Reply, Option<Result<(), Refusal>>)>,
     /// Files that the user's trust covers, as they were read last.
     trusted: crate::project::trust::Cache,
     /// Processes of an earlier drive; none where there was none.
     left_behind: Option<Vec<ProcessRecord>>,
-    /// When `squad.json` may be written next, and whether there is something new to write.
-    project: Instant,
-    unwritten: bool,
-    /// When the next picture may be drawn.
-    draw: Instant,
-    dirty: bool,
-    leaving: bool,
+    leave: Option<Leave>,
+    /// Nothing is left to drive.
+    over: bool,
     /// The disk has failed this drive: what it still says is no longer kept.
     failed: bool,
-    /// What could not be written, and was told.
-    told: Vec<&'static str>,
-    asks: u32,
 }
 
-/// A launched agent. It does not outlive the drive, should that panic.
-struct Agent {
-    launch: u32,
-    running: Running,
-    /// Its result was handed in: its end is on the way.
-    submitted: bool,
-}
-
-impl Drop for Agent {
-    fn drop(&mut self) {
-        if !self.running.is_over() {
-            self.running.stop();
-        }
-    }
-}
-
-impl Host {
-    /// Tells the editor something that must arrive.
-    fn say(&self, event: &Value) {
-        (self.publish)(None, event.to_string().into());
-    }
-
-    /// What it takes to look at a project's files.
-    pub fn looks<'a>(&'a self, hurry: &'a Hurry, root: &'a Path) -> gate_review::Looks<'a> {
-        gate_review::Looks { hurry, root, keys: &self.keys, secrets: &self.secrets }
-    }
-
-    /// Prepares a text for the journal: nothing secret, and no more of it than anybody will read.
-    fn keep(&self, text: &mut String) {
-        if text.len() > TEXT {
-            text.truncate(crate::prompt::head(text, TEXT).len());
-        }
-        if let Cow::Owned(masked) = self.secrets.mask(text) {
-            *text = masked;
-        }
-    }
+/// The editor is left.
+struct Leave {
+    /// How long agents have to end.
+    grace: Duration,
+    /// Until when the end of a stage that was handed in is waited for.
+    until: Instant,
 }
 
 impl Drive {
     /// Runs the loop to its end, then gives the lock back.
     pub fn run(mut self) {
-        self.sweep();
-        self.settle();
-        while !(self.leaving && self.stopping.is_empty() && self.agent.is_none()) {
+        self.begin();
+        self.turn();
+        while !self.is_over() {
             match self.inbox.recv_timeout(self.patience()) {
                 Ok(message) => self.receive(message),
                 Err(RecvTimeoutError::Timeout) => {}
@@ -180,149 +110,229 @@ impl Drive {
                 self.receive(message);
             }
             self.clocks();
-            self.settle();
+            let left = self.leave_if_due();
+            self.turn();
+            if let Some(grace) = left {
+                self.performer.kill(grace);
+                self.over = true;
+            }
         }
-        self.keeper.flush();
-        self.close();
-        drop(self.lease.take());
-        self.publish_snapshot();
-        self.tell(json!({ "type": "drive-ended" }));
-        self.keeper.close(&self.host, &self.root, &self.run);
+        self.end();
     }
 
-    /// One event through the machine. It is in the journal's buffer then, and its effects wait for [`Drive::settle`].
-    fn apply(&mut self, mut event: Event) -> Result<(), Refusal> {
+    fn is_over(&self) -> bool {
+        self.over && self.performer.is_idle()
+    }
+
+    /// Cleans up after an earlier drive of this run, or makes room for a new run.
+    fn begin(&mut self) {
+        if let Some(text) = self.performer.looks().earlier_place() {
+            self.told.push(Told::Notice("info", text));
+        }
+        let Some(records) = self.left_behind.take() else {
+            return self.performer.tidy(&self.run);
+        };
+        for line in crate::process::sweep(&records, &self.run.run_id) {
+            self.told.push(Told::Notice("warn", line));
+        }
+        if !self.fresh.contains(&Effect::TakeBaseline) && gate_review::baseline_is_due(&self.run) {
+            self.fresh.insert(0, Effect::TakeBaseline);
+        }
+    }
+
+    /// Takes what was told until now, while the run is still ours; from here on a verb is for the next drive.
+    fn end(mut self) {
+        self.performer.checkpoints.flush();
+        let shared = self.shared.clone();
+        loop {
+            let mut closed = shared.closed();
+            let Ok(message) = self.inbox.try_recv() else {
+                *closed = true;
+                break;
+            };
+            drop(closed);
+            self.receive(message);
+            self.turn();
+        }
+        self.performer.wait_for_tidying();
+        self.keeper.release();
+        self.keeper.draw(&self.run, &mut self.performer);
+        self.keeper.tell(&self.run, serde_json::json!({ "type": "drive-ended" }));
+        self.performer.checkpoints.close(&self.host, &self.root, &self.run);
+    }
+
+    /// One event through the machine. It is in the journal's buffer then, and what follows from it waits for the flush.
+    fn step(&mut self, mut event: Event) -> Result<(), Refusal> {
         event.texts(&mut |text| self.host.keep(text));
         let record = Record { at: (self.host.clock)(), event };
+        let before = self.run.phase.clone();
         let effects = machine::step(&mut self.run, &record)?;
-        self.journal.append(&record);
-        self.pending.extend(effects);
-        self.dirty = true;
+        self.keeper.record(&record);
+        if self.run.phase != before && self.performer.give_up_look() {
+            // Nothing of what would have followed the look is done or said: it belongs to what the run was.
+            self.queue.clear();
+        }
+        self.fresh.extend(effects);
         Ok(())
     }
 
-    /// Decides what can be decided, flushes, and performs.
-    fn settle(&mut self) {
-        if self.failed {
-            return;
-        }
-        while !self.pending.is_empty() {
+    /// Journals what has happened, does what follows, publishes, and tells. What is done may make something happen: then
+    /// that is journalled before anything follows from it.
+    fn turn(&mut self) {
+        while !self.failed {
             self.decide();
             self.check_trust();
-            if self.pending.is_empty() {
+            let acts = !self.fresh.is_empty() || self.may_act();
+            if let Err(error) = self.keeper.save(&self.run, acts) {
+                self.disk_failed(&error.to_string());
                 break;
             }
-            if let Err(error) = self.hold().and_then(|()| Ok(self.journal.flush()?)) {
-                return self.disk_failed(&error.to_string());
+            self.performer.checkpoints.journalled();
+            self.performer.reconcile(&self.run, &mut self.told);
+            self.queue.extend(self.fresh.drain(..).map(Act::Effect));
+            if !self.may_act() {
+                break;
             }
-            self.keeper.journalled();
-            for effect in std::mem::take(&mut self.pending) {
-                // What could not be written is not shown either.
-                if self.failed || self.heed() {
-                    break;
+            while self.may_act() && !self.failed {
+                let Some(act) = self.queue.pop_front() else { break };
+                self.act(act);
+            }
+        }
+        self.performer.turn_ends();
+        self.keeper.publish(&self.run, &mut self.performer, &self.told);
+        for told in std::mem::take(&mut self.told) {
+            self.keeper.say(&self.run, told);
+        }
+        self.answer_verbs();
+    }
+
+    /// Whether something is to be done that does not have to wait: for a look at the files, or for a cancel that is on its
+    /// way.
+    fn may_act(&self) -> bool {
+        let starts = |act: &Act| matches!(act, Act::Dispatch(_) | Act::Effect(Effect::StartAgent { .. }));
+        let stopped = self.shared.hurry.is_set() && self.run.phase == Phase::Running;
+        let next = self.queue.front();
+        !self.performer.is_looking() && next.is_some_and(|act| !(stopped && starts(act)))
+    }
+
+    fn receive(&mut self, message: Message) {
+        match message {
+            Message::Agent(launch, signal) => {
+                let next = self.performer.signal(&self.run, launch, signal);
+                self.keeper.undrawn();
+                self.follow(next);
+            }
+            Message::Verb(event, reply) => self.verb(event, reply),
+            Message::Answer(id, answer) => {
+                let next = self.performer.answered(&self.run, &id, answer);
+                self.follow(next);
+            }
+            Message::Submit(launch, text, reply) => {
+                let taken = self.performer.submit(&self.run, launch, text);
+                self.told.append(&mut self.performer.told);
+                let _ = reply.send(taken);
+            }
+            Message::Looked(number, looked) => {
+                if let Some(wanted) = self.performer.looked(number) {
+                    self.looked(wanted, looked);
                 }
-                self.perform(effect);
             }
-            self.unwritten = true;
-        }
-        self.ended = None;
-        // What has no effects is the operating system's at least, without a flush: it survives the editor.
-        if let Err(error) = self.journal.write() {
-            return self.disk_failed(&error.to_string());
-        }
-        self.keeper.journalled();
-        self.project();
-        if self.dirty && self.draw <= Instant::now() {
-            self.publish_snapshot();
+            Message::Checkpoints => self.keeper.undrawn(),
+            Message::Leave(grace) => {
+                self.leave = Some(Leave { grace, until: Instant::now() + HANDED_IN });
+            }
         }
     }
 
-    /// Writes what others read of the run: at once where it stops, and not at every step of one that is in a hurry.
-    fn project(&mut self) {
-        let now = Instant::now();
-        if !self.unwritten || (self.project > now && self.run.phase == Phase::Running) {
-            return;
+    /// Pause, cancel, or skip what a human carries out. Whoever is told that it took effect can rely on that: it is on disk
+    /// by then.
+    fn verb(&mut self, event: Event, reply: Reply) {
+        let skips = matches!(event, Event::Skipped { .. });
+        // A skip goes on with the run, which one that is about to end leaves to the next drive.
+        let lost = self.failed || (skips && self.run.phase != Phase::Running);
+        let cancels = matches!(event, Event::Cancelled { .. });
+        let end = if skips && !lost { self.performer.skipped(&self.run) } else { None };
+        let answer = if lost { None } else { Some(self.step(event)) };
+        if cancels && matches!(answer, Some(Err(_))) {
+            self.shared.hurry.set(false);
         }
-        let written = projection::write(&self.root, &self.run, &self.host.secrets, &self.host.keys);
-        // What could not be written is tried again, as long as the run is driven.
-        self.unwritten = written.is_err();
-        match written {
-            Ok(None) => {}
-            Ok(Some(aside)) => self.notice("warn", &projection::moved(&aside)),
-            Err(error) => self.cannot_write("squad.json", &error),
+        if let (Some(Ok(())), Some(end)) = (&answer, end) {
+            self.performer.checkpoints.ended(end);
         }
-        self.project = now + PROJECT;
+        self.replies.push((reply, answer));
     }
 
-    /// Makes sure that the lock keeps others out still. Where its file was removed it is taken anew; where somebody
-    /// else has taken it meanwhile, this drive is over.
-    fn hold(&mut self) -> Result<(), StartError> {
-        if self.lease.as_ref().is_none_or(|lease| lease.holds(&self.root)) {
-            return Ok(());
+    fn answer_verbs(&mut self) {
+        for (reply, answer) in std::mem::take(&mut self.replies) {
+            let answer = answer.filter(|_| !self.failed);
+            let Err(SendError(late)) = reply.send(answer) else { continue };
+            // Nobody waits for the answer any more, who was told that it would be done.
+            let (level, text) = match late {
+                Some(Ok(())) => continue,
+                Some(Err(refusal)) => ("warn", refusal.to_string()),
+                None => ("error", "the request could not be saved; try again".to_owned()),
+            };
+            self.keeper.say(&self.run, Told::Notice(level, text));
         }
-        self.journal.still_ours()?;
-        self.lease = Some(start::lock(&self.root)?);
-        self.sign();
-        Ok(())
     }
 
-    /// Writes who drives: only for others to show, since the lock itself is what counts.
-    fn sign(&mut self) {
-        let holder = Holder {
-            pid: std::process::id(),
-            run_id: self.run.run_id.clone(),
-            superpower: self.run.plan.name().to_owned(),
-            since: (self.host.clock)().timestamp_millis(),
-        };
-        if let Some(lease) = &mut self.lease {
-            let _ = lease.sign(&holder);
-        }
+    /// The editor leaves: the run is interrupted, agents are ended now, nothing is said. What was handed in right before is
+    /// not lost. Gives how long agents have.
+    fn leave_if_due(&mut self) -> Option<Duration> {
+        let awaited = self.performer.is_submitted();
+        let leave = self.leave.take_if(|leave| !awaited || leave.until <= Instant::now())?;
+        self.inbox.ignore_agents();
+        let _ = self.step(Event::Interrupted { why: "the editor was left".into() });
+        self.performer.give_up_look();
+        Some(leave.grace)
     }
 
     /// What has become due.
     fn clocks(&mut self) {
-        if let Some((stage, _)) = self.wait.take_if(|(_, until)| *until <= (self.host.clock)()) {
-            let _ = self.apply(Event::WaitEnded { stage });
+        if let Some((stage, _)) = self.rest().filter(|(_, until)| *until <= (self.host.clock)()) {
+            let _ = self.step(Event::WaitEnded { stage });
         }
-        self.forget_late_answer();
-        self.deny_late_questions();
+        let next = self.performer.forget_late_answer(&self.run);
+        self.follow(next);
+        self.performer.deny_late_questions(&mut self.told);
+    }
+
+    /// The stage that waits for a time, and which.
+    fn rest(&self) -> Option<(usize, DateTime<Utc>)> {
+        let stage = self.run.current().filter(|_| self.run.phase == Phase::Running && !self.failed)?;
+        match self.run.stages[stage].step {
+            Step::Resting { until, .. } => Some((stage, until)),
+            _ => None,
+        }
     }
 
     /// How long the loop may sleep.
     fn patience(&self) -> Duration {
-        let mut patience = Duration::from_secs(3600);
-        if self.dirty {
-            patience = self.draw.saturating_duration_since(Instant::now());
-        }
-        if self.unwritten {
-            patience = patience.min(self.project.saturating_duration_since(Instant::now()));
-        }
-        if let Some((_, until)) = self.wait {
+        let now = Instant::now();
+        let mut patience = self.keeper.patience().min(self.performer.patience());
+        if let Some((_, until)) = self.rest() {
             let left = (until - (self.host.clock)()).to_std().unwrap_or(Duration::ZERO);
             patience = patience.min(left.min(NAP));
         }
-        if let Some(asked) = &self.asked {
-            patience = patience.min(asked.until.saturating_duration_since(Instant::now()));
+        if let Some(leave) = &self.leave {
+            patience = patience.min(leave.until.saturating_duration_since(now));
         }
-        self.questions.iter().fold(patience, |patience, question| patience.min(question.left()))
+        patience
     }
 
     /// The journal cannot be written: nothing may act or show. The run stands on disk as it was at the last flush,
     /// and goes on from there when the cause is gone.
     fn disk_failed(&mut self, error: &str) {
         self.failed = true;
-        self.pending.clear();
-        self.keeper.forget();
-        self.wait = None;
-        self.asked = None;
-        if let Some(agent) = self.agent.take() {
-            self.forget_questions(agent.launch);
-            agent.running.stop();
-            self.stopping.push(agent);
-            self.checkpoint_interrupted();
-        }
+        self.over = true;
+        self.keeper.stop_projecting();
+        self.fresh.clear();
+        self.queue.clear();
+        // What was not done yet is not told either.
+        self.told.clear();
+        self.performer.abandon(&mut self.told);
         let name = self.run.plan.name();
-        let mut detail = format!("{error}; mend that, then :Superpower resume {name}");
+        let mut detail = format!("{error}; fix that, then :Superpower resume {name}");
         // Only for the picture: what the journal knows, which will call this an interruption.
         match open::open(&self.root, &self.run.run_id, &self.host.keys) {
             Ok(opened) => self.run = opened.run,
@@ -339,11 +349,11 @@ impl Drive {
         if machine::step(&mut self.run, &record).is_err() {
             self.run.phase = Phase::Paused { reason: Reason::Interrupted, detail: detail.clone() };
         }
-        self.leaving = true;
-        self.publish_snapshot();
-        self.notice("error", &format!("{} is paused: {detail}", self.run.plan.name()));
-        self.log(&format!("PAUSED (interrupted) — {detail}"));
         let stage = self.run.current_position();
-        self.tell_notice(&Notice::RunPaused { stage, reason: Reason::Interrupted, detail });
+        self.told.extend([
+            Told::Notice("error", format!("{} is paused: {detail}", self.run.plan.name())),
+            Told::Log(format!("PAUSED (interrupted) — {detail}")),
+            Told::Run(crate::run::effect::Notice::RunPaused { stage, reason: Reason::Interrupted, detail }),
+        ]);
     }
 }

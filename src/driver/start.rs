@@ -1,9 +1,12 @@
 //! How a drive begins: a new run, or one that is taken up again. Both take the drive lock first.
 
 use super::adopt;
+use super::checkpoint_writer::CheckpointWriter;
+use super::keeper::Keeper;
 use super::looker::Looker;
-use super::mail::{Outbox, mail};
+use super::mailbox::{Outbox, mailbox};
 use super::open::{self, OpenError, Opened, kept_plan};
+use super::performer::Performer;
 use super::{Drive, Host, Message, Shared, projection, unwritten};
 use crate::declaration::model::InputKind;
 use crate::plan::{Inputs, Plan};
@@ -14,10 +17,10 @@ use crate::run::replace;
 use crate::run::state::Run;
 use crate::store::journal::{self, Journal, JournalError, Place};
 use crate::store::lease::{self, Holder, Lease, Taken};
-use crate::store::log::Log;
 use crate::store::rundir::RunDir;
 use crate::store::squad;
 use serde_json::json;
+use std::collections::VecDeque;
 use std::io;
 use std::path::Path;
 use std::sync::mpsc::{Sender, channel};
@@ -127,7 +130,7 @@ pub fn begin(host: Arc<Host>, root: &Path, new: NewRun) -> Result<Handle, StartE
         }
     };
     let mut drive = Parts { host, root, dir, run, journal, lease, left_behind: None }.assemble();
-    drive.pending = effects;
+    drive.fresh = effects;
     drive.launch()
 }
 
@@ -233,7 +236,7 @@ pub fn take_up<E: From<StartError>>(
     let Opened { dir, run, .. } = opened;
     let mut drive = Parts { host, root, dir, run, journal, lease, left_behind }.assemble();
     let taken = events.into_iter().try_for_each(|event| drive.take(event));
-    match taken.and_then(|()| Ok(drive.journal.flush()?)) {
+    match taken.and_then(|()| Ok(drive.keeper.flush()?)) {
         Ok(()) => Ok(drive.launch()?),
         Err(error) => {
             drive.discard();
@@ -297,53 +300,39 @@ struct Parts<'a> {
 
 impl Parts<'_> {
     fn assemble(self) -> Drive {
-        let (outbox, inbox) = mail();
+        let (outbox, inbox) = mailbox();
         let shared: Arc<Shared> = Arc::default();
         let looker = Arc::new(Looker::new(self.host.clone(), self.root, shared.hurry.clone()));
-        let keeper = super::checkpoints::Keeper::open(&looker, &self.dir, &self.run, outbox.clone(), &shared);
-        let mut drive = Drive {
+        let checkpoints = CheckpointWriter::open(&looker, &self.dir, &self.run, outbox.clone(), &shared);
+        let keeper =
+            Keeper::new(self.host.clone(), self.root, &self.run, self.journal, self.lease, shared.clone());
+        Drive {
             keeper,
-            looker,
-            ended: None,
-            stamps: None,
-            trusted: Default::default(),
-            log: Log::new(self.root, self.host.config.max_log),
+            performer: Performer::new(looker, self.dir, outbox, checkpoints),
             host: self.host,
             root: self.root.to_owned(),
-            dir: self.dir,
             run: self.run,
-            journal: self.journal,
-            lease: Some(self.lease),
             inbox,
-            outbox,
             shared,
-            pending: Vec::new(),
-            agent: None,
-            stopping: Vec::new(),
-            asked: None,
-            questions: Vec::new(),
-            wait: None,
-            live: super::live::Live::default(),
-            left_behind: self.left_behind,
-            project: Instant::now(),
-            unwritten: false,
-            draw: Instant::now(),
-            dirty: true,
-            leaving: false,
-            failed: false,
+            fresh: Vec::new(),
+            queue: VecDeque::new(),
             told: Vec::new(),
-            asks: 0,
-        };
-        drive.sign();
-        drive
+            replies: Vec::new(),
+            trusted: Default::default(),
+            left_behind: self.left_behind,
+            leave: None,
+            over: false,
+            failed: false,
+        }
     }
 }
 
 impl Drive {
     /// Gives the drive a thread of its own.
     fn launch(mut self) -> Result<Handle, StartError> {
-        let (run_id, outbox, shared) = (self.run.run_id.clone(), self.outbox.clone(), self.shared.clone());
-        self.publish_snapshot();
+        let (run_id, shared) = (self.run.run_id.clone(), self.shared.clone());
+        let outbox = self.performer.outbox.clone();
+        self.keeper.draw(&self.run, &mut self.performer);
         let host = self.host.clone();
         let (start, started) = channel();
         let thread = std::thread::Builder::new().name("superpower-drive".into()).spawn(move || {
@@ -361,22 +350,22 @@ impl Drive {
 
     /// The drive does not come about. What waits of its checkpoints goes on to be tried.
     fn discard(self) {
-        self.keeper.close(&self.host, &self.root, &self.run);
+        self.performer.checkpoints.close(&self.host, &self.root, &self.run);
     }
 
     /// A verb's event, which may put another declaration under the run.
     fn take(&mut self, event: Event) -> Result<(), StartError> {
         if let Event::DeclarationReplaced { declaration, version, .. } = &event {
-            let (plan, _) = kept_plan(&self.dir, declaration, &self.run.plan.inputs)?;
+            let (plan, _) = kept_plan(&self.performer.dir, declaration, &self.run.plan.inputs)?;
             let record = Record { at: (self.host.clock)(), event: event.clone() };
-            self.journal.append(&record);
+            self.keeper.record(&record);
             replace::replace(&mut self.run, Arc::new(plan), record.at);
-            self.keeper.replanned(&self.run.plan);
+            self.performer.checkpoints.replanned(&self.run.plan);
             let name = self.run.plan.name();
             let text = format!("{name} goes on with its edited declaration, v{version}");
-            self.pending.push(Effect::Say(text));
+            self.fresh.push(Effect::Say(text));
             return Ok(());
         }
-        Ok(self.apply(event)?)
+        Ok(self.step(event)?)
     }
 }

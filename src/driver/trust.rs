@@ -1,5 +1,8 @@
 //! What a run would drive next, held against what the user agreed to.
 
+use super::act::Act;
+use super::keeper::Told;
+use super::performer::working;
 use super::{Drive, Host};
 use crate::config::{Config, Trust};
 use crate::declaration::model::Declaration;
@@ -65,20 +68,41 @@ impl Drive {
     /// Before an agent starts, looks whether what it would drive was changed since the user agreed. Then the run is
     /// paused instead, in the same flush.
     pub(super) fn check_trust(&mut self) {
-        let start = |effect: &Effect| matches!(effect, Effect::StartAgent { .. });
-        let Some(at) = self.pending.iter().position(start) else { return };
-        let Effect::StartAgent { stage, launch, resume, .. } = self.pending[at] else { return };
-        if self.host.config.trust == Trust::Always || self.working(launch).is_none() {
-            return;
-        }
-        let Some(files) = self.lapsed(stage) else { return };
-        if self.apply(Event::TrustLapsed { launch, resume, files }).is_ok() {
-            self.pending.remove(at);
+        let Some(at) = self.fresh.iter().position(|effect| self.is_start(effect)) else { return };
+        if self.pause_for_trust(&self.fresh[at].clone()) {
+            self.fresh.remove(at);
             // The line that says whom it is handed to: it is handed to nobody.
-            if at > 0 && matches!(self.pending[at - 1], Effect::Log(_)) {
-                self.pending.remove(at - 1);
+            if at > 0 && matches!(self.fresh[at - 1], Effect::Log(_)) {
+                self.fresh.remove(at - 1);
             }
         }
+    }
+
+    /// The same for what had to wait for a look at the files, which may have taken long.
+    pub(super) fn check_trust_of_queue(&mut self) {
+        let start = |act: &Act| matches!(act, Act::Effect(effect) if self.is_start(effect));
+        let Some(at) = self.queue.iter().position(start) else { return };
+        let Act::Effect(effect) = &self.queue[at] else { return };
+        if self.pause_for_trust(&effect.clone()) {
+            self.queue.remove(at);
+            if at > 0 && matches!(self.queue[at - 1], Act::Effect(Effect::Log(_))) {
+                self.queue.remove(at - 1);
+            }
+        }
+    }
+
+    fn is_start(&self, effect: &Effect) -> bool {
+        matches!(effect, Effect::StartAgent { launch, .. } if working(&self.run, *launch).is_some())
+    }
+
+    /// Whether the run is paused where it would have started an agent.
+    fn pause_for_trust(&mut self, start: &Effect) -> bool {
+        let Effect::StartAgent { stage, launch, resume, .. } = *start else { return false };
+        if self.host.config.trust == Trust::Always {
+            return false;
+        }
+        let Some(files) = self.lapsed(stage) else { return false };
+        self.step(Event::TrustLapsed { launch, resume, files }).is_ok()
     }
 
     /// What a stage would drive that the user did not agree to.
@@ -98,7 +122,8 @@ impl Drive {
         let Ok(subject) = Subject::read(&self.root, &index, &driven, &mut self.trusted) else { return };
         let changes = subject.changed_files(&state);
         if !changes.is_empty() {
-            self.log(&format!("TRUST  changed since you trusted it: {}", words(&changes).join(", ")));
+            let line = format!("TRUST  changed since you trusted it: {}", words(&changes).join(", "));
+            self.told.push(Told::Log(line));
         }
     }
 

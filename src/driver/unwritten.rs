@@ -2,7 +2,7 @@
 //! as long as this process lives; a process that comes later takes them up from the run's journal.
 
 use super::Host;
-use super::checkpoints::{self, mark, opening, past, reason, reporter, sayer};
+use super::checkpoint_writer::{self, mark, opening, past, reason, reporter, sayer};
 use super::open::open;
 use crate::checkpoint::Checkpoints;
 use crate::run::state::Run;
@@ -119,10 +119,11 @@ pub fn take_up(host: &Arc<Host>, root: &Path, but: &str) {
         // A run that cannot be read has nothing to write, and one that is not ours nothing to say.
         let opened = open(root, &run_id, &host.keys).ok().filter(|opened| opened.contents.ours);
         let Some(opened) = opened else { continue };
-        let (place, _) = checkpoints::place(root, &dir, &opened.run);
+        let (place, _) = checkpoint_writer::place(root, &dir, &opened.run);
         let report = reporter(&place, sayer(host, root));
-        let book = Checkpoints::go_on(opening(host, place, &dir, checkpoints::find_nothing()), None, report);
-        book.restored(past(&opened.run, &checkpoints::keys(&opened.run.plan)));
+        let book =
+            Checkpoints::go_on(opening(host, place, &dir, checkpoint_writer::find_nothing()), None, report);
+        book.restored(past(&opened.run, &checkpoint_writer::keys(&opened.run.plan)));
         host.unwritten.keep(Left::new(root, &opened.run, book, Arc::default()));
     }
 }

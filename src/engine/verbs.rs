@@ -274,11 +274,15 @@ pub fn submit(engine: &Engine, request: Submit) -> Answer {
     if request.message.trim().is_empty() {
         return Err(Refusal::new("empty-result", "an empty result cannot be handed in; write what was done"));
     }
-    let Some(drive) = running(engine, &request.root) else {
-        return Err(Refusal::new("nothing-to-submit", "no stage waits for a result here"));
-    };
-    drive.tell(Message::Submit(request.launch, request.message));
-    Ok(json!({}))
+    let nothing = |why: &str| Refusal::new("nothing-to-submit", why);
+    let drive = running(engine, &request.root).ok_or_else(|| nothing("no stage waits for a result here"))?;
+    let (reply, answer) = channel();
+    let told = drive.tell(Message::Submit(request.launch, request.message, reply));
+    match told.then(|| answer.recv_timeout(ANSWER)) {
+        // It is busy with the disk, and takes it then.
+        Some(Ok(true) | Err(RecvTimeoutError::Timeout)) => Ok(json!({})),
+        _ => Err(nothing("this stage no longer waits for a result; nothing was handed in")),
+    }
 }
 
 /// A verb for a run that nobody drives, the current one unless another is named; one that goes on with it comes with its

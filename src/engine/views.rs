@@ -5,7 +5,7 @@ use super::identify::identified;
 use super::ops::Reply;
 use super::{Engine, PROTOCOL, Refusal, which};
 use crate::driver::open::Opened;
-use crate::driver::{checkpoints, gate_review, unwritten};
+use crate::driver::{checkpoint_writer, gate_review, unwritten};
 use crate::harness::{Need, needs, resolve};
 use crate::plan::Plan;
 use crate::run::event::Decision;
@@ -242,7 +242,7 @@ fn reasons(root: &Path, opened: &Opened, stage: usize) -> Vec<String> {
     let state = &run.stages[stage];
     let plan: &Plan = &run.plan;
     let mut lines = vec![format!("stage {}/{}: {}", stage + 1, plan.total(), run.label(stage))];
-    let key = checkpoints::keys(plan).swap_remove(stage);
+    let key = checkpoint_writer::keys(plan).swap_remove(stage);
     match plan.when(stage) {
         None => lines.push("it has no condition: it always runs".into()),
         Some(when) => {
@@ -292,7 +292,7 @@ fn reasons(root: &Path, opened: &Opened, stage: usize) -> Vec<String> {
         Step::Done(Done::Passed) => "it passed".into(),
         Step::Done(Done::Adopted) => "it counts as run: the run was taken over from another tool".into(),
     });
-    let (place, _) = checkpoints::place(root, &opened.dir, run);
+    let (place, _) = checkpoint_writer::place(root, &opened.dir, run);
     let record = crate::checkpoint::store::Store::new(place).read();
     let rows = record.map(|record| crate::checkpoint::lines(&record)).unwrap_or_default();
     let ours = |line: &&String| key.as_ref().is_some_and(|key| line.split(' ').next() == Some(key));

@@ -74,33 +74,67 @@ fn only_what_can_be_asked_is() {
     assert_eq!(answered(&world.heard(1))[0]["answer"]["err"]["code"], "unknown-op");
 }
 
+/// The list of a gate is made by git, which may take long. Nobody waits for it but the gate.
 #[test]
-fn a_drive_that_is_in_git_holds_up_nobody_and_loses_no_verb() {
+fn a_look_at_the_files_holds_up_no_verb() {
     for verb in ["pause", "cancel"] {
         let world = World::new();
         world.declare("gated", GATED);
-        world.hook("touch ready; while [ ! -e go ]; do sleep 0.02; done; sleep 1.1; echo fine");
+        world.hook("touch ready; while [ ! -e go ]; do sleep 0.02; done; echo fine");
         world.run("gated", json!({}));
         world.until("the agent to work", |_| world.path("ready").exists());
         let git = world.busy_git();
         world.write("go", "");
-        // The attempt ends, and the drive asks git what was written.
-        std::thread::sleep(Duration::from_millis(1500));
+        world.until("the gate", |picture| picture["reason"] == "gate");
         world.ask(1, verb, json!({}));
-        world.ask(2, "diff", json!({ "path": "x" }));
-        assert!(answered(&world.events()).is_empty());
-        // Longer than the drive is given for its answer: the verb counts all the same.
-        std::thread::sleep(Duration::from_millis(1200));
-        drop(git);
-        let heard = world.heard(2);
-        assert!(answered(&heard)[0]["answer"]["ok"].is_object(), "{heard:#?}");
-        let picture = world.settled();
-        match verb {
-            "cancel" => assert_eq!(picture["state"], "cancelled", "{picture:#}"),
-            _ => assert_eq!(picture["state"], "paused", "{picture:#}"),
+        let heard = world.heard(1);
+        let answer = &answered(&heard)[0]["answer"];
+        assert!(heard.iter().all(|event| event["type"] != "gate-opened"), "it has no list yet: {heard:#?}");
+        if verb == "cancel" {
+            assert!(answer["ok"].is_object(), "{heard:#?}");
+            assert_eq!(world.settled()["state"], "cancelled", "nobody waits for git any more");
+            assert!(world.events().iter().all(|event| event["type"] != "gate-opened"));
+            drop(git);
+        } else {
+            assert_eq!(answer["err"]["code"], "not-now", "it is paused already: {heard:#?}");
+            drop(git);
+            assert_eq!(world.settled()["gate"]["id"], "2.1");
+            assert!(world.events().iter().any(|event| event["type"] == "gate-opened"));
         }
         assert_eq!(world.calls(), ["a"]);
     }
+}
+
+#[test]
+fn a_skip_and_a_cancel_while_git_is_busy_end_the_run() {
+    let world = World::new();
+    world.declare("hand", "stages:\n  - {agent: a, harness: manual}\n  - {gate: human-approval}\n");
+    world.run("hand", json!({}));
+    world.until("a human to be asked", |picture| picture["stages"][0]["mark"] == "by-hand");
+    let _git = world.busy_git();
+    world.ask(1, "skip", json!({}));
+    world.ask(2, "cancel", json!({}));
+    for answer in answered(&world.heard(2)) {
+        assert!(answer["answer"]["ok"].is_object(), "{answer:#}");
+    }
+    assert_eq!(world.settled()["state"], "cancelled");
+    world.declare("other", "stages:\n  - {agent: b}\n");
+    world.run("other", json!({}));
+}
+
+#[test]
+fn a_result_that_nobody_waits_for_is_refused() {
+    let world = World::new();
+    world.declare("hand", "stages:\n  - {agent: a, harness: manual}\n  - {agent: b, harness: manual}\n");
+    world.run("hand", json!({}));
+    let by_hand = |stage: usize| move |picture: &Value| picture["stages"][stage]["mark"] == "by-hand";
+    world.until("a human to be asked", by_hand(0));
+    world.refused("submit", json!({ "launch": 7, "message": "for another" }), "nothing-to-submit");
+    world.ok("submit", json!({ "launch": 1, "message": "done" }));
+    world.until("the next stage", by_hand(1));
+    world.refused("submit", json!({ "launch": 1, "message": "once more" }), "nothing-to-submit");
+    world.ok("submit", json!({ "launch": 2, "message": "done too" }));
+    assert_eq!(world.settled()["state"], "complete");
 }
 
 #[test]

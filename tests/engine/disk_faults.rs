@@ -100,7 +100,7 @@ fn a_disk_that_fills_up_pauses_the_run_which_goes_on_when_there_is_room() {
     assert!(
         errors[0].starts_with(said)
             && errors[0].contains("No space left")
-            && errors[0].ends_with("mend that, then :Superpower resume two"),
+            && errors[0].ends_with("fix that, then :Superpower resume two"),
         "{errors:?}"
     );
     assert_eq!(world.read(&path), before, "nothing half-written");

@@ -4,7 +4,7 @@
 //! used, what it waits for), and texts are joined. Everything else waits in order; where too much of it waits, the
 //! thread that reads the agent's output waits too, and with it the agent.
 
-use super::Message;
+use super::message::Message;
 use crate::harness::{Progress, Signal};
 use crate::prompt::tail;
 use std::collections::VecDeque;
@@ -47,7 +47,7 @@ struct State {
 }
 
 /// A queue with its two ends.
-pub fn mail() -> (Outbox, Inbox) {
+pub fn mailbox() -> (Outbox, Inbox) {
     let queue =
         Arc::new(Queue { state: Mutex::new(State { outboxes: 1, ..State::default() }), ..Queue::default() });
     (Outbox(queue.clone()), Inbox(queue))
@@ -182,11 +182,6 @@ impl Inbox {
         self.0.state().next(&self.0).ok_or(TryRecvError::Empty)
     }
 
-    /// The next thing that people ask, without waiting.
-    pub fn try_order(&self) -> Option<Message> {
-        self.0.state().orders.pop_front()
-    }
-
     /// Waits this long for the next one.
     pub fn recv_timeout(&self, limit: Duration) -> Result<Message, RecvTimeoutError> {
         let until = Instant::now().checked_add(limit);
@@ -249,7 +244,7 @@ mod tests {
 
     #[test]
     fn the_newest_replaces_what_waits_and_texts_are_joined() {
-        let (outbox, inbox) = mail();
+        let (outbox, inbox) = mailbox();
         let text = |text: &str| agent(Progress::Text { text: text.to_owned() });
         let todo = |text: &str| {
             let item = TodoItem { text: text.to_owned(), status: "pending".to_owned() };
@@ -272,14 +267,14 @@ mod tests {
 
     #[test]
     fn an_agent_waits_for_room_and_people_never_do() {
-        let (outbox, inbox) = mail();
+        let (outbox, inbox) = mailbox();
         let agents = outbox.clone();
         let flood = std::thread::spawn(move || (0..10 * MOST).filter(|&n| agents.send(tool(n))).count());
         while inbox.0.state().signals.len() < MOST {
             std::thread::yield_now();
         }
         assert!(outbox.send(Message::Checkpoints));
-        assert!(matches!(inbox.try_order(), Some(Message::Checkpoints)));
+        assert!(matches!(inbox.try_recv(), Ok(Message::Checkpoints)), "ahead of all that");
         assert!(outbox.send(Message::Leave(Duration::ZERO)));
         assert!(
             matches!(inbox.recv_timeout(Duration::from_secs(9)), Ok(Message::Leave(_))),
@@ -303,7 +298,7 @@ mod tests {
 
     #[test]
     fn what_waits_is_bounded_in_bytes_too() {
-        let (outbox, inbox) = mail();
+        let (outbox, inbox) = mailbox();
         let agents = outbox.clone();
         let big = move |_: &i32| agents.send(agent(Progress::Note { text: "x".repeat(BYTES / 2) }));
         let flood = std::thread::spawn(move || (0..8).filter(big).count());
@@ -318,7 +313,7 @@ mod tests {
 
     #[test]
     fn without_anybody_who_could_write_the_reader_is_told() {
-        let (outbox, inbox) = mail();
+        let (outbox, inbox) = mailbox();
         assert!(matches!(inbox.recv_timeout(Duration::ZERO), Err(RecvTimeoutError::Timeout)));
         drop(outbox);
         assert!(matches!(inbox.recv_timeout(Duration::from_secs(9)), Err(RecvTimeoutError::Disconnected)));

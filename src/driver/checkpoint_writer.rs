@@ -4,11 +4,11 @@
 
 use super::gate_review;
 use super::looker::Looker;
-use super::mail::Outbox;
-use super::stamps::Stamps;
+use super::mailbox::Outbox;
+use super::performer::Performer;
 use super::unwritten::Left;
 use super::written::Written;
-use super::{Drive, Host, Message, Shared};
+use super::{Host, Message, Shared};
 use crate::checkpoint::place::plan_file;
 use crate::checkpoint::update::Past;
 use crate::checkpoint::{self, Attempt, Checkpoints, End, Find, Opening, Place, Report, Row, Start, State};
@@ -31,18 +31,18 @@ const CLOSING: Duration = Duration::from_secs(1);
 const IN_THE_WAY: Duration = Duration::from_millis(50);
 
 /// The checkpoints of a drive.
-pub struct Keeper {
+pub struct CheckpointWriter {
     book: Checkpoints,
     keys: Vec<Option<String>>,
     changed: Arc<AtomicBool>,
     rows: Vec<Row>,
     /// Whether the editor shows this run, and not a later one of the project.
     shown: Arc<AtomicBool>,
-    /// The end of a launch that is not in the journal yet.
-    ending: Option<Ending>,
+    /// Ends of launches that are not in the journal yet.
+    endings: Vec<Ending>,
 }
 
-struct Ending {
+pub(super) struct Ending {
     attempt: Attempt,
     /// None is no end: the step goes on by itself.
     end: Option<End>,
@@ -86,7 +86,7 @@ pub fn find_nothing() -> Find {
     Box::new(|attempts| vec![Vec::new(); attempts.len()])
 }
 
-impl Keeper {
+impl CheckpointWriter {
     /// Opens the book of a run: the one that an earlier drive of this editor has left, where there is one.
     pub fn open(looker: &Arc<Looker>, dir: &RunDir, run: &Run, drive: Outbox, shared: &Arc<Shared>) -> Self {
         let (host, root) = (looker.host(), looker.root());
@@ -123,7 +123,7 @@ impl Keeper {
         if !past.is_empty() {
             book.restored(past);
         }
-        Self { book, keys, changed, rows: Vec::new(), shown, ending: None }
+        Self { book, keys, changed, rows: Vec::new(), shown, endings: Vec::new() }
     }
 
     /// Another declaration was put under the run: its stages have keys of their own.
@@ -155,22 +155,53 @@ impl Keeper {
         self.changed.store(true, Ordering::Relaxed);
     }
 
+    /// A launch has ended. Its step says so once the journal does.
+    pub(super) fn ended(&mut self, end: Ending) {
+        self.endings.push(end);
+    }
+
     /// What has ended is in the journal now: it may be written.
     pub fn journalled(&mut self) {
-        let Some(Ending { attempt, end, at }) = self.ending.take() else { return };
-        if attempt.touched.as_ref().is_none_or(|touched| !touched.is_empty()) {
-            self.book.attempt_ended(attempt);
+        for Ending { attempt, end, at } in std::mem::take(&mut self.endings) {
+            if attempt.touched.as_ref().is_none_or(|touched| !touched.is_empty()) {
+                self.book.attempt_ended(attempt);
+            }
+            match end {
+                Some(end) => self.book.ended(end, at),
+                None => self.book.interrupted(),
+            }
+            self.touched();
         }
-        match end {
-            Some(end) => self.book.ended(end, at),
-            None => self.book.interrupted(),
-        }
-        self.touched();
     }
 
     /// What has ended did not come into the journal: nothing says so.
     pub fn forget(&mut self) {
-        self.ending = None;
+        self.endings.clear();
+    }
+
+    /// What the agent tells on its way.
+    pub(super) fn progress(&self, progress: &Progress) {
+        match progress {
+            Progress::Todo { items } => self.book.todo(items.clone()),
+            Progress::Tool { files, .. } if !files.is_empty() => self.book.files(files.clone()),
+            _ => return,
+        }
+        self.touched();
+    }
+
+    /// A launch was cut off.
+    pub(super) fn interrupted(&self) {
+        self.book.interrupted();
+        self.touched();
+    }
+
+    /// The running stage's checkpoint in one line, where it says how far the stage is.
+    pub(super) fn line(&mut self, run: &Run) -> Option<String> {
+        let key = self.key(run.current()?)?.to_owned();
+        let row = self.rows().iter().find(|row| row.key == key)?;
+        let (done, total) = (row.done?, row.total?);
+        let task = row.task.as_ref().map(|task| format!(" · {task}")).unwrap_or_default();
+        Some(format!("{key} {done}/{total}{task}"))
     }
 
     /// The drive ends: what waits is written, while the run is still ours.
@@ -242,103 +273,58 @@ pub fn past(run: &Run, keys: &[Option<String>]) -> Vec<Past> {
     keys.iter().enumerate().filter_map(one).collect()
 }
 
-impl Drive {
+impl Performer {
     /// A launch begins; the error says why it must not.
-    pub(super) fn checkpoint_started(&mut self, stage: usize) -> Result<(), String> {
-        // What humans have done since the last attempt is not this one's work.
-        if self.ended.is_none() {
-            self.stamps = Stamps::of(&self.root);
-        }
+    pub(super) fn checkpoint_started(&mut self, run: &Run, stage: usize) -> Result<(), String> {
         let now = (self.host.clock)();
-        let (_, actor) = self.run.plan.actor(stage);
-        let first = self.run.stages[stage].launches == 1;
-        let Some(key) = self.keeper.key(stage).map(str::to_owned) else { return Ok(()) };
-        let inputs = self.run.plan.stage_inputs(stage, &|other| self.run.result(other));
+        let (_, actor) = run.plan.actor(stage);
+        let first = run.stages[stage].launches == 1;
+        let Some(key) = self.checkpoints.key(stage).map(str::to_owned) else { return Ok(()) };
+        let inputs = run.plan.stage_inputs(stage, &|other| run.result(other));
         let inputs = inputs.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         let total = checkpoint::planned(&self.root, &key, inputs.clone());
         let plan = plan_file(&self.root, &key, inputs);
         let start = Start { key, agent: actor.to_owned(), first, total, plan };
-        let started = self.keeper.book.started(start, now);
-        self.keeper.touched();
+        let started = self.checkpoints.book.started(start, now);
+        self.checkpoints.touched();
         started.map_err(|refused| refused.to_string())
     }
 
-    /// What the agent tells on its way.
-    pub(super) fn checkpoint_progress(&self, progress: &Progress) {
-        match progress {
-            Progress::Todo { items } => self.keeper.book.todo(items.clone()),
-            Progress::Tool { files, .. } if !files.is_empty() => self.keeper.book.files(files.clone()),
-            _ => return,
-        }
-        self.keeper.touched();
-    }
-
-    /// A launch is over. Its step says so once the journal does.
-    pub(super) fn checkpoint_ended(
+    /// How a launch that is over ends in its checkpoint: after this outcome, with this final message and this end of its
+    /// output.
+    pub(super) fn ending(
         &mut self,
+        run: &Run,
         stage: usize,
         outcome: &Outcome,
-        message: &str,
-        tail: &str,
+        (message, tail): (&str, &str),
         since: DateTime<Utc>,
-    ) {
+    ) -> Ending {
         let at = (self.host.clock)();
-        let touched = self.touched();
-        self.ended = Some(self.looker.attempt_ended());
-        let last = self.run.stages[stage].spent + 1 >= self.run.plan.max_attempts(stage);
+        let attempt = Attempt { since, until: Some(at), touched: self.touched() };
+        let last = run.stages[stage].spent + 1 >= run.plan.max_attempts(stage);
         let end = match End::of(outcome, message, last) {
             Some(End::Failed { why }) => {
                 Some(End::Failed { why: Failure { why, tail: tail.to_owned() }.shown() })
             }
             end => end,
         };
-        self.keeper.ending = Some(Ending { attempt: Attempt { since, until: Some(at), touched }, end, at });
-    }
-
-    /// The files that were touched since the last look at their stamps, in a small project.
-    fn touched(&mut self) -> Option<Vec<String>> {
-        let before = std::mem::replace(&mut self.stamps, Stamps::of(&self.root));
-        Some(self.stamps.as_ref()?.touched_since(before.as_ref()?))
-    }
-
-    /// A launch was cut off.
-    pub(super) fn checkpoint_interrupted(&self) {
-        self.keeper.book.interrupted();
-        self.keeper.touched();
-    }
-
-    /// A human leaves out what they were to carry out: to be called before the machine hears of it.
-    pub(super) fn checkpoint_skipped(&mut self) {
-        let Some(stage) = self.run.current().filter(|&stage| self.run.stages[stage].in_hand()) else {
-            return;
-        };
-        if let Step::Working { since, .. } = self.run.stages[stage].step {
-            self.checkpoint_ended(stage, &Outcome::Blocked { why: "skipped by hand".into() }, "", "", since);
-        }
-    }
-
-    /// The running stage's checkpoint in one line, where it says how far the stage is.
-    pub(super) fn checkpoint_line(&mut self) -> Option<String> {
-        let key = self.keeper.key(self.run.current()?)?.to_owned();
-        let row = self.keeper.rows().iter().find(|row| row.key == key)?;
-        let (done, total) = (row.done?, row.total?);
-        let task = row.task.as_ref().map(|task| format!(" · {task}")).unwrap_or_default();
-        Some(format!("{key} {done}/{total}{task}"))
+        Ending { attempt, end, at }
     }
 
     /// The parameters of a skill of the protocol, to stand before its prompt; for an agent, where it is to go on.
-    pub(super) fn checkpoint_parameters(&self, stage: usize, session: bool) -> Option<String> {
-        let (kind, actor) = self.run.plan.actor(stage);
-        let first = self.run.stages[stage].launches == 1;
-        let resume = if session || first { None } else { self.keeper.book.resume_from() };
+    pub(super) fn checkpoint_parameters(&self, run: &Run, stage: usize, session: bool) -> Option<String> {
+        let (kind, actor) = run.plan.actor(stage);
+        let first = run.stages[stage].launches == 1;
+        let resume = if session || first { None } else { self.checkpoints.book.resume_from() };
         if kind != "skill" {
             // An agent has no parameters, but it too is told where it was.
-            let resume = resume.filter(|_| self.keeper.key(stage) == Some("EXECUTE"));
+            let resume = resume.filter(|_| self.checkpoints.key(stage) == Some("EXECUTE"));
             return resume.map(|task| checkpoint::params::resume_from_task(&task));
         }
-        let inputs = self.run.plan.stage_inputs(stage, &|other| self.run.result(other));
+        let inputs = run.plan.stage_inputs(stage, &|other| run.result(other));
         let inputs = inputs.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         let resume = resume.as_deref();
-        checkpoint::parameters(actor, inputs, self.keeper.book.place(), &self.run.run_id, resume)
+        checkpoint::parameters(actor, inputs, self.checkpoints.book.place(), &run.run_id, resume)
     }
 }

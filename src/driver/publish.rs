@@ -1,7 +1,10 @@
 //! What others see and hear of a drive: pictures of the run, events, and the log.
 
-use super::Drive;
+use super::keeper::{Keeper, Told};
+use super::performer::Performer;
+use crate::run::effect::Notice;
 use crate::run::snapshot;
+use crate::run::state::Run;
 use crate::terminal::visible;
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -13,6 +16,9 @@ use std::time::{Duration, Instant};
 const FRAME: Duration = Duration::from_millis(36);
 /// Drawing a long run takes one part in so many of the time, at most.
 const SHARE: u32 = 50;
+
+/// What a notice says in words of the program's own.
+const NOTICE: [&str; 6] = ["type", "outcome", "gate", "decision", "reason", "state"];
 
 /// A picture of a run. It is written as it is drawn, one stage after the other, and once for everybody: as a tree of values, one of
 /// a long run would take ten times the memory.
@@ -72,30 +78,31 @@ impl Picture {
     }
 }
 
-impl Drive {
-    pub(super) fn publish_snapshot(&mut self) {
+impl Keeper {
+    /// Draws the run.
+    pub(super) fn draw(&mut self, run: &Run, performer: &mut Performer) {
         let began = Instant::now();
         let now = (self.host.clock)();
-        let mut head = snapshot::head(&self.run, now);
+        let mut head = snapshot::head(run, now);
         head["root"] = json!(self.root);
         head["ours"] = json!(self.lease.is_some());
         head["driver"] = json!({ "pid": std::process::id() });
-        head["live"] = self.live.view();
-        let mut usage = self.run.usage();
-        usage.add(self.live.usage());
+        head["live"] = performer.live.view();
+        let mut usage = run.usage();
+        usage.add(performer.live.usage());
         head["usage"] = json!(usage);
         if !head["live"].is_null() {
-            head["live"]["checkpoint"] = json!(self.checkpoint_line());
+            head["live"]["checkpoint"] = json!(performer.checkpoints.line(run));
         }
-        head["checkpoint_waiting"] = json!(self.keeper.waiting());
+        head["checkpoint_waiting"] = json!(performer.checkpoints.waiting());
         let masked = |mut value: Value, words: &[&str]| {
             self.host.secrets.mask_message(&mut value, words);
             value
         };
         let head = masked(head, &["root", "run_id", "superpower", "state", "reason"]);
-        let stage = |stage| masked(snapshot::stage(&self.run, stage, now), &["kind", "mark"]);
-        let mut stages = (0..self.run.plan.total()).map(stage);
-        let mut rows = self.keeper.rows().iter().map(|row| masked(json!(row), &["key", "status"]));
+        let stage = |stage| masked(snapshot::stage(run, stage, now), &["kind", "mark"]);
+        let mut stages = (0..run.plan.total()).map(stage);
+        let mut rows = performer.checkpoints.rows().iter().map(|row| masked(json!(row), &["key", "status"]));
         let lists: [List; 2] = [("checkpoints", &mut rows), ("stages", &mut stages)];
         let picture = Picture::draw(&self.root, head, lists);
         let event = picture.event.clone();
@@ -105,34 +112,54 @@ impl Drive {
         self.dirty = false;
     }
 
+    /// Says one thing to whoever listens.
+    pub(super) fn say(&mut self, run: &Run, told: Told) {
+        match told {
+            Told::Log(line) => self.log(run, &line),
+            Told::Notice(level, text) => self.notice(run, level, &text),
+            Told::Answer(text) => {
+                self.tell(run, json!({ "type": "notice", "level": "info", "answer": true, "message": text }));
+            }
+            Told::Run(notice) => {
+                let mut event = serde_json::to_value(&notice).unwrap_or_default();
+                if matches!(notice, Notice::RunStarted) {
+                    event["inputs"] = json!(run.plan.inputs);
+                }
+                self.host.secrets.mask_message(&mut event, &NOTICE);
+                self.tell(run, event);
+            }
+            Told::Event(event) => self.tell(run, event),
+        }
+    }
+
     /// Tells the editor something about this run.
-    pub(super) fn tell(&self, mut event: Value) {
+    pub(super) fn tell(&self, run: &Run, mut event: Value) {
         event["root"] = json!(self.root);
-        event["run_id"] = json!(self.run.run_id);
-        event["superpower"] = json!(self.run.plan.name());
-        event["total"] = json!(self.run.plan.total());
+        event["run_id"] = json!(run.run_id);
+        event["superpower"] = json!(run.plan.name());
+        event["total"] = json!(run.plan.total());
         self.host.say(&event);
     }
 
-    pub(super) fn notice(&self, level: &str, message: &str) {
-        self.tell(json!({ "type": "notice", "level": level, "message": message }));
+    pub(super) fn notice(&self, run: &Run, level: &str, message: &str) {
+        self.tell(run, json!({ "type": "notice", "level": level, "message": message }));
     }
 
     /// Something that can be made anew could not be written: said once.
-    pub(super) fn cannot_write(&mut self, what: &'static str, error: &std::io::Error) {
-        if !self.told.contains(&what) {
-            self.told.push(what);
-            self.notice("warn", &format!("cannot write {what}: {error}"));
+    pub(super) fn cannot_write(&mut self, run: &Run, what: &'static str, error: &std::io::Error) {
+        if !self.complained.contains(&what) {
+            self.complained.push(what);
+            self.notice(run, "warn", &format!("cannot write {what}: {error}"));
         }
     }
 
     /// A line of the log: to the editor, and to `.claude/logs/superpower.log`.
-    pub(super) fn log(&mut self, line: &str) {
+    fn log(&mut self, run: &Run, line: &str) {
         let line = visible(&self.host.secrets.mask(line));
         let line = format!("[superpower] {line}");
         if let Err(error) = self.log.append(&line) {
-            self.cannot_write("the log", &error);
+            self.cannot_write(run, "the log", &error);
         }
-        self.tell(json!({ "type": "log", "line": line }));
+        self.tell(run, json!({ "type": "log", "line": line }));
     }
 }

@@ -1,0 +1,134 @@
+//! What Lua is asked for on its main loop: facts and prompts. The drive does not wait; the answer comes as a message, and
+//! one that does not come in time is given up.
+
+use super::keeper::Told;
+use super::launch::Dispatch;
+use super::performer::{Next, Performer, working};
+use crate::outcome::Session;
+use crate::run::event::Event;
+use crate::run::state::{Phase, Run, Step};
+use serde_json::{Value, json};
+use std::time::{Duration, Instant};
+
+/// How long an answer may take.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A question to Lua that is open.
+pub(super) struct AskedLua {
+    id: String,
+    wanted: Wanted,
+    /// When nobody waits for it any more.
+    until: Instant,
+}
+
+/// What is wanted.
+pub(super) enum Wanted {
+    /// A fact, for a stage's condition.
+    Fact {
+        /// Its name.
+        fact: String,
+        /// The stage that asks.
+        stage: usize,
+    },
+    /// The prompt of a launch.
+    Prompt {
+        /// The stage.
+        stage: usize,
+        /// The launch.
+        launch: u32,
+        /// The session to go on in.
+        session: Option<Session>,
+    },
+}
+
+impl AskedLua {
+    /// How long the answer may still take.
+    pub(super) fn left(&self) -> Duration {
+        self.until.saturating_duration_since(Instant::now())
+    }
+
+    /// Whether the run still waits for it.
+    pub(super) fn is_wanted(&self, run: &Run) -> bool {
+        match &self.wanted {
+            Wanted::Fact { stage, .. } => {
+                run.phase == Phase::Running
+                    && run.current() == Some(*stage)
+                    && run.stages[*stage].step == Step::Deciding
+            }
+            Wanted::Prompt { stage, launch, .. } => working(run, *launch) == Some(*stage),
+        }
+    }
+}
+
+impl Performer {
+    /// Asks; `event` is told with the question's id.
+    pub(super) fn ask_lua(&mut self, run: &Run, wanted: Wanted, mut event: Value) {
+        self.asks += 1;
+        let id = format!("{}/lua-{}", run.run_id, self.asks);
+        event["id"] = json!(id);
+        self.tell(event);
+        self.asked = Some(AskedLua { id, wanted, until: Instant::now() + PATIENCE });
+    }
+
+    /// What Lua says, or a human of a permission.
+    pub(super) fn answered(&mut self, run: &Run, id: &str, answer: Result<Value, String>) -> Next {
+        match self.asked.take_if(|asked| asked.id == id) {
+            Some(asked) => self.lua_answered(run, asked, answer),
+            None => {
+                self.permission_answered(id, answer);
+                Next::Nothing
+            }
+        }
+    }
+
+    /// Gives up what has not come in time.
+    pub(super) fn forget_late_answer(&mut self, run: &Run) -> Next {
+        match self.asked.take_if(|asked| asked.until <= Instant::now()) {
+            Some(asked) => {
+                let why = format!("no answer within {} seconds", PATIENCE.as_secs());
+                self.lua_answered(run, asked, Err(why))
+            }
+            None => Next::Nothing,
+        }
+    }
+
+    fn lua_answered(&mut self, run: &Run, asked: AskedLua, answer: Result<Value, String>) -> Next {
+        if !asked.is_wanted(run) {
+            return Next::Nothing;
+        }
+        match asked.wanted {
+            Wanted::Fact { fact, stage } => match fact_of(&fact, answer) {
+                Ok((value, reason)) => {
+                    Next::Decide { event: Event::FactDecided { fact, value, reason, stage }, stage }
+                }
+                Err(why) => self.lua_failed(why),
+            },
+            Wanted::Prompt { stage, launch, session } => {
+                let text = answer.map(|value| value.get("prompt").and_then(Value::as_str).map(str::to_owned));
+                match text {
+                    Ok(Some(prompt)) if !prompt.trim().is_empty() => {
+                        Next::Dispatch(Dispatch { stage, launch, session, prompt })
+                    }
+                    Ok(_) => self.lua_failed("the prompt function gave no text".into()),
+                    Err(error) => self.lua_failed(format!("the prompt function failed: {error}")),
+                }
+            }
+        }
+    }
+
+    /// What only the user's own code could give is not there: the run pauses, and resume asks again.
+    fn lua_failed(&mut self, why: String) -> Next {
+        self.told.push(Told::Notice("error", why.clone()));
+        Next::Happened(Event::Interrupted { why })
+    }
+}
+
+/// The value of a fact and why, as Lua gave it.
+fn fact_of(fact: &str, answer: Result<Value, String>) -> Result<(bool, String), String> {
+    let value = answer.map_err(|error| format!("the condition \"{fact}\" could not be decided: {error}"))?;
+    let Some(decided) = value.get("value").and_then(Value::as_bool) else {
+        return Err(format!("the condition \"{fact}\" was answered by neither true nor false"));
+    };
+    let reason = value.get("reason").and_then(Value::as_str).unwrap_or("your own condition");
+    Ok((decided, reason.to_owned()))
+}

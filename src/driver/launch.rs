@@ -1,0 +1,170 @@
+//! From a launch that the run asks for to the agent's process: its prompt, what the harness is told, the start.
+
+use super::Message;
+use super::act::not_started;
+use super::ask_lua::Wanted;
+use super::live::Live;
+use super::performer::{Agent, Next, Performer, working};
+use crate::declaration::model::Action;
+use crate::harness::{Launch, Missing, Resolved, Task, launch, resolve};
+use crate::outcome::{Outcome, Session};
+use crate::plan::ORCHESTRATOR;
+use crate::run::event::Event;
+use crate::run::state::Run;
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// A launch whose prompt is there.
+pub(super) struct Dispatch {
+    pub(super) stage: usize,
+    pub(super) launch: u32,
+    pub(super) session: Option<Session>,
+    pub(super) prompt: String,
+}
+
+/// All that starts an agent.
+pub(super) struct Order {
+    resolved: Resolved,
+    request: Launch,
+    stage: usize,
+}
+
+/// What a launch whose prompt is there has come to.
+pub(super) enum Ordered {
+    /// It can be started.
+    Ready(Box<Order>),
+    /// It cannot.
+    Not(Next),
+}
+
+impl Order {
+    /// The harness's name.
+    pub(super) fn harness(&self) -> &str {
+        &self.resolved.name
+    }
+}
+
+impl Performer {
+    /// Begins a launch: its checkpoint, and its prompt, for which Lua may be asked.
+    pub(super) fn start(
+        &mut self,
+        run: &Run,
+        stage: usize,
+        launch: u32,
+        resume: bool,
+        session: Option<Session>,
+    ) -> Next {
+        if working(run, launch).is_none() {
+            // What has come in the same step has ended it before it began.
+            return Next::Nothing;
+        }
+        self.live = Live::begin(stage);
+        self.stamp();
+        let resolved = match self.resolved(run, stage) {
+            Ok(resolved) => resolved,
+            Err(missing) => return needs_human(launch, missing.to_string()),
+        };
+        if let Err(why) = self.checkpoint_started(run, stage) {
+            return Next::Happened(not_started(launch, Outcome::Blocked { why }));
+        }
+        // A session is of no use to another harness.
+        let session = session.filter(|session| session.harness == resolved.name);
+        let limit = (resolved.name != "manual").then(|| self.limit(run, stage));
+        let mut prompt = crate::prompt::prompt(run, stage, resume, limit);
+        if let Some(parameters) = self.checkpoint_parameters(run, stage, session.is_some()) {
+            prompt.insert_str(0, &format!("{parameters}\n\n"));
+        }
+        if !self.host.config.prompt {
+            return Next::Dispatch(Dispatch { stage, launch, session, prompt });
+        }
+        let (kind, actor) = run.plan.actor(stage);
+        let inputs: BTreeMap<String, String> =
+            run.plan.stage_inputs(stage, &|other| run.result(other)).into_iter().collect();
+        let ctx = json!({
+            "root": self.root, "run_id": run.run_id, "superpower": run.plan.name(), "stage": stage + 1,
+            "total": run.plan.total(), "label": run.label(stage), "kind": kind, "actor": actor,
+            "attempt": run.stages[stage].spent + 1, "inputs": inputs,
+        });
+        let event = json!({ "type": "ask-prompt", "prompt": prompt, "ctx": ctx });
+        self.ask_lua(run, Wanted::Prompt { stage, launch, session }, event);
+        Next::Nothing
+    }
+
+    /// Writes down what the agent is told.
+    pub(super) fn order(&self, run: &Run, dispatch: Dispatch) -> Ordered {
+        let Dispatch { stage, launch, session, prompt } = dispatch;
+        if working(run, launch) != Some(stage) {
+            // It is no longer wanted.
+            return Ordered::Not(Next::Nothing);
+        }
+        let resolved = match self.resolved(run, stage) {
+            Ok(resolved) => resolved,
+            Err(missing) => return Ordered::Not(needs_human(launch, missing.to_string())),
+        };
+        let dir = self.dir.attempt(launch, stage);
+        let door = self.dir.door();
+        let kept = door
+            .create_dirs(&dir)
+            .and_then(|()| door.replace(&dir.join("prompt.md"), self.host.secrets.mask(&prompt).as_bytes()));
+        if let Err(error) = kept {
+            return Ordered::Not(Next::Failed(format!("cannot write \"{}\": {error}", dir.display())));
+        }
+        let task = match run.plan.stage(stage).action.as_ref().map(|action| &action.value) {
+            Some(Action::Agent(name)) => Task::Agent(name.clone()),
+            Some(Action::Skill(name)) => Task::Skill(name.clone()),
+            _ => Task::Agent(ORCHESTRATOR.into()),
+        };
+        let config = &self.host.config;
+        let request = Launch {
+            run_id: run.run_id.clone(),
+            stage: stage + 1,
+            launch,
+            task,
+            prompt,
+            session,
+            root: self.root.clone(),
+            dir,
+            door,
+            timeout: Some(self.limit(run, stage)),
+            idle: Some(config.idle),
+            interactive: !config.headless,
+        };
+        Ordered::Ready(Box::new(Order { resolved, request, stage }))
+    }
+
+    /// Starts the agent; the error is for a human.
+    pub(super) fn launch(&mut self, run: &Run, order: Order) -> Result<(), String> {
+        let Order { resolved, request, stage } = order;
+        let (number, dir, outbox) = (request.launch, request.dir.clone(), self.outbox.clone());
+        let told = move |signal| _ = outbox.send(Message::Agent(number, signal));
+        let running = launch(&resolved, request, told).map_err(|error| error.to_string())?;
+        if resolved.name == "manual" {
+            let label = run.label(stage);
+            let prompt_path = dir.join("prompt.md");
+            self.tell(json!({
+                "type": "manual", "stage": stage + 1, "launch": number, "label": label, "prompt_path": prompt_path,
+            }));
+        }
+        self.agent = Some(Agent::new(number, running));
+        Ok(())
+    }
+
+    /// How long an attempt of a stage may take: its own limit, else the configuration's.
+    fn limit(&self, run: &Run, stage: usize) -> Duration {
+        let own = run.plan.stage(stage).timeout.as_ref();
+        own.map_or(self.host.config.timeout, |timeout| timeout.value)
+    }
+
+    /// The harness for a stage: its own, else the run's, else the configuration's.
+    fn resolved(&self, run: &Run, stage: usize) -> Result<Resolved, Missing> {
+        let own = run.plan.stage(stage).harness.as_ref().map(|harness| harness.value.as_str());
+        let name = own.or(run.harness.as_deref()).unwrap_or(&self.host.config.harness);
+        resolve(name, &self.host.harnesses, Some(&self.root))
+    }
+}
+
+fn needs_human(launch: u32, question: String) -> Next {
+    let event: Event = not_started(launch, Outcome::NeedsHuman { question });
+    Next::Happened(event)
+}

@@ -1,0 +1,324 @@
+//! Carries out what a run asks for: agents, looks at the files, questions, checkpoints. It knows nothing of the journal or
+//! of who reads it, and changes nothing of the run: what it comes to is given back as an event.
+
+use super::ask_lua::AskedLua;
+use super::checkpoint_writer::{CheckpointWriter, Ending};
+use super::gate_review::{Looked, Looks, baseline};
+use super::keeper::Told;
+use super::launch::Dispatch;
+use super::live::Live;
+use super::looker::Looker;
+use super::mailbox::Outbox;
+use super::permissions::Pending;
+use super::stamps::Stamps;
+use super::{Host, Message};
+use crate::harness::Running;
+use crate::outcome::Outcome;
+use crate::run::event::Event;
+use crate::run::shown::Shown;
+use crate::run::state::{Phase, Run, Step};
+use crate::store::rundir::{self, RunDir};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+/// How long the end of a drive waits for its tidying up.
+const TIDYING: Duration = Duration::from_secs(1);
+
+/// What carries out one run.
+pub struct Performer {
+    pub(super) host: Arc<Host>,
+    pub(super) root: PathBuf,
+    pub(super) dir: RunDir,
+    pub(super) outbox: Outbox,
+    looker: Arc<Looker>,
+    /// The agent that works.
+    pub(super) agent: Option<Agent>,
+    /// Those that are being stopped.
+    pub(super) stopping: Vec<Agent>,
+    /// A question to Lua that is open, and how many there were.
+    pub(super) asked: Option<AskedLua>,
+    pub(super) asks: u32,
+    /// Permissions that wait for a human.
+    pub(super) questions: Vec<Pending>,
+    /// What the agent shows while it works.
+    pub(super) live: Live,
+    pub(super) checkpoints: CheckpointWriter,
+    /// The look at the files that is waited for, by its number.
+    look: Option<(u64, Wanted)>,
+    looks: u64,
+    /// The files as they were when the newest launch began, or the newest attempt ended; none in a large project.
+    stamps: Option<Stamps>,
+    /// When an attempt has ended in this turn: a gate that opens in it shows the files as they were then.
+    ended: Option<Instant>,
+    /// Ends with the tidying up that goes on.
+    tidying: Option<Receiver<()>>,
+    /// What there is to tell.
+    pub(super) told: Vec<Told>,
+}
+
+/// A launched agent. It does not outlive the drive, should that panic.
+pub(super) struct Agent {
+    pub(super) launch: u32,
+    pub(super) running: Running,
+    /// Its result was handed in: its end is on the way.
+    submitted: bool,
+}
+
+/// What a look at the files is for.
+pub(super) enum Wanted {
+    /// What changes from here on is under review at the next gate.
+    Baseline,
+    /// The list of a gate that opens.
+    Gate { stage: usize, visit: u32 },
+}
+
+/// What something has come to.
+pub(super) enum Next {
+    Nothing,
+    /// The run is to be told.
+    Happened(Event),
+    /// The same, and the stage's condition can be decided further.
+    Decide {
+        event: Event,
+        stage: usize,
+    },
+    /// A launch has its prompt.
+    Dispatch(Dispatch),
+    /// The disk has failed.
+    Failed(String),
+}
+
+impl Drop for Agent {
+    fn drop(&mut self) {
+        if !self.running.is_over() {
+            self.running.stop();
+        }
+    }
+}
+
+impl Agent {
+    pub(super) fn new(launch: u32, running: Running) -> Self {
+        Self { launch, running, submitted: false }
+    }
+}
+
+/// The stage that works right now, and its launch.
+fn works(run: &Run) -> Option<(usize, u32)> {
+    let stage = run.current().filter(|_| run.phase == Phase::Running)?;
+    match run.stages[stage].step {
+        Step::Working { launch, .. } => Some((stage, launch)),
+        _ => None,
+    }
+}
+
+/// The stage that this launch is for, if it works right now.
+pub(super) fn working(run: &Run, launch: u32) -> Option<usize> {
+    works(run).filter(|&(_, current)| current == launch).map(|(stage, _)| stage)
+}
+
+impl Performer {
+    pub(super) fn new(
+        looker: Arc<Looker>,
+        dir: RunDir,
+        outbox: Outbox,
+        checkpoints: CheckpointWriter,
+    ) -> Self {
+        Self {
+            host: looker.host().clone(),
+            root: looker.root().to_owned(),
+            dir,
+            outbox,
+            looker,
+            agent: None,
+            stopping: Vec::new(),
+            asked: None,
+            asks: 0,
+            questions: Vec::new(),
+            live: Live::default(),
+            checkpoints,
+            look: None,
+            looks: 0,
+            stamps: None,
+            ended: None,
+            tidying: None,
+            told: Vec::new(),
+        }
+    }
+
+    /// Stops whatever works and is not what the run names.
+    pub(super) fn reconcile(&mut self, run: &Run, told: &mut Vec<Told>) {
+        let current = works(run).map(|(_, launch)| launch);
+        if self.asked.as_ref().is_some_and(|asked| !asked.is_wanted(run)) {
+            self.asked = None;
+        }
+        let Some(agent) = self.agent.take_if(|agent| Some(agent.launch) != current) else { return };
+        self.forget_questions(agent.launch);
+        told.append(&mut self.told);
+        agent.running.stop();
+        self.stopping.push(agent);
+        self.checkpoints.interrupted();
+        self.live = Live::default();
+    }
+
+    /// Whether nothing works any more.
+    pub(super) fn is_idle(&self) -> bool {
+        self.agent.is_none() && self.stopping.is_empty()
+    }
+
+    /// What is left running is ended now, within this time.
+    pub(super) fn kill(&mut self, grace: Duration) {
+        for agent in self.agent.iter().chain(&self.stopping) {
+            agent.running.kill_now(grace);
+        }
+        self.agent = None;
+        self.stopping.clear();
+    }
+
+    /// The journal has failed: nothing goes on.
+    pub(super) fn abandon(&mut self, told: &mut Vec<Told>) {
+        self.checkpoints.forget();
+        self.asked = None;
+        self.look = None;
+        if let Some(agent) = self.agent.take() {
+            self.forget_questions(agent.launch);
+            agent.running.stop();
+            self.stopping.push(agent);
+            self.checkpoints.interrupted();
+        }
+        told.append(&mut self.told);
+    }
+
+    /// Hands in what a human did; whether that launch waits for it.
+    pub(super) fn submit(&mut self, run: &Run, launch: u32, text: String) -> bool {
+        let Some(stage) = working(run, launch) else { return false };
+        let Some(agent) = self.agent.as_mut().filter(|agent| agent.launch == launch && !agent.submitted)
+        else {
+            return false;
+        };
+        // What a human hands in is the output of that attempt.
+        let path = self.dir.attempt(launch, stage).join("output.log");
+        let kept = format!("{}\n", self.host.secrets.mask(&text));
+        if let Err(error) = self.dir.door().replace(&path, kept.as_bytes()) {
+            self.told.push(Told::Notice("warn", format!("cannot write what was handed in: {error}")));
+        }
+        agent.running.submit(text);
+        agent.submitted = true;
+        true
+    }
+
+    /// Whether the end of what was handed in is on its way.
+    pub(super) fn is_submitted(&self) -> bool {
+        self.agent.as_ref().is_some_and(|agent| agent.submitted)
+    }
+
+    /// How long nothing becomes due here.
+    pub(super) fn patience(&self) -> Duration {
+        let asked = self.asked.as_ref().map(AskedLua::left);
+        let questions = self.questions.iter().map(Pending::left);
+        questions.chain(asked).min().unwrap_or(Duration::MAX)
+    }
+
+    /// What it takes to look at the project's files.
+    pub(super) fn looks(&self) -> Looks<'_> {
+        self.looker.looks()
+    }
+
+    /// Begins a look; the answer is a message.
+    pub(super) fn look(&mut self, run: &Run, wanted: Wanted) {
+        let since = match wanted {
+            Wanted::Gate { .. } => self.ended.unwrap_or_else(Instant::now),
+            Wanted::Baseline => Instant::now(),
+        };
+        self.looks += 1;
+        let (number, looker, outbox) = (self.looks, self.looker.clone(), self.outbox.clone());
+        let compares = matches!(wanted, Wanted::Gate { .. }).then(|| baseline(run));
+        let look = move || {
+            let looked = match compares {
+                Some(before) => looker.compare(before.as_ref(), since),
+                None => looker.tree(since).map(|tree| (tree, Vec::new())),
+            };
+            outbox.send(Message::Looked(number, looked));
+        };
+        self.look = Some((number, wanted));
+        if let Err(error) = std::thread::Builder::new().name("superpower-look".into()).spawn(look) {
+            self.outbox.send(Message::Looked(number, Err(format!("no look at the files: {error}"))));
+        }
+    }
+
+    /// Whether a look is waited for.
+    pub(super) fn is_looking(&self) -> bool {
+        self.look.is_some()
+    }
+
+    /// Waits no more for a look; says whether there was one.
+    pub(super) fn give_up_look(&mut self) -> bool {
+        self.look.take().is_some()
+    }
+
+    /// What this look was for, if it is still waited for.
+    pub(super) fn looked(&mut self, number: u64) -> Option<Wanted> {
+        self.look.take_if(|(current, _)| *current == number).map(|(_, wanted)| wanted)
+    }
+
+    /// Makes and keeps the review of a gate from what a look has found; gives what the journal is to know of it.
+    pub(super) fn review(&self, run: &Run, stage: usize, looked: Result<Looked, String>) -> Option<Shown> {
+        self.looks().make(&self.dir, run, stage, looked).1
+    }
+
+    /// The files that were touched since the last look at their stamps, in a small project.
+    pub(super) fn touched(&mut self) -> Option<Vec<String>> {
+        self.ended = Some(self.looker.attempt_ended());
+        let before = std::mem::replace(&mut self.stamps, Stamps::of(&self.root));
+        Some(self.stamps.as_ref()?.touched_since(before.as_ref()?))
+    }
+
+    /// A launch begins: what humans have done since the last attempt is not its work.
+    pub(super) fn stamp(&mut self) {
+        if self.ended.is_none() {
+            self.stamps = Stamps::of(&self.root);
+        }
+    }
+
+    /// The end that a stage's checkpoint has where a human leaves out what they were to carry out.
+    pub(super) fn skipped(&mut self, run: &Run) -> Option<Ending> {
+        let stage = run.current().filter(|&stage| run.stages[stage].in_hand())?;
+        let Step::Working { since, .. } = run.stages[stage].step else { return None };
+        let outcome = Outcome::Blocked { why: "skipped by hand".into() };
+        Some(self.ending(run, stage, &outcome, ("", ""), since))
+    }
+
+    /// A turn is over: the files may be others from here on.
+    pub(super) fn turn_ends(&mut self) {
+        if self.look.is_none() {
+            self.ended = None;
+        }
+    }
+
+    /// A new run makes room for itself: the oldest finished ones go, and what only they needed.
+    pub(super) fn tidy(&mut self, run: &Run) {
+        rundir::prune(&self.root, &self.host.keys, self.host.config.keep_runs, &run.run_id);
+        let (done, tidying) = channel();
+        let (looker, now) = (self.looker.clone(), (self.host.clock)());
+        let tidy = move || {
+            let _done = done;
+            looker.looks().prune(now);
+        };
+        if std::thread::Builder::new().name("superpower-tidy".into()).spawn(tidy).is_ok() {
+            self.tidying = Some(tidying);
+        }
+    }
+
+    /// Waits a moment for the tidying up: nobody is to find it half done without need.
+    pub(super) fn wait_for_tidying(&mut self) {
+        if let Some(tidying) = self.tidying.take() {
+            let _ = tidying.recv_timeout(TIDYING);
+        }
+    }
+
+    /// Tells the editor something.
+    pub(super) fn tell(&mut self, event: serde_json::Value) {
+        self.told.push(Told::Event(event));
+    }
+}

@@ -1,0 +1,129 @@
+//! What agents ask for leave to do, until a human or a machine has answered.
+
+use super::keeper::Told;
+use super::performer::Performer;
+use crate::harness::{Answer, Question};
+use crate::run::state::Run;
+use serde_json::{Value, json};
+use std::time::{Duration, Instant};
+
+/// A permission waits no longer than this, whatever is configured.
+const A_YEAR: Duration = Duration::from_secs(365 * 24 * 3600);
+/// Permissions that one agent may ask for at once.
+const MOST_QUESTIONS: usize = 100;
+
+/// A permission that waits for a human.
+#[derive(Debug)]
+pub(super) struct Pending {
+    id: String,
+    launch: u32,
+    question: Question,
+    until: Instant,
+}
+
+impl Pending {
+    /// How long it still waits.
+    pub(super) fn left(&self) -> Duration {
+        self.until.saturating_duration_since(Instant::now())
+    }
+}
+
+impl Performer {
+    pub(super) fn ask(&mut self, run: &Run, launch: u32, question: Question) {
+        if self.questions.len() >= MOST_QUESTIONS {
+            if let Some(agent) = self.agent.as_ref().filter(|agent| agent.launch == launch) {
+                let why = "too many requests wait for an answer already".into();
+                agent.running.answer(&question.id, Answer::Refuse { why });
+            }
+            return;
+        }
+        let id = format!("{}/{launch}/{}", run.run_id, question.id);
+        let mut event = json!({
+            "type": "permission", "id": id, "stage": run.current_position(),
+            "tool": question.tool, "title": question.title, "input": question.input,
+        });
+        self.host.secrets.mask_message(&mut event, &["type", "id"]);
+        self.tell(event);
+        let now = Instant::now();
+        let until = now.checked_add(self.host.config.permission_timeout).unwrap_or(now + A_YEAR);
+        self.questions.push(Pending { id, launch, question, until });
+    }
+
+    pub(super) fn permission_answered(&mut self, id: &str, answer: Result<Value, String>) {
+        let Some(at) = self.questions.iter().position(|pending| pending.id == id) else { return };
+        let pending = self.questions.remove(at);
+        let answer = answer
+            .and_then(|value| serde_json::from_value::<Answer>(value).map_err(|_| "no answer".into()))
+            .unwrap_or_else(|_| Answer::Refuse { why: "the answer could not be understood".into() });
+        self.give(&pending, answer);
+    }
+
+    /// A machine's deny, where no human answered in time.
+    pub(super) fn deny_late_questions(&mut self, told: &mut Vec<Told>) {
+        while let Some(at) = self.questions.iter().position(|pending| pending.left().is_zero()) {
+            let pending = self.questions.remove(at);
+            self.give(&pending, late());
+        }
+        told.append(&mut self.told);
+    }
+
+    fn give(&mut self, pending: &Pending, answer: Answer) {
+        if let Some(agent) = self.agent.as_ref().filter(|agent| agent.launch == pending.launch) {
+            agent.running.answer(&pending.question.id, answer);
+        }
+        self.tell(json!({ "type": "permission-gone", "id": pending.id }));
+    }
+
+    /// The agent does not ask any more.
+    pub(super) fn withdraw(&mut self, launch: u32, id: &str) {
+        let asked = |pending: &Pending| pending.launch == launch && pending.question.id == id;
+        if let Some(at) = self.questions.iter().position(asked) {
+            let pending = self.questions.remove(at);
+            self.tell(json!({ "type": "permission-gone", "id": pending.id }));
+        }
+    }
+
+    /// What a launch asked, and the buffer that a `manual` one works in, are no longer wanted.
+    pub(super) fn forget_questions(&mut self, launch: u32) {
+        for pending in taken(&mut self.questions, launch) {
+            self.tell(json!({ "type": "permission-gone", "id": pending.id }));
+        }
+        self.tell(json!({ "type": "manual-gone", "launch": launch }));
+    }
+}
+
+/// Takes out what one launch asked; what another asks goes on waiting.
+fn taken(questions: &mut Vec<Pending>, launch: u32) -> Vec<Pending> {
+    questions.extract_if(.., |pending| pending.launch == launch).collect()
+}
+
+/// A machine's deny.
+fn late() -> Answer {
+    Answer::Refuse { why: "nobody answered in time".into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_of_one_launch_takes_back_no_question_of_another() {
+        let question = |id: &str| Question {
+            id: id.to_owned(),
+            tool: "Bash".into(),
+            title: "run it".into(),
+            input: Value::Null,
+        };
+        let asked = |launch: u32, id: &str| Pending {
+            id: id.to_owned(),
+            launch,
+            question: question(id),
+            until: Instant::now(),
+        };
+        let mut questions = vec![asked(1, "old"), asked(2, "new"), asked(1, "older")];
+        let gone: Vec<String> = taken(&mut questions, 1).into_iter().map(|pending| pending.id).collect();
+        assert_eq!(gone, ["old", "older"]);
+        assert_eq!(questions.len(), 1);
+        assert_eq!(questions[0].question.id, "new");
+    }
+}
