@@ -50,12 +50,12 @@ impl Drive {
         match next {
             Next::Nothing => {}
             Next::Happened(event) => {
-                if self.step(event).is_err() {
+                if self.step(*event).is_err() {
                     self.performer.checkpoints.forget();
                 }
             }
             Next::Decide { event, stage } => {
-                let _ = self.step(event);
+                let _ = self.step(*event);
                 self.fresh.push(Effect::Decide { stage });
             }
             Next::Dispatch(dispatch) => self.queue.push_front(Act::Dispatch(dispatch)),

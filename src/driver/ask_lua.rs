@@ -99,7 +99,8 @@ impl Performer {
         match asked.wanted {
             Wanted::Fact { fact, stage } => match fact_of(&fact, answer) {
                 Ok((value, reason)) => {
-                    Next::Decide { event: Event::FactDecided { fact, value, reason, stage }, stage }
+                    let event = Box::new(Event::FactDecided { fact, value, reason, stage });
+                    Next::Decide { event, stage }
                 }
                 Err(why) => self.lua_failed(why),
             },
@@ -119,7 +120,7 @@ impl Performer {
     /// What only the user's own code could give is not there: the run pauses, and resume asks again.
     fn lua_failed(&mut self, why: String) -> Next {
         self.told.push(Told::Notice("error", why.clone()));
-        Next::Happened(Event::Interrupted { why })
+        Next::Happened(Box::new(Event::Interrupted { why }))
     }
 }
 

@@ -66,7 +66,7 @@ impl Performer {
             Err(missing) => return needs_human(launch, missing.to_string()),
         };
         if let Err(why) = self.checkpoint_started(run, stage) {
-            return Next::Happened(not_started(launch, Outcome::Blocked { why }));
+            return Next::Happened(Box::new(not_started(launch, Outcome::Blocked { why })));
         }
         // A session is of no use to another harness.
         let session = session.filter(|session| session.harness == resolved.name);
@@ -166,5 +166,5 @@ impl Performer {
 
 fn needs_human(launch: u32, question: String) -> Next {
     let event: Event = not_started(launch, Outcome::NeedsHuman { question });
-    Next::Happened(event)
+    Next::Happened(Box::new(event))
 }

@@ -78,10 +78,10 @@ pub(super) enum Wanted {
 pub(super) enum Next {
     Nothing,
     /// The run is to be told.
-    Happened(Event),
+    Happened(Box<Event>),
     /// The same, and the stage's condition can be decided further.
     Decide {
-        event: Event,
+        event: Box<Event>,
         stage: usize,
     },
     /// A launch has its prompt.

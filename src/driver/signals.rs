@@ -30,10 +30,10 @@ impl Performer {
             Signal::Started(process) => {
                 let harness = works.and_then(|stage| run.stages[stage].harness.clone());
                 if let Some(harness) = harness {
-                    return Next::Happened(Event::AgentStarted { launch, harness, process });
+                    return happened(Event::AgentStarted { launch, harness, process });
                 }
             }
-            Signal::Session(session) => return Next::Happened(Event::SessionOpened { launch, session }),
+            Signal::Session(session) => return happened(Event::SessionOpened { launch, session }),
             Signal::Progress(progress) => self.progress(progress),
             Signal::Asked(question) => self.ask(run, launch, question),
             Signal::Withdrawn(id) => self.withdraw(launch, &id),
@@ -68,7 +68,7 @@ impl Performer {
         let message = head(&ending.message, MESSAGE).to_owned();
         let tail = tail(&ending.tail, TAIL).to_owned();
         self.live = Live::default();
-        Next::Happened(Event::AttemptEnded { launch, outcome, message, tail, usage: ending.usage })
+        happened(Event::AttemptEnded { launch, outcome, message, tail, usage: ending.usage })
     }
 
     /// What the stage expects, as the disk has it now.
@@ -87,4 +87,8 @@ impl Performer {
             retry_fail,
         }
     }
+}
+
+fn happened(event: Event) -> Next {
+    Next::Happened(Box::new(event))
 }
