@@ -154,7 +154,7 @@ impl Drive {
             self.receive(message);
             self.turn();
         }
-        self.performer.wait_for_tidying();
+        self.performer.wait_for_git();
         self.keeper.release();
         self.keeper.draw(&self.run, &mut self.performer);
         self.keeper.tell(&self.run, serde_json::json!({ "type": "drive-ended" }));

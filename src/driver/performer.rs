@@ -20,11 +20,11 @@ use crate::run::state::{Phase, Run, Step};
 use crate::store::rundir::{self, RunDir};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::time::{Duration, Instant};
 
-/// How long the end of a drive waits for its tidying up.
-const TIDYING: Duration = Duration::from_secs(1);
+/// How long the end of a drive waits for git. Where it was cancelled, git is ended, which takes a moment.
+const GIT: Duration = Duration::from_secs(1);
 
 /// What carries out one run.
 pub struct Performer {
@@ -52,8 +52,8 @@ pub struct Performer {
     stamps: Option<Stamps>,
     /// When an attempt has ended in this turn: a gate that opens in it shows the files as they were then.
     ended: Option<Instant>,
-    /// Ends with the tidying up that goes on.
-    tidying: Option<Receiver<()>>,
+    /// What threads of ours still do with git: each ends with its thread.
+    busy: Vec<Receiver<()>>,
     /// What there is to tell.
     pub(super) told: Vec<Told>,
 }
@@ -142,7 +142,7 @@ impl Performer {
             looks: 0,
             stamps: None,
             ended: None,
-            tidying: None,
+            busy: Vec::new(),
             told: Vec::new(),
         }
     }
@@ -234,7 +234,11 @@ impl Performer {
         self.looks += 1;
         let (number, looker, outbox) = (self.looks, self.looker.clone(), self.outbox.clone());
         let compares = matches!(wanted, Wanted::Gate { .. }).then(|| baseline(run));
+        let (done, busy) = channel();
+        self.busy.retain(|busy| busy.try_recv() == Err(TryRecvError::Empty));
+        self.busy.push(busy);
         let look = move || {
+            let _done = done;
             let looked = match compares {
                 Some(before) => looker.compare(before.as_ref(), since),
                 None => looker.tree(since).map(|tree| (tree, Vec::new())),
@@ -299,21 +303,22 @@ impl Performer {
     /// A new run makes room for itself: the oldest finished ones go, and what only they needed.
     pub(super) fn tidy(&mut self, run: &Run) {
         rundir::prune(&self.root, &self.host.keys, self.host.config.keep_runs, &run.run_id);
-        let (done, tidying) = channel();
+        let (done, busy) = channel();
         let (looker, now) = (self.looker.clone(), (self.host.clock)());
         let tidy = move || {
             let _done = done;
             looker.looks().prune(now);
         };
         if std::thread::Builder::new().name("superpower-tidy".into()).spawn(tidy).is_ok() {
-            self.tidying = Some(tidying);
+            self.busy.push(busy);
         }
     }
 
-    /// Waits a moment for the tidying up: nobody is to find it half done without need.
-    pub(super) fn wait_for_tidying(&mut self) {
-        if let Some(tidying) = self.tidying.take() {
-            let _ = tidying.recv_timeout(TIDYING);
+    /// Waits a moment for what is still asked of git: an editor that ends right after must not leave it behind.
+    pub(super) fn wait_for_git(&mut self) {
+        let until = Instant::now() + GIT;
+        for busy in self.busy.drain(..) {
+            let _ = busy.recv_timeout(until.saturating_duration_since(Instant::now()));
         }
     }
 
