@@ -17,6 +17,9 @@ use std::sync::Arc;
 /// A file's time may be so much older than the moment it was written at: the system's clock for files ticks slowly.
 const TICK: TimeDelta = TimeDelta::milliseconds(20);
 
+/// Files that are known as changes, about.
+const MOST: usize = 10_000;
+
 /// Finds out what attempts have written.
 pub struct Written {
     looker: Arc<Looker>,
@@ -25,12 +28,14 @@ pub struct Written {
     before: Option<TreeId>,
     /// What was written since an attempt began that works still: its own end tells of it.
     held: Vec<Change>,
+    /// Every file that was a change at some look. A look may come when the next attempt has written already.
+    changed: BTreeSet<String>,
 }
 
 impl Written {
     /// For a run that is driven from here on, with what its next gate compares with.
     pub fn new(looker: Arc<Looker>, baseline: Option<TreeId>) -> Self {
-        Self { looker, before: baseline, held: Vec::new() }
+        Self { looker, before: baseline, held: Vec::new(), changed: BTreeSet::new() }
     }
 
     /// The files that each of these attempts has written, oldest attempt first: those that differ from what they were
@@ -38,9 +43,12 @@ impl Written {
     pub fn by(&mut self, attempts: &[Attempt]) -> Vec<Vec<String>> {
         let mut files: Vec<Vec<String>> = vec![Vec::new(); attempts.len()];
         let Some(changes) = self.changes() else { return files };
+        if self.changed.len() < MOST {
+            self.changed.extend(changes.iter().map(|change| change.path.clone()));
+        }
         for (at, attempt) in attempts.iter().enumerate() {
             if let Some(touched) = &attempt.touched {
-                files[at] = self.of_touched(touched, &attempts[at + 1..], &changes);
+                files[at] = self.of_touched(touched, &attempts[at + 1..]);
             }
         }
         self.held.clear();
@@ -54,14 +62,13 @@ impl Written {
 
     /// Those of the touched files that are changes. One that was touched again, or removed, may be none any more; then it
     /// counts unless git ignores it.
-    fn of_touched(&self, touched: &[String], later: &[Attempt], changes: &[Change]) -> Vec<String> {
+    fn of_touched(&self, touched: &[String], later: &[Attempt]) -> Vec<String> {
         let door = Door::people(self.looker.root());
-        let changed: BTreeSet<&str> = changes.iter().map(|change| change.path.as_str()).collect();
         let again = |path: &String| {
             later.iter().any(|attempt| attempt.touched.as_ref().is_none_or(|touched| touched.contains(path)))
         };
         let (mut files, others): (Vec<String>, Vec<String>) =
-            touched.iter().cloned().partition(|path| changed.contains(path.as_str()));
+            touched.iter().cloned().partition(|path| self.changed.contains(path));
         let gone = |path: &String| door.lstat(Path::new(path)).is_err();
         let others: Vec<String> = others.into_iter().filter(|path| gone(path) || again(path)).collect();
         files.extend(self.looker.looks().not_ignored(others));

@@ -274,14 +274,15 @@ pub fn submit(engine: &Engine, request: Submit) -> Answer {
     if request.message.trim().is_empty() {
         return Err(Refusal::new("empty-result", "an empty result cannot be handed in; write what was done"));
     }
-    let nothing = |why: &str| Refusal::new("nothing-to-submit", why);
-    let drive = running(engine, &request.root).ok_or_else(|| nothing("no stage waits for a result here"))?;
+    let nothing =
+        || Refusal::new("nothing-to-submit", "no stage waits for this result; nothing was handed in");
     let (reply, answer) = channel();
-    let told = drive.tell(Message::Submit(request.launch, request.message, reply));
-    match told.then(|| answer.recv_timeout(ANSWER)) {
+    let drive = running(engine, &request.root).ok_or_else(nothing)?;
+    drive.tell(Message::Submit(request.launch, request.message, reply)).then_some(()).ok_or_else(nothing)?;
+    match answer.recv_timeout(ANSWER) {
         // It is busy with the disk, and takes it then.
-        Some(Ok(true) | Err(RecvTimeoutError::Timeout)) => Ok(json!({})),
-        _ => Err(nothing("this stage no longer waits for a result; nothing was handed in")),
+        Ok(true) | Err(RecvTimeoutError::Timeout) => Ok(json!({})),
+        Ok(false) | Err(RecvTimeoutError::Disconnected) => Err(nothing()),
     }
 }
 

@@ -85,6 +85,7 @@ third) cp -p before.md copied.md; rm one.md;; esac; echo done",
     );
     world.run("track", json!({}));
     assert_eq!(world.settled()["state"], "complete");
+    world.until("the last step to be written", |_| checkpoint(&world, "THIRD")["status"] == "PASSED");
     let files = |key: &str| {
         let mut files: Vec<String> =
             serde_json::from_value(checkpoint(&world, key)["output_files"].clone()).unwrap();
