@@ -10,7 +10,7 @@ if vim.fn.has("nvim-0.10") == 0 then
 end
 
 local function execute(opts)
-  require("superpower.command").execute(opts)
+  require("superpower.boot").load("command").execute(opts)
 end
 
 vim.api.nvim_create_user_command("Superpower", function(opts)
@@ -25,7 +25,7 @@ vim.api.nvim_create_user_command("Superpower", function(opts)
     error(trace, 0)
   end
   if not pcall(function()
-    require("superpower.headless").fall(trace)
+    require("superpower.boot").load("headless").fall(trace)
   end) then
     io.stderr:write("superpower: " .. (trace:match("[^\n]+") or "?") .. "\n")
     vim.cmd("cquit 1")
@@ -35,7 +35,7 @@ end, {
   bang = true,
   desc = "Agent workflows with human gates",
   complete = function(lead, line, pos)
-    return require("superpower.command").complete(lead, line, pos)
+    return require("superpower.boot").load("command").complete(lead, line, pos)
   end,
 })
 
@@ -71,7 +71,7 @@ local function look()
   local here = vim.bo.buftype == "" and vim.api.nvim_buf_get_name(0) or ""
   local from = here ~= "" and vim.fs.dirname(here) or vim.uv.cwd()
   if from and vim.fs.find(".claude/state/squad.json", { path = from, upward = true, limit = 1 })[1] then
-    require("superpower.welcome").look()
+    require("superpower.boot").load("welcome").look()
   end
 end
 vim.api.nvim_create_autocmd({ "VimEnter", "UIEnter", "DirChanged", "BufReadPost", "BufNewFile" }, {
@@ -108,7 +108,7 @@ local function declaration(buf)
   local more = type(config) == "function" or (type(config) == "table" and next(config.places or {}) ~= nil)
   local ours = path:find("/%.claude/superpowers/.") or path:find("/%.claude/taffy/.")
   if more or ours or path:find("/%.opencode/superpowers/.") then
-    require("superpower.lsp").attach(buf)
+    require("superpower.boot").load("lsp").attach(buf)
   end
 end
 vim.api.nvim_create_autocmd({ "BufReadPost", "BufNewFile", "BufFilePost" }, {

@@ -83,13 +83,6 @@ function M.execute(opts)
   dispatch(name, rest, opts.bang)
 end
 
---- A verb, for mappings and windows.
----@param name string
----@param rest? string
-function M.verb(name, rest)
-  dispatch(name, rest or "", false)
-end
-
 --- Completes what stands before the cursor.
 ---@param lead string
 ---@param line string

@@ -3,7 +3,7 @@ local M = {}
 
 ---@return string?
 local function root()
-  return (require("superpower.session").root())
+  return (require("superpower.runs.current").root())
 end
 
 ---@param op string

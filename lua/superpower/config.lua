@@ -231,7 +231,6 @@ function M.for_engine(config)
   local old = vim.fs.joinpath(vim.fn.stdpath("state") --[[@as string]], "superpower")
   -- A relative one would be looked for in whatever folder the editor stands, a clone's too.
   out.old_state_dir = vim.startswith(old, "/") and old or nil
-  out.headless = require("superpower.notify").headless()
   return out
 end
 

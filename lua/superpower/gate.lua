@@ -47,7 +47,7 @@ local function newest(root, run_id)
   if now and now.run_id == run_id then
     return now
   end
-  return (require("superpower.session").status(root, run_id))
+  return (require("superpower.runs.current").status(root, run_id))
 end
 
 --- Decides the gate that is named; its window, if it is open, closes.
@@ -133,7 +133,7 @@ local function show(run, review)
     end
   end, not read)
   if read then
-    require("superpower.notify").news(M.words(run), "info", true)
+    require("superpower.notify").news(require("superpower.ui.words").gate(run), "info", true)
   end
 end
 
@@ -165,7 +165,7 @@ end
 function M.open(root, opts)
   local notify, session = require("superpower.notify"), require("superpower.session")
   local run_id = opts and opts.run_id
-  local run, err = session.status(root, run_id)
+  local run, err = require("superpower.runs.current").status(root, run_id)
   if not run_id and shown and shown.root == root and (not run or run.run_id ~= shown.run_id) then
     -- Somebody has begun another run: the gate that this editor shows is asked for still.
     local other = newest(root, shown.run_id)
@@ -198,24 +198,11 @@ function M.open(root, opts)
   end)
 end
 
---- What is said of a gate that waits.
----@param run superpower.Snapshot
----@return string
-function M.words(run)
-  local label = require("superpower.ui.text").line(run.gate.label):gsub("[.?!]$", "%0 "):gsub("[^ ]$", "%0. ")
-  return ("%s waits at gate %d/%d: %s:Superpower gate opens it"):format(
-    run.superpower,
-    run.gate.stage,
-    run.total,
-    label
-  )
-end
-
 --- Opens the window of a gate that has just been reached, or says that it waits.
 ---@param run superpower.Snapshot
 local function offer(run)
   local function say()
-    require("superpower.notify").news(M.words(run), "info", true)
+    require("superpower.notify").news(require("superpower.ui.words").gate(run), "info", true)
   end
   local decision = require("superpower.ui.decision")
   if not require("superpower.config").get().gate.open or decision.any() then
@@ -255,7 +242,7 @@ function M.renew(run)
   elseif reached[run.root] == key_of(run.run_id, run.gate.id) then
     M.follow(run)
   elseif not M.is_open() then
-    require("superpower.notify").news(M.words(run), "info", true)
+    require("superpower.notify").news(require("superpower.ui.words").gate(run), "info", true)
   end
 end
 

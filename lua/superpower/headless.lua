@@ -21,15 +21,6 @@ local broken = {
 }
 
 local unwritten ---@type string? why standard output could not be written
-local failed = false -- something of ours has raised
-
---- Something of ours has raised: the verb cannot end well any more. Says whether it is the first, which is to be said.
----@return boolean first
-function M.failed()
-  local first = not failed
-  failed = true
-  return first
-end
 
 ---@param line string
 local function print_line(line)
@@ -69,12 +60,12 @@ end
 ---@param code integer
 local function quit(code)
   if not pcall(stop) then
-    failed = true
+    require("superpower.notify").fail()
   end
   if unwritten then
     say("lines were lost: standard output cannot be written: " .. unwritten)
   end
-  if failed or unwritten then
+  if require("superpower.notify").failed() or unwritten then
     code = 1
   end
   pcall(vim.cmd, "cquit " .. code)
@@ -91,7 +82,7 @@ end
 --- Something of ours has raised in a bang verb: one line, and the end. The trace goes to the log, where there is one.
 ---@param trace string
 function M.fall(trace)
-  failed = true
+  require("superpower.notify").fail()
   pcall(settle)
   say("an error of superpower.nvim itself: " .. (trace:match("[^\n]+") or "?"))
   local info = require("superpower.engine").info()
@@ -176,7 +167,7 @@ local function wait(root, run_id)
     end
     if not ended and vim.uv.now() - asked > 500 then
       asked = vim.uv.now()
-      local run, err = require("superpower.session").status(root, run_id)
+      local run, err = require("superpower.runs.current").status(root, run_id)
       if err then
         say(require("superpower.faults").text(err))
         return { state = "paused", reason = "interrupted" } -- nobody can tell any more

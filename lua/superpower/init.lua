@@ -1,6 +1,13 @@
 --- The Lua API. Every function that drives takes a callback `(err, value)`; without one, an error is said.
 local M = {}
 
+--- A module of ours, loaded when it is needed: `require("superpower")` itself costs nothing.
+---@param module string
+---@return table
+local function late(module)
+  return require("superpower.boot").load(module)
+end
+
 --- Whether what was given fits; where it does not, that is answered like any other fault.
 ---@param callback any
 ---@param wanted table<string, { [1]: any, [2]: string }> name to value and type; all but `name` may be nil
@@ -16,11 +23,11 @@ local function fits(callback, wanted)
     words, callback = ("the callback must be a function, not %s"):format(type(callback)), nil
   end
   if words then
-    local err = require("superpower.faults").new("bad-argument", words)
+    local err = late("faults").new("bad-argument", words)
     if callback then
       callback(err)
     else
-      require("superpower.notify").fault(err)
+      late("notify").fault(err)
     end
   end
   return words == nil
@@ -45,7 +52,7 @@ function M.run(name, opts, callback)
   then
     return
   end
-  require("superpower.verbs").run(name, opts, callback)
+  late("verbs").run(name, opts, callback)
 end
 
 --- The options and the callback of a verb that may be called with the callback alone.
@@ -83,7 +90,7 @@ function M.resume(name, callback)
   elseif not fits(callback, { which = { name, "string" } }) then
     return
   end
-  require("superpower.verbs").resume(name, { run_id = opts.run_id }, callback)
+  late("verbs").resume(name, { run_id = opts.run_id }, callback)
 end
 
 ---@param opts? { run_id?: string } also `pause(callback)`
@@ -91,7 +98,7 @@ end
 function M.pause(opts, callback)
   opts, callback = shifted(opts, callback)
   if names_run(opts, callback) then
-    require("superpower.verbs").pause(opts, callback)
+    late("verbs").pause(opts, callback)
   end
 end
 
@@ -100,7 +107,7 @@ end
 function M.cancel(opts, callback)
   opts, callback = shifted(opts, callback)
   if names_run(opts, callback) then
-    require("superpower.verbs").cancel(opts, callback)
+    late("verbs").cancel(opts, callback)
   end
 end
 
@@ -111,19 +118,19 @@ function M.decide(opts, callback)
   if not fits(callback, { opts = { opts or false, "table" } }) then
     return
   end
-  local shown = require("superpower.gate").shown()
+  local shown = late("gate").shown()
   local fields = vim.tbl_extend("force", {}, opts)
   if not fields.run_id and not fields.gate and shown then
     fields = vim.tbl_extend("force", fields, shown)
   end
   if fields.run_id and fields.gate then
-    require("superpower.gate").decide(fields, callback or function(err)
+    late("gate").decide(fields, callback or function(err)
       if err then
-        require("superpower.notify").fault(err)
+        late("notify").fault(err)
       end
     end)
   else
-    require("superpower.verbs").decide(fields, callback)
+    late("verbs").decide(fields, callback)
   end
 end
 
@@ -132,7 +139,7 @@ end
 function M.retry(opts, callback)
   opts, callback = shifted(opts, callback)
   if names_run(opts, callback) then
-    require("superpower.verbs").retry(opts, callback)
+    late("verbs").retry(opts, callback)
   end
 end
 
@@ -141,7 +148,7 @@ end
 function M.skip(opts, callback)
   opts, callback = shifted(opts, callback)
   if names_run(opts, callback) then
-    require("superpower.verbs").skip(opts, callback)
+    late("verbs").skip(opts, callback)
   end
 end
 
@@ -149,7 +156,7 @@ end
 ---@param fields table
 ---@return any? value, superpower.Fault? err
 local function in_project(op, fields)
-  local session = require("superpower.session")
+  local session = late("session")
   local root, err = session.project()
   if not root then
     return nil, err
@@ -177,19 +184,20 @@ end
 ---@return superpower.Snapshot? run, superpower.Fault? err
 function M.status(opts)
   local run_id = type(opts) == "table" and opts.run_id or nil
-  local session = require("superpower.session")
-  local root, err = session.root(run_id)
+  local session = late("session")
+  local root, err = late("runs.current").root(run_id)
   if not root then
     return nil, run_id and err or nil
   end
-  local run, fault = session.status(root, run_id)
+  local run, fault = late("runs.current").status(root, run_id)
   return run, run_id and fault or nil
 end
 
 --- A short string for a status line; empty where nothing runs or waits.
 ---@return string
 function M.statusline()
-  return require("superpower.statusline").get()
+  -- Where nothing is known of a run yet, nothing is loaded for it.
+  return package.loaded["superpower.runs"] and late("statusline").get() or ""
 end
 
 --- The faults of a declaration. Synchronous. A string with a newline is text, else a path from the working directory.
@@ -199,13 +207,13 @@ function M.check(path_or_text)
   local fields = {}
   if type(path_or_text) ~= "string" then
     local words = ("a path or a text is needed, not %s"):format(type(path_or_text))
-    return nil, require("superpower.faults").new("bad-argument", words)
+    return nil, late("faults").new("bad-argument", words)
   elseif path_or_text:find("\n", 1, true) then
     fields.text = path_or_text
   else
     fields.path = vim.fn.fnamemodify(path_or_text, ":p")
   end
-  local session = require("superpower.session")
+  local session = late("session")
   fields.root = session.project()
   local value, err = session.call("check", fields)
   return value and value.diagnostics, err

@@ -1,9 +1,8 @@
---- This editor's session with the engine: configured, listened to, and called, or asked for what may take its
---- time.
+--- This editor's session with the engine: configured, and called, or asked for what may take its time. Its events are
+--- heard through `events.lua`.
 local M = {}
 
 local configured ---@type superpower.Config?
-local listening = false
 
 --- Says a fault of the configuration once.
 local function say_faults()
@@ -15,16 +14,13 @@ end
 
 ---@return superpower.Fault?
 local function start()
-  local engine = require("superpower.engine")
-  if not listening then
-    listening = true
-    require("superpower.events").listen(engine)
-  end
   local config = require("superpower.config").get()
   if configured == config then
     return
   end
-  local _, err = engine.call("configure", { config = require("superpower.config").for_engine(config) })
+  local told = require("superpower.config").for_engine(config)
+  told.headless = require("superpower.notify").headless()
+  local _, err = require("superpower.engine").call("configure", { config = told })
   if err then
     return err
   end
@@ -77,46 +73,6 @@ function M.project()
     return nil, err
   end
   return value.root
-end
-
---- The root that a verb acts on: of the run that it names, where that is known here; else of the run that this editor
---- drives or shows, else of the buffer.
----@param run_id? string
----@return string? root, superpower.Fault? err
-function M.root(run_id)
-  local runs = require("superpower.runs")
-  local known = run_id and runs.root_of(run_id)
-  if known then
-    return known
-  end
-  local shown = runs.get()
-  if shown and (shown.state == "running" or shown.state == "paused") then
-    return shown.root
-  end
-  local root, err = M.project()
-  if not root and shown then
-    return shown.root
-  end
-  return root, err
-end
-
---- The newest state of a project's run, asked from the engine and remembered. Of a run that is named it is only asked: it
---- need not be the one that the project is at.
----@param root string
----@param run_id? string
----@return superpower.Snapshot? run, superpower.Fault? err
-function M.status(root, run_id)
-  local run, err = M.call("status", { root = root, run_id = run_id })
-  if err or run == nil or run == vim.NIL then
-    return nil, err
-  elseif run_id then
-    return run
-  end
-  require("superpower.runs").put(run)
-  if not require("superpower.notify").headless() then
-    require("superpower.watch").start(root)
-  end
-  return run
 end
 
 return M

@@ -53,6 +53,7 @@ local drawn = 0
 --- Redraws the status lines where somebody shows ours, and keeps `vim.g.superpower_status`.
 function M.listen()
   local runs = require("superpower.runs")
+  asked = vim.uv.now() -- it may be shown already, and have asked nobody
   runs.listen("statusline", function(what)
     if what == "log" then
       return

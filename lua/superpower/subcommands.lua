@@ -9,7 +9,7 @@ local M = {}
 ---@param run_id? string
 ---@return string? root
 local function here(run_id)
-  local root, err = require("superpower.session").root(run_id)
+  local root, err = require("superpower.runs.current").root(run_id)
   if not root then
     notify.fault(assert(err))
   end
@@ -208,25 +208,7 @@ M.gate = {
   bare = true,
   of_run = "unfinished",
   impl = function(_, _, run_id)
-    if not run_id and require("superpower.permission").open() then
-      return
-    end
-    local root = here(run_id)
-    if not root then
-      return
-    end
-    local manual = require("superpower.manual")
-    if run_id then
-      local run, err = require("superpower.session").status(root, run_id)
-      if not run then
-        return say(err)
-      end
-      run_id = run.run_id
-    end
-    local asked = run_id and require("superpower.permission").open({ run_id = run_id })
-    if not asked and not manual.open(root, run_id) then
-      require("superpower.gate").open(root, { run_id = run_id })
-    end
+    require("superpower.waits").open(run_id)
   end,
 }
 

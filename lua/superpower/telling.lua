@@ -23,7 +23,7 @@ local function of(run)
     return "running", ("%d/%d %s"):format(run.current_stage, run.total, stage and text.line(stage.label) or "")
   elseif run.state == "paused" and run.gate then
     -- Where its window opens by itself, this stands beside it: what opens it is said where it does not.
-    local said = require("superpower.gate").words(run):sub(#run.superpower + 2)
+    local said = require("superpower.ui.words").gate(run):sub(#run.superpower + 2)
     local opens = require("superpower.config").get().gate.open
     return "success", opens and (said:gsub("[.]? ?:Superpower gate opens it$", "")) or said
   end

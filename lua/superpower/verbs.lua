@@ -16,7 +16,7 @@ local function or_say(callback)
   end
 end
 
---- What a verb that drives does afterwards: the run is this editor's, and its window opens.
+--- What a verb that drives does afterwards: the run is this editor's, and that is told to whoever shows it.
 ---@param root string
 ---@param callback superpower.Callback
 ---@return superpower.Callback
@@ -24,9 +24,8 @@ local function then_show(root, callback)
   return function(err, value)
     if not err then
       runs.show(root)
-      local run = session.status(root)
-      if run and require("superpower.config").get().progress.open and not require("superpower.notify").headless() then
-        require("superpower.ui.progress").open(root)
+      if require("superpower.runs.current").status(root) then
+        require("superpower.events").tell({ type = "verb-drives", root = root })
       end
     end
     callback(err, value)
@@ -44,7 +43,7 @@ end
 local function at(opts, callback)
   local root, err = opts.root, nil
   if not root then
-    root, err = session.root(opts.run_id)
+    root, err = require("superpower.runs.current").root(opts.run_id)
   end
   if not root then
     callback(err, nil)
@@ -101,15 +100,10 @@ function M.resume(which, opts, callback)
       { root = root, which = which, run_id = opts.run_id, answer = opts.answer, inputs = opts.inputs },
       then_show(root, function(err, value)
         done(err, value)
-        if not err and not require("superpower.notify").headless() then
-          if value.others and value.others > 0 then
-            require("superpower.notify").info(
-              ("%d other unfinished %s: :Superpower runs"):format(value.others, value.others == 1 and "run" or "runs")
-            )
-          end
-          if value.state == "paused" then
-            require("superpower.gate").open(root, { quiet = true, run_id = value.run_id })
-          end
+        if not err then
+          local told = { type = "verb-resumed", root = root, run_id = value.run_id, state = value.state }
+          told.others = value.others
+          require("superpower.events").tell(told)
         end
       end)
     )

@@ -56,14 +56,8 @@ local function plan(rest)
   end
   local function show(name)
     local root = project()
-    local value, fault
     if root then
-      value, fault = session.call("plan", { root = root, name = name, inputs = inputs or {} })
-    end
-    if fault then
-      notify.fault(fault)
-    elseif value then
-      require("superpower.ui.plan").open(name, inputs or {}, value)
+      require("superpower.ui.plan").show(root, name, inputs or {})
     end
   end
   if words[1] then
@@ -77,7 +71,7 @@ end
 ---@param _ boolean
 ---@param run_id? string
 local function why(rest, _, run_id)
-  local root, err = session.root(run_id)
+  local root, err = require("superpower.runs.current").root(run_id)
   if not root then
     return notify.fault(assert(err))
   end
@@ -123,20 +117,13 @@ end
 ---@param _bang boolean
 ---@param run_id? string
 local function runs(_, _bang, run_id)
-  local root, err = session.root(run_id)
+  local root, err = require("superpower.runs.current").root(run_id)
   if not root then
     return notify.fault(assert(err))
   elseif run_id then
     return require("superpower.ui.past").open(root, run_id)
   end
-  local value, fault = session.call("runs", { root = root })
-  if fault then
-    notify.fault(fault)
-  elseif #value == 0 then
-    notify.info("no run has been started here")
-  else
-    require("superpower.ui.history").open(root, value)
-  end
+  require("superpower.ui.history").show(root)
 end
 
 --- Shows or hides the progress window; of a run that the project is not at, its stages as they are.
@@ -148,11 +135,11 @@ local function progress(_, _bang, run_id)
   if not run_id and window.is_open() then
     return window.close()
   end
-  local root, err = session.root(run_id)
+  local root, err = require("superpower.runs.current").root(run_id)
   if not root then
     return notify.fault(assert(err))
   end
-  local current, fault = session.status(root)
+  local current, fault = require("superpower.runs.current").status(root)
   if run_id and not (current and vim.startswith(current.run_id, run_id)) then
     require("superpower.ui.past").open(root, run_id)
   elseif current then
@@ -168,7 +155,7 @@ end
 ---@param _bang boolean
 ---@param run_id? string
 local function log(_, _bang, run_id)
-  local root, err = session.root(run_id)
+  local root, err = require("superpower.runs.current").root(run_id)
   if not root then
     return notify.fault(assert(err))
   end

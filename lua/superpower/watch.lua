@@ -3,6 +3,10 @@
 --- timer runs; where nothing changes nothing happens.
 local M = {}
 
+--- Hears of a run that others drive, each time that it was read anew, and whether its driver has died.
+---@type fun(run: superpower.Snapshot, died: boolean)
+M.seen = function() end
+
 local handles = {} ---@type table<string, uv.uv_fs_event_t>
 local due = {} ---@type table<string, true>
 local often = 2000 -- ms
@@ -43,18 +47,7 @@ local function look(root)
     local known = require("superpower.runs").get(root)
     local died = known and known.run_id == run.run_id and known.state == "running" and run.reason == "interrupted"
     require("superpower.runs").put(run)
-    require("superpower.gate").follow(run)
-    if died then
-      require("superpower.news").paused({
-        root = root,
-        run_id = run.run_id,
-        superpower = run.superpower,
-        reason = run.reason,
-        detail = run.detail,
-        stage = run.current_stage,
-        total = run.total,
-      })
-    end
+    M.seen(run, died or false)
   end)
 end
 

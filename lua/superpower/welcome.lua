@@ -18,7 +18,7 @@ function M.words(run)
   if run.state ~= "paused" then
     return nil
   elseif run.reason == "gate" and run.gate then
-    return require("superpower.gate").words(run)
+    return require("superpower.ui.words").gate(run)
   elseif run.reason ~= "interrupted" and run.reason ~= "user" and (run.summary or "") ~= "" then
     -- What happened, and what answers it.
     return require("superpower.ui.text").line(("%s: %s"):format(run.superpower, run.summary))
@@ -51,7 +51,7 @@ function M.look()
     return
   end
   local known = require("superpower.runs").get(root)
-  local run, err = session.status(root)
+  local run, err = require("superpower.runs.current").status(root)
   if err then
     return refused(err)
   elseif not run or (known and known.run_id == run.run_id) then

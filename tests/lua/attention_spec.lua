@@ -47,7 +47,7 @@ local function terminal(config)
   end)
   S.answer(nvim, "project", { root = dir })
   S.answer(nvim, "review", S.review)
-  nvim:lua("require('superpower.session').call('list', {})")
+  nvim:lua("require('superpower.boot').load('session').call('list', {})")
   return nvim
 end
 

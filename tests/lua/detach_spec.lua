@@ -51,7 +51,7 @@ local function server()
   S.answer(nvim, "project", { root = dir })
   S.answer(nvim, "review", S.review)
   S.answer(nvim, "decide", { run_id = "0190-abc" })
-  nvim:lua("require('superpower.session').call('list', {})")
+  nvim:lua("require('superpower.boot').load('session').call('list', {})")
   return nvim
 end
 

@@ -1,4 +1,4 @@
 -- `sections = { lualine_x = { "superpower" } }`
 return function()
-  return require("superpower.statusline").get()
+  return require("superpower").statusline()
 end

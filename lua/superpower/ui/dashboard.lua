@@ -159,7 +159,6 @@ function M.open(root)
     end)
   end
   local verbs = require("superpower.verbs")
-  local sub = require("superpower.subcommands")
   local function edit(_, path)
     require("superpower.ui.visit").file(path)
   end
@@ -197,7 +196,14 @@ function M.open(root)
         fn = with(go),
       },
       { lhs = "r", label = "run", desc = "start it", fn = named(start) },
-      { lhs = "p", label = "plan", desc = "what would run, skip and ask", fn = named(sub.plan.impl) },
+      {
+        lhs = "p",
+        label = "plan",
+        desc = "what would run, skip and ask",
+        fn = named(function(name)
+          require("superpower.ui.plan").show(root, name, {})
+        end),
+      },
       { lhs = "e", label = "edit", desc = "open the declaration", fn = named(edit) },
       {
         lhs = "g",
@@ -206,10 +212,17 @@ function M.open(root)
         fn = function()
           page:close()
           require("superpower.runs").show(root)
-          require("superpower.command").verb("gate")
+          require("superpower.waits").open()
         end,
       },
-      { lhs = "c", label = "check", desc = "check it, into the quickfix list", fn = named(sub.check.impl) },
+      {
+        lhs = "c",
+        label = "check",
+        desc = "check it, into the quickfix list",
+        fn = named(function(name)
+          require("superpower.check").run(root, name)
+        end),
+      },
       {
         lhs = "x",
         label = "cancel",
@@ -231,7 +244,7 @@ function M.open(root)
         fn = function()
           page:close()
           require("superpower.runs").show(root)
-          sub.runs.impl("", false)
+          require("superpower.ui.history").show(root)
         end,
       },
     },

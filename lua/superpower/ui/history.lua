@@ -34,6 +34,19 @@ local function line_of(run, now, names, width)
   }
 end
 
+--- Asks for the runs of a project, and shows them.
+---@param root string
+function M.show(root)
+  local list, err = require("superpower.session").call("runs", { root = root })
+  if err then
+    require("superpower.notify").fault(err)
+  elseif #list == 0 then
+    require("superpower.notify").info("no run has been started here")
+  else
+    M.open(root, list)
+  end
+end
+
 ---@param root string
 ---@param list table[]
 function M.open(root, list)

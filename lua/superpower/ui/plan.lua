@@ -146,6 +146,18 @@ local function sum(plan)
   return table.concat(said, ", ")
 end
 
+--- Asks for the plan of a superpower, and shows it.
+---@param root string
+---@param name string
+---@param inputs table<string, string>
+function M.show(root, name, inputs)
+  local plan, err = require("superpower.session").call("plan", { root = root, name = name, inputs = inputs })
+  if err then
+    return require("superpower.notify").fault(err)
+  end
+  M.open(name, inputs, plan)
+end
+
 ---@param name string
 ---@param inputs table<string, string>
 ---@param plan { stages: superpower.PlannedStage[] }

@@ -140,7 +140,7 @@ local keys = {
       local run = root and runs.get(root)
       if run then
         runs.show(run.root)
-        require("superpower.command").verb("gate", "run=" .. run.run_id)
+        require("superpower.waits").open(run.run_id)
       end
     end,
   },

@@ -81,6 +81,19 @@ function M.state(run)
   return run.state
 end
 
+--- What is said of a gate that waits.
+---@param run superpower.Snapshot
+---@return string
+function M.gate(run)
+  local label = require("superpower.ui.text").line(run.gate.label):gsub("[.?!]$", "%0 "):gsub("[^ ]$", "%0. ")
+  return ("%s waits at gate %d/%d: %s:Superpower gate opens it"):format(
+    run.superpower,
+    run.gate.stage,
+    run.total,
+    label
+  )
+end
+
 --- How long the run has taken so far.
 ---@param run superpower.Snapshot
 ---@param now integer

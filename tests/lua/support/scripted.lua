@@ -67,7 +67,7 @@ function S.child(opts)
   opts.init = S.engine .. "\n" .. init
   local nvim = T.child(opts)
   S.answer(nvim, "project", { root = nvim.project })
-  nvim:lua("require('superpower.session').call('list', {})")
+  nvim:lua("require('superpower.boot').load('session').call('list', {})")
   return nvim
 end
 

@@ -1,0 +1,61 @@
+--- The user's own functions, which the engine asks for: facts of conditions, and prompts.
+local M = {}
+
+--- Answers what the engine has asked. What cannot be sent is answered by why: it would be waited for in vain.
+---@param reply { id: any, value: any, error: string? }
+local function send(reply)
+  local session = require("superpower.session")
+  local _, err = session.call("answer", reply)
+  if err then
+    session.call("answer", { id = reply.id, error = err.message })
+  end
+end
+
+--- A user's own fact, asked for by the engine.
+---@param event { id: integer, name: string, ctx: superpower.FactContext }
+function M.fact(event)
+  local fn = require("superpower.config").get().conditions[event.name]
+  local reply = { id = event.id } ---@type table<string, any>
+  if not fn then
+    reply.error = ('no condition "%s" is registered in vim.g.superpower.conditions'):format(event.name)
+  else
+    local ok, value, reason = pcall(fn, event.ctx)
+    if ok and type(value) == "boolean" then
+      reply.value = { value = value, reason = reason ~= nil and tostring(reason) or nil }
+    elseif ok then
+      -- Not taken for what Lua makes of it: a missing `return` would be false, and the 0 of a Vim function true.
+      reply.error = ('the condition "%s" returned %s, not true or false'):format(event.name, vim.inspect(value))
+    else
+      reply.error = ('the condition "%s" failed: %s'):format(event.name, value)
+    end
+  end
+  send(reply)
+end
+
+--- No agent takes more, and the main loop would be held up by it.
+local longest_prompt = 4 * 1048576
+
+--- A stage's prompt, which the user's own function replaces.
+---@param event { id: string, prompt: string, ctx: superpower.PromptContext }
+function M.prompt(event)
+  local fn = require("superpower.config").get().prompt
+  local reply = { id = event.id } ---@type table<string, any>
+  if not fn then
+    reply.value = { prompt = event.prompt }
+  else
+    local ok, text = pcall(fn, event.prompt, event.ctx)
+    if ok and type(text) == "string" and #text > longest_prompt then
+      reply.error = ("it returned %d MiB, and a prompt has at most %d"):format(
+        math.ceil(#text / 1048576),
+        longest_prompt / 1048576
+      )
+    elseif ok and type(text) == "string" then
+      reply.value = { prompt = text }
+    else
+      reply.error = ok and ("it returned a %s, not a text"):format(type(text)) or tostring(text)
+    end
+  end
+  send(reply)
+end
+
+return M
