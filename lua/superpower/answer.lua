@@ -1,10 +1,16 @@
 --- A stage asks its human: the question, and a buffer for the answer, which goes to the stage's agent.
+local errors = require("superpower.faults")
+local notify = require("superpower.notify")
+local session = require("superpower.session")
+local comment = require("superpower.ui.comment")
+local text = require("superpower.ui.text")
+local verbs = require("superpower.verbs")
+
 local M = {}
 
 ---@param root string
 ---@param run superpower.Snapshot one that waits for an answer
 local function ask(root, run)
-  local text = require("superpower.ui.text")
   local stage = run.stages[run.current_stage]
   local who = stage and stage.actor and stage.actor ~= "" and stage.actor or "The agent"
   local hints = {
@@ -16,7 +22,7 @@ local function ask(root, run)
   for _, line in ipairs(text.lines(run.detail or "")) do
     table.insert(hints, "  " .. line)
   end
-  require("superpower.ui.comment").open({
+  comment.open({
     title = ("%s · stage %d/%d asks"):format(text.line(run.superpower), run.current_stage, run.total),
     key = ("%s/answer/%d"):format(run.run_id, run.current_stage),
     hints = hints,
@@ -25,8 +31,8 @@ local function ask(root, run)
       if said == "" then
         return done("write the answer, then :w; :Superpower resume tries again without one")
       end
-      require("superpower.verbs").retry({ comment = said, root = root, run_id = run.run_id }, function(err)
-        done(err and require("superpower.faults").text(err))
+      verbs.retry({ comment = said, root = root, run_id = run.run_id }, function(err)
+        done(err and errors.text(err))
       end)
     end,
     back = function() end,
@@ -37,13 +43,13 @@ end
 ---@param root string
 ---@param run_id string
 function M.open(root, run_id)
-  require("superpower.session").ask("status", { root = root, run_id = run_id }, function(run, err)
+  session.ask("status", { root = root, run_id = run_id }, function(run, err)
     if err then
-      require("superpower.notify").fault(err)
+      notify.fault(err)
     elseif run and run.state == "paused" and run.reason == "needs-human" then
       ask(root, run)
     else
-      require("superpower.notify").info("that question no longer waits")
+      notify.info("that question no longer waits")
     end
   end)
 end
@@ -55,7 +61,7 @@ function M.go_on(root, run)
   if run.state == "paused" and run.reason == "needs-human" then
     M.open(root, run.run_id)
   else
-    require("superpower.verbs").resume(run.run_id, { root = root })
+    verbs.resume(run.run_id, { root = root })
   end
 end
 

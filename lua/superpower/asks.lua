@@ -1,5 +1,7 @@
 --- Asks the engine for what may take its time: locks, journals, git. The answer comes on the main loop, in the order of
 --- asking, and before the events of a run that it sets going. Nobody is answered once the editor is being left.
+local engine = require("superpower.engine")
+
 local M = {}
 
 local asked = {} ---@type table<integer, fun(value: any, err: superpower.Err?)> who waits, by the question's number
@@ -20,7 +22,6 @@ end
 ---@param fields table<string, any>
 ---@param callback fun(value: any, err: superpower.Err?)
 function M.ask(op, fields, callback)
-  local engine = require("superpower.engine")
   if not listening then
     listening = true
     engine.on("answered", answered)

@@ -1,5 +1,8 @@
 --- The user's attention: whether somebody is typing, so that no window takes the focus, and how they are called when
 --- they look elsewhere.
+local config = require("superpower.config")
+local idle = require("superpower.idle")
+
 local M = {}
 
 local namespace = vim.api.nvim_create_namespace("superpower-attention")
@@ -68,7 +71,7 @@ end
 
 --- Something waits for the user: rings the terminal's bell where they may be looking elsewhere.
 function M.call()
-  local bell = require("superpower.config").get().bell
+  local bell = config.get().bell
   if bell == "never" or (bell == "unfocused" and focused) or #vim.api.nvim_list_uis() == 0 then
     return
   elseif vim.api.nvim_ui_send then
@@ -82,7 +85,6 @@ end
 ---@param now fun()
 ---@param never fun()
 function M.when_quiet(now, never)
-  local idle = require("superpower.idle")
   waiting = waiting + 1
   update()
   local watch ---@type superpower.Idle?

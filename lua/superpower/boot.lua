@@ -1,34 +1,44 @@
 --- Brings the editor's half together: the only place that knows which feature hears of which event. Loaded once, by the
 --- first thing that the user does with the plugin; what it wires is loaded when its event comes.
 local events = require("superpower.events")
+local late = require("superpower.base.late")
+
+local attention = late("superpower.attention")
+local buffers = late("superpower.buffers")
+local config = late("superpower.config")
+local gate = late("superpower.gate")
+local highlights = late("superpower.highlights")
+local manual = late("superpower.manual")
+local run_notices = late("superpower.news")
+local notify = late("superpower.notify")
+local permission = late("superpower.permission")
+local runs = late("superpower.runs")
+local statusline = late("superpower.statusline")
+local progress_message = late("superpower.telling")
+local decision = late("superpower.ui.decision")
+local progress = late("superpower.ui.progress")
+local user_functions = late("superpower.user_functions")
 
 local M = {}
 
---- A feature, loaded when it is needed.
----@param module string
----@return table
-local function late(module)
-  return require("superpower." .. module)
-end
-
 --- Hands the events of a type to a function of a feature.
 ---@param type string
----@param module string
+---@param feature table
 ---@param name string
-local function wire(type, module, name)
+local function wire(type, feature, name)
   events.on(type, function(event)
-    late(module)[name](event)
+    feature[name](event)
   end)
 end
 
 --- Something waits for the user, who may be looking elsewhere.
 local function call_user()
   for _, type in ipairs({ "gate-opened", "permission", "manual" }) do
-    wire(type, "attention", "call")
+    wire(type, attention, "call")
   end
   events.on("run-paused", function(event)
     if event.reason ~= "user" and event.reason ~= "gate" then
-      late("attention").call()
+      attention.call()
     end
   end)
 end
@@ -36,19 +46,18 @@ end
 --- What is known of runs, and what follows it.
 local function follow_runs()
   events.on("log", function(event)
-    late("runs").append(event.root, event.line)
+    runs.append(event.root, event.line)
   end)
   events.on("snapshot", function(event)
     local run = event.run
     if not run then
       return
     end
-    local runs = late("runs")
     runs.put(run)
-    late("attention").watch(runs.driving())
-    late("telling").follow(run)
-    late("gate").follow(run)
-    late("news").follow(run)
+    attention.watch(runs.driving())
+    progress_message.follow(run)
+    gate.follow(run)
+    run_notices.follow(run)
   end)
 end
 
@@ -56,38 +65,37 @@ end
 local function follow_files()
   for _, type in ipairs({ "gate-opened", "run-paused", "run-finished", "stage-finished" }) do
     events.on(type, function(event)
-      late("buffers").look(event.root)
+      buffers.look(event.root)
     end)
   end
   events.on("stage-started", function(event)
-    late("buffers").say_unsaved(event.root)
-    late("buffers").before(event.root)
+    buffers.say_unsaved(event.root)
+    buffers.before(event.root)
   end)
   events.on("files-changed", function(event)
-    late("buffers").changed(event.root, event.paths or {})
+    buffers.changed(event.root, event.paths or {})
   end)
 end
 
 --- What asks the human, and what becomes of it.
 local function ask()
-  wire("ask-fact", "user_functions", "fact")
-  wire("ask-prompt", "user_functions", "prompt")
-  wire("gate-opened", "gate", "opened")
-  wire("gate-decided", "gate", "decided")
-  wire("permission", "permission", "asked")
-  wire("permission-gone", "permission", "gone")
-  wire("manual", "manual", "asked")
-  wire("manual-gone", "manual", "gone")
+  wire("ask-fact", user_functions, "fact")
+  wire("ask-prompt", user_functions, "prompt")
+  wire("gate-opened", gate, "opened")
+  wire("gate-decided", gate, "decided")
+  wire("permission", permission, "asked")
+  wire("permission-gone", permission, "gone")
+  wire("manual", manual, "asked")
+  wire("manual-gone", manual, "gone")
   for _, type in ipairs({ "run-paused", "run-finished" }) do
-    wire(type, "manual", "stopped")
-    wire(type, "permission", "stopped")
+    wire(type, manual, "stopped")
+    wire(type, permission, "stopped")
   end
 end
 
 --- What is said.
 local function say()
   events.on("notice", function(event)
-    local notify = late("notify")
     if event.answer or notify.headless() then
       -- What becomes of a verb: also where nobody wants to hear the news. Without a screen the lines are all there is.
       notify.info(event.message)
@@ -97,32 +105,32 @@ local function say()
   end)
   events.on("run-paused", function(event)
     if event.reason ~= "gate" then
-      late("news").paused(event)
+      run_notices.paused(event)
     end
   end)
-  wire("run-finished", "news", "finished")
+  wire("run-finished", run_notices, "finished")
   events.on("panic", function(event)
-    late("notify").error(("internal error: %s (log: %s)"):format(event.message or "?", event.log or "?"))
+    notify.error(("internal error: %s (log: %s)"):format(event.message or "?", event.log or "?"))
   end)
 end
 
 --- Verbs that the user has given here: what they set going is shown.
 local function show_verbs()
   events.on("verb-drives", function(event)
-    if late("config").get().progress.open and not late("notify").headless() then
-      late("ui.progress").open(event.root)
+    if config.get().progress.open and not notify.headless() then
+      progress.open(event.root)
     end
   end)
   events.on("verb-resumed", function(event)
-    if late("notify").headless() then
+    if notify.headless() then
       return
     end
     local others = event.others or 0
     if others > 0 then
-      late("notify").info(("%d other unfinished %s: :Superpower runs"):format(others, others == 1 and "run" or "runs"))
+      notify.info(("%d other unfinished %s: :Superpower runs"):format(others, others == 1 and "run" or "runs"))
     end
     if event.state == "paused" then
-      late("gate").open(event.root, { quiet = true, run_id = event.run_id })
+      gate.open(event.root, { quiet = true, run_id = event.run_id })
     end
   end)
 end
@@ -132,35 +140,37 @@ local function greet()
   vim.api.nvim_create_autocmd({ "UIEnter", "UILeave" }, {
     group = vim.api.nvim_create_augroup("superpower-ui", { clear = true }),
     callback = function(args)
-      late("ui.decision").anew()
+      decision.anew()
       if args.event == "UIEnter" then
         vim.schedule(function()
-          for _, run in pairs(late("runs").all()) do
-            late("gate").renew(run)
+          for _, run in pairs(runs.all()) do
+            gate.renew(run)
           end
-          late("permission").renew()
-          late("manual").renew()
+          permission.renew()
+          manual.renew()
         end)
       end
     end,
   })
 end
 
----@param run superpower.Snapshot one that others drive
----@param died boolean
-local function seen(run, died)
-  late("gate").follow(run)
-  if died then
-    late("news").paused({
-      root = run.root,
-      run_id = run.run_id,
-      superpower = run.superpower,
-      reason = run.reason,
-      detail = run.detail,
-      stage = run.current_stage,
-      total = run.total,
-    })
-  end
+--- Runs that others drive.
+local function follow_others()
+  events.on("run-seen", function(event)
+    local run = event.run
+    gate.follow(run)
+    if event.died then
+      run_notices.paused({
+        root = run.root,
+        run_id = run.run_id,
+        superpower = run.superpower,
+        reason = run.reason,
+        detail = run.detail,
+        stage = run.current_stage,
+        total = run.total,
+      })
+    end
+  end)
 end
 
 local started = false
@@ -173,15 +183,15 @@ function M.start()
   started = true
   call_user()
   follow_runs()
+  follow_others()
   follow_files()
   ask()
   say()
   show_verbs()
   greet()
-  late("highlights").setup()
-  late("statusline").listen()
-  late("attention").listen()
-  late("watch").seen = seen
+  highlights.setup()
+  statusline.listen()
+  attention.listen()
   events.listen()
 end
 
@@ -190,7 +200,7 @@ end
 ---@return table
 function M.load(module)
   M.start()
-  return late(module)
+  return require("superpower." .. module)
 end
 
 return M

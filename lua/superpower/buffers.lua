@@ -1,4 +1,7 @@
 --- Buffers and files: what is unsaved before a run, and what an agent has changed under a buffer.
+local notify = require("superpower.notify")
+local regular = require("superpower.regular")
+
 local M = {}
 
 local told = {} ---@type table<string, string> by root: the files that were last said to be unsaved
@@ -40,7 +43,7 @@ end
 ---@param go fun(on: boolean)
 function M.ask_unsaved(root, go)
   local bufs = M.unsaved(root)
-  if #bufs == 0 or require("superpower.notify").headless() then
+  if #bufs == 0 or notify.headless() then
     return go(true)
   end
   local names = vim.tbl_map(function(buf)
@@ -54,7 +57,7 @@ function M.ask_unsaved(root, go)
     if index == 1 then
       local err = write(bufs)
       if err then
-        require("superpower.notify").error("not written: " .. err)
+        notify.error("not written: " .. err)
       end
       return go(err == nil)
     end
@@ -65,7 +68,7 @@ end
 --- Says, while a run goes on, which files of the project have unsaved changes: an agent does not see them.
 ---@param root string
 function M.say_unsaved(root)
-  if require("superpower.notify").headless() then
+  if notify.headless() then
     return
   end
   local names = vim.tbl_map(function(buf)
@@ -73,7 +76,7 @@ function M.say_unsaved(root)
   end, M.unsaved(root))
   local all = table.concat(names, ", ")
   if all ~= told[root] and all ~= "" then
-    require("superpower.notify").news("the agent does not see unsaved changes: " .. all, "info", true)
+    notify.news("the agent does not see unsaved changes: " .. all, "info", true)
   end
   told[root] = all
 end
@@ -95,7 +98,7 @@ local function renew(bufs)
     local name = vim.api.nvim_buf_get_name(buf)
     if not vim.bo[buf].modified then
       said[buf] = nil
-      if not require("superpower.regular").problem(name) then
+      if not regular.problem(name) then
         M.reload(buf)
       end
     else
@@ -107,7 +110,7 @@ local function renew(bufs)
     end
   end
   if #kept > 0 then
-    require("superpower.notify").news(
+    notify.news(
       ("changed on disk by an agent, with unsaved changes here: %s"):format(table.concat(kept, ", ")),
       "warn",
       true
@@ -168,7 +171,7 @@ end
 --- buffer that was not there to be seen when the stage began is left alone.
 ---@param root string
 function M.look(root)
-  if require("superpower.notify").headless() then
+  if notify.headless() then
     return
   end
   local bufs = {}

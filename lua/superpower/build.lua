@@ -2,6 +2,9 @@
 ---
 --- lazy.nvim: `build = function() require("superpower.build").run() end`; the built-in manager: the same in a
 --- `PackChanged` autocommand. It needs Rust, and runs what `make build` runs.
+local engine = require("superpower.engine")
+local library = require("superpower.library")
+local program = require("superpower.program")
 
 local M = {}
 
@@ -30,7 +33,7 @@ local function report(result)
     say("the native library was not built:\n" .. table.concat(tail, "\n"), vim.log.levels.ERROR)
     return false
   end
-  local loaded = package.loaded["superpower.engine"] and require("superpower.engine").info()
+  local loaded = package.loaded["superpower.engine"] and engine.info()
   if loaded then
     say("the native library is built; restart Neovim to use it", vim.log.levels.WARN)
   else
@@ -44,8 +47,7 @@ end
 ---@param callback? fun(built: boolean)
 ---@return boolean? built where it waits
 function M.run(opts, callback)
-  local root = require("superpower.library").root()
-  local program = require("superpower.program")
+  local root = library.root()
   if not program.find("cargo") then
     say('"cargo" is not on PATH: install Rust 1.89 or later, then run "make build" in ' .. root, vim.log.levels.ERROR)
     if callback then

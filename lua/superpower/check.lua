@@ -1,7 +1,11 @@
 --- What is wrong in the declarations of a project, as a quickfix list: of those that are open, what stands in the buffer.
-
+local left = require("superpower.left")
+local lsp = require("superpower.lsp")
+local lsp_text = require("superpower.lsp.text")
 local notify = require("superpower.notify")
 local session = require("superpower.session")
+local theirs = require("superpower.theirs")
+local text = require("superpower.ui.text")
 
 local M = {}
 
@@ -9,7 +13,7 @@ local M = {}
 ---@param root string
 ---@return table<string, string>
 local function unsaved(root)
-  local texts, lsp, text = vim.empty_dict(), require("superpower.lsp"), require("superpower.lsp.text")
+  local texts = vim.empty_dict()
   for _, buf in ipairs(vim.api.nvim_list_bufs()) do
     local path = vim.api.nvim_buf_get_name(buf)
     local option = vim.bo[buf]
@@ -17,7 +21,7 @@ local function unsaved(root)
     -- In another encoding it is no declaration, saved or not, and the file shows it.
     local encoded = option.fileencoding ~= "" and option.fileencoding ~= "utf-8"
     if wanted and not encoded and lsp.is_declaration(path, root) then
-      texts[path] = text.readable(text.of(buf))
+      texts[path] = lsp_text.readable(lsp_text.of(buf))
     end
   end
   return texts
@@ -35,7 +39,7 @@ local function item(path, fault)
     end_lnum = fault.end_lnum + 1,
     end_col = fault.end_col + 1,
     type = KIND[fault.severity],
-    text = ("%s [%s]"):format(require("superpower.ui.text").line(fault.message), fault.code),
+    text = ("%s [%s]"):format(text.line(fault.message), fault.code),
   }
 end
 
@@ -55,12 +59,12 @@ function M.run(root, name)
   end
   vim.fn.setqflist({}, " ", { title = "Superpower check", items = items })
   if #items == 0 then
-    local left = #answer.files == 0 and require("superpower.left").sentence(root) or ""
+    local links = #answer.files == 0 and left.sentence(root) or ""
     local plural = #answer.files == 1 and "" or "s"
-    notify.info(("%d superpower%s checked: nothing to mend%s"):format(#answer.files, plural, left))
+    notify.info(("%d superpower%s checked: nothing to mend%s"):format(#answer.files, plural, links))
   else
     notify.info(("%d to mend, %d of them errors: see the quickfix list"):format(#items, errors))
-    require("superpower.theirs").split("botright copen")
+    theirs.split("botright copen")
   end
 end
 

@@ -1,6 +1,10 @@
 --- `:Superpower`: one table of sub-words, each with what it does, what completes it and what it says of itself.
 local args = require("superpower.args")
+local complete = require("superpower.complete")
+local headless = require("superpower.headless")
+local suggest = require("superpower.nearest")
 local notify = require("superpower.notify")
+local subcommands = require("superpower.subcommands")
 
 local M = {}
 
@@ -13,11 +17,6 @@ local M = {}
 ---@field bang? boolean
 ---@field bare? boolean it takes nothing
 
----@return table<string, superpower.SubCommand>
-local function table_of()
-  return require("superpower.subcommands")
-end
-
 -- Not in the order of letters, in which <Tab> would fall upon a decision.
 local first = { "run", "resume", "gate" }
 
@@ -25,7 +24,7 @@ local first = { "run", "resume", "gate" }
 local function words_known()
   local names = vim.tbl_filter(function(name)
     return not vim.tbl_contains(first, name)
-  end, vim.tbl_keys(table_of()))
+  end, vim.tbl_keys(subcommands))
   table.sort(names)
   return vim.list_extend(vim.list_slice(first), names)
 end
@@ -34,7 +33,7 @@ end
 ---@param bang boolean
 local function wrong(message, bang)
   if bang then
-    return require("superpower.headless").refuse(message)
+    return headless.refuse(message)
   end
   notify.error(message)
 end
@@ -49,9 +48,9 @@ local function dispatch(name, rest, bang)
   elseif bang then
     notify.force_headless()
   end
-  local sub = table_of()[name]
+  local sub = subcommands[name]
   if not sub then
-    local best = require("superpower.nearest").sorted(name, words_known(), true)
+    local best = suggest.sorted(name, words_known(), true)
     local known = #best > 0 and ('did you mean "%s"?'):format(best[1]) or "known: " .. table.concat(words_known(), ", ")
     return wrong(('unknown sub-command "%s": %s'):format(name, known), bang)
   end
@@ -99,7 +98,7 @@ function M.complete(lead, line, pos)
   if not name then
     found = words_known()
   else
-    local sub = table_of()[name]
+    local sub = subcommands[name]
     local words = sub and args.words(after)
     if not sub or not words then
       return {}
@@ -113,7 +112,7 @@ function M.complete(lead, line, pos)
     end
     found = sub.complete and vim.list_slice(sub.complete(words, lead, run_id)) or {}
     if sub.of_run and #words == 0 and not run_id then
-      vim.list_extend(found, require("superpower.complete").of_run(sub.of_run, lead))
+      vim.list_extend(found, complete.of_run(sub.of_run, lead))
     end
   end
   return vim.tbl_filter(function(word)

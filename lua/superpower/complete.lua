@@ -1,9 +1,14 @@
 --- What completes each sub-word's arguments. Where the engine has no answer nothing is offered, and nothing is said.
+local runs = require("superpower.runs")
+local current = require("superpower.runs.current")
+local scaffold = require("superpower.scaffold")
+local session = require("superpower.session")
+
 local M = {}
 
 ---@return string?
 local function root()
-  return (require("superpower.runs.current").root())
+  return (current.root())
 end
 
 ---@param op string
@@ -14,7 +19,7 @@ local function ask(op, fields)
   if not fields.root then
     return {}
   end
-  return require("superpower.session").call(op, fields) or {}
+  return session.call(op, fields) or {}
 end
 
 ---@return string[]
@@ -160,7 +165,7 @@ function M.why(words, _, run_id)
     return {}
   end
   local at = root()
-  local run = at and require("superpower.runs").get(at) or nil ---@type { total: integer }?
+  local run = at and runs.get(at) or nil ---@type { total: integer }?
   if run_id then
     run = vim.iter(ask("runs", {})):find(function(other)
       return vim.startswith(other.run_id, run_id)
@@ -176,7 +181,7 @@ end
 ---@param words string[]
 ---@return string[]
 function M.new(words)
-  return #words == 1 and require("superpower.scaffold").templates() or {}
+  return #words == 1 and scaffold.templates() or {}
 end
 
 return M

@@ -1,5 +1,8 @@
 --- The user's configuration: read from `vim.g.superpower` when first needed, checked, and filled up with defaults.
 --- What is wrong is said once, with the option's full path, and the default stands in for it.
+local suggest = require("superpower.nearest")
+local options = require("superpower.options")
+
 local M = {}
 
 ---@class superpower.Config nothing optional; see options.lua for each
@@ -104,7 +107,7 @@ local function check(option, value, faults)
         for key, item in pairs(entry) do
           local keys = vim.tbl_keys(option.item)
           if not option.item[key] then
-            local hint = require("superpower.nearest").hint(tostring(key), keys)
+            local hint = suggest.hint(tostring(key), keys)
             table.insert(faults, fault(at .. "." .. tostring(key), "unknown option" .. hint))
             good = false
           elseif list_fault(item) then
@@ -122,7 +125,7 @@ end
 ---@return superpower.Config, string[]
 local function fill(given)
   local config, faults, known, groups = {}, {}, {}, {}
-  for _, option in ipairs(require("superpower.options")) do
+  for _, option in ipairs(options) do
     local group, name = option.path:match("^([^.]+)%.(.+)$")
     local source, target = given, config
     if group then
@@ -145,14 +148,14 @@ local function fill(given)
   vim.list_extend(known[""], vim.tbl_keys(groups))
   for key, value in pairs(given) do
     if not vim.tbl_contains(known[""], key) then
-      local hint = require("superpower.nearest").hint(tostring(key), known[""])
+      local hint = suggest.hint(tostring(key), known[""])
       table.insert(faults, fault(tostring(key), "unknown option" .. hint))
     elseif groups[key] and type(value) ~= "table" then
       table.insert(faults, fault(key, "expected a table, got " .. said(value)))
     elseif groups[key] then
       for inner in pairs(value) do
         if not vim.tbl_contains(known[key], inner) then
-          local hint = require("superpower.nearest").hint(tostring(inner), known[key])
+          local hint = suggest.hint(tostring(inner), known[key])
           table.insert(faults, fault(key .. "." .. tostring(inner), "unknown option" .. hint))
         end
       end
@@ -222,7 +225,7 @@ function M.for_engine(config)
   table.sort(names)
   out.conditions = full(names)
   out.prompt = config.prompt and true or false
-  for _, option in ipairs(require("superpower.options")) do
+  for _, option in ipairs(options) do
     if option.engine then
       out[option.path] = full(config[option.path])
     end

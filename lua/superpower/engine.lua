@@ -2,6 +2,9 @@
 ---
 --- Nothing starts when this file is required. The library is loaded by the first call, or by `load()`. Its threads
 --- never touch Lua: they write one byte into a pipe of ours, and the main loop then takes the events that wait.
+local native_library = require("superpower.library")
+local notify = require("superpower.notify")
+local texts = require("superpower.ui.text")
 
 local uv = vim.uv
 
@@ -58,7 +61,7 @@ end
 ---@param message string
 local function stumbled(message)
   local said = pcall(function()
-    require("superpower.notify").broken(message)
+    notify.broken(message)
   end)
   if not said then
     io.stderr:write("superpower: " .. message:match("[^\n]+") .. "\n")
@@ -164,7 +167,7 @@ function M.load()
   if native then
     return true
   end
-  local found, path = require("superpower.library").open()
+  local found, path = native_library.open()
   if not found then
     return nil, path --[[@as superpower.Err]]
   end
@@ -227,7 +230,7 @@ function M.call(op, fields)
   end
   local answer = decode(assert(native).call(text))
   if answer.err then
-    local odd = answer.err.code == "bad-request" and require("superpower.ui.text").odd(text)
+    local odd = answer.err.code == "bad-request" and texts.odd(text)
     if odd then
       answer.err.message = ('"%s" is not UTF-8, and only UTF-8 can be used here'):format(odd)
     end
@@ -263,13 +266,13 @@ end
 --- The plugin's directory.
 ---@return string
 function M.root()
-  return require("superpower.library").root()
+  return native_library.root()
 end
 
 --- Where the library is looked for, in this order.
 ---@return string[]
 function M.paths()
-  return require("superpower.library").paths()
+  return native_library.paths()
 end
 
 --- What is loaded, or nil: loads nothing.

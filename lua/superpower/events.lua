@@ -1,5 +1,9 @@
 --- The engine's events: each is handed to those who hear its type, then to the user's own `User` autocommands, then to
 --- those who see all of them. What the windows of this editor tell each other comes the same way.
+local engine = require("superpower.engine")
+local theirs = require("superpower.theirs")
+local text = require("superpower.ui.text")
+
 local M = {}
 
 local taps = {} ---@type table<string, fun(event: table)>
@@ -36,7 +40,7 @@ M.user = {
 local function fire(event)
   local data = vim.deepcopy(event)
   data.type = nil
-  require("superpower.theirs").hear(function()
+  theirs.hear(function()
     vim.api.nvim_exec_autocmds("User", { pattern = M.user[event.type], modeline = false, data = data })
   end)
 end
@@ -48,7 +52,7 @@ function M.tell(event)
     return
   end
   if type(event.superpower) == "string" then
-    event.superpower = require("superpower.ui.text").line(event.superpower) -- it may be anybody's
+    event.superpower = text.line(event.superpower) -- it may be anybody's
   end
   -- Each on its own: who raises keeps nothing from the others.
   local steps = vim.list_extend({}, heard[event.type] or {})
@@ -68,7 +72,7 @@ end
 function M.listen()
   if not listening then
     listening = true
-    require("superpower.engine").on("*", M.tell)
+    engine.on("*", M.tell)
   end
 end
 

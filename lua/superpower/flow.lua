@@ -1,5 +1,12 @@
 --- The engine never waits for a person: where it needs an answer it refuses, with what it wants to know. Here the
 --- question is asked and the operation called again with the answer. Giving up a question starts nothing.
+local inputs = require("superpower.inputs")
+local notify = require("superpower.notify")
+local session = require("superpower.session")
+local trust = require("superpower.trust")
+local info_float = require("superpower.ui.sheet")
+local texts = require("superpower.ui.text")
+
 local M = {}
 
 ---@alias superpower.Answered fun(more: table<string, any>?) nil gives up
@@ -11,14 +18,14 @@ questions["missing-inputs"] = function(err, fields, go)
   local data = err.data or {}
   -- What a run that is taken over has already, then what was given with the verb.
   local given = vim.tbl_extend("force", {}, fields.inputs or {}, data.given or {})
-  require("superpower.inputs").ask(fields.root, fields.name or data.name, data.inputs or {}, given, go)
+  inputs.ask(fields.root, fields.name or data.name, data.inputs or {}, given, go)
 end
 
 --- The verbs that take inputs. The others say what is missing, and how to give it.
 local takes_inputs = { run = true, resume = true }
 
 questions["untrusted"] = function(err, fields, go)
-  require("superpower.trust").ask(fields.root, fields.name, err.data or {}, go)
+  trust.ask(fields.root, fields.name, err.data or {}, go)
 end
 
 -- A run that is not ours: the same sheet, with what its files claim on top.
@@ -32,9 +39,9 @@ local function choose(lines, prompt, choices, go)
   local shown = {}
   for _, line in ipairs(type(lines) == "table" and lines or {}) do
     local text = type(line) == "table" and (line.path or line.text or vim.inspect(line)) or tostring(line)
-    table.insert(shown, "  " .. require("superpower.ui.text").line(text))
+    table.insert(shown, "  " .. texts.line(text))
   end
-  local sheet = #shown > 0 and require("superpower.ui.sheet").open(prompt, shown) or nil
+  local sheet = #shown > 0 and info_float.open(prompt, shown) or nil
   vim.ui.select(choices, {
     prompt = prompt,
     kind = "superpower",
@@ -85,12 +92,12 @@ end
 ---@param rounds? integer
 function M.call(op, fields, callback, rounds)
   rounds = rounds or 0
-  require("superpower.session").ask(op, fields, function(value, err)
+  session.ask(op, fields, function(value, err)
     local question = err and questions[err.code]
     if err and err.code == "missing-inputs" and not takes_inputs[op] then
       question = nil
     end
-    if not err or not question or rounds > 5 or require("superpower.notify").headless() then
+    if not err or not question or rounds > 5 or notify.headless() then
       callback(err, value)
       return
     end

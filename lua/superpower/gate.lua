@@ -1,5 +1,21 @@
 --- The gate that waits: when its window opens, and what becomes of it when somebody else decides.
+local question = require("superpower.answer")
+local attention = require("superpower.attention")
+local config = require("superpower.config")
+local errors = require("superpower.faults")
+local notify = require("superpower.notify")
 local runs = require("superpower.runs")
+local current = require("superpower.runs.current")
+local session = require("superpower.session")
+local theirs = require("superpower.theirs")
+local comment_form = require("superpower.ui.comment")
+local Decision = require("superpower.ui.decision")
+local diff = require("superpower.ui.diff")
+local outcome = require("superpower.ui.fate")
+local Window = require("superpower.ui.gate")
+local text = require("superpower.ui.text")
+local run_words = require("superpower.ui.words")
+local verbs = require("superpower.verbs")
 
 local M = {}
 
@@ -47,7 +63,7 @@ local function newest(root, run_id)
   if now and now.run_id == run_id then
     return now
   end
-  return (require("superpower.runs.current").status(root, run_id))
+  return (current.status(root, run_id))
 end
 
 --- Decides the gate that is named; its window, if it is open, closes.
@@ -56,15 +72,15 @@ end
 function M.decide(fields, callback)
   local key = key_of(fields.run_id, fields.gate)
   decided[key] = true
-  require("superpower.verbs").decide(fields, function(err, value)
+  verbs.decide(fields, function(err, value)
     if err then
       decided[key] = nil
     elseif open and open:key() == key then
       open.window:close()
     end
     if not err then
-      require("superpower.ui.diff").decided(fields.run_id, fields.gate, true)
-      require("superpower.ui.comment").drop(key)
+      diff.decided(fields.run_id, fields.gate, true)
+      comment_form.drop(key)
     end
     callback(err, value)
   end)
@@ -92,9 +108,9 @@ local function from_window(window, decision, comment, done)
       M.follow(newest(window.run.root, window.run.run_id) or window.run)
     end
     if done then
-      done(err and require("superpower.faults").text(err))
+      done(err and errors.text(err))
     elseif err then
-      require("superpower.notify").fault(err)
+      notify.fault(err)
     end
   end)
 end
@@ -121,19 +137,19 @@ local function show(run, review)
   end
   local trust = review.trust and review.trust.digest or nil
   shown = { root = run.root, run_id = run.run_id, gate = run.gate.id, trust = trust }
-  open = require("superpower.ui.gate").open(run, review, from_window, function(window)
+  open = Window.open(run, review, from_window, function(window)
     if open == window then
       open = nil
     elseif window.window:inside() then
       vim.schedule(function()
         if M.is_open() then
-          require("superpower.theirs").enter(assert(open).window.float.win)
+          theirs.enter(assert(open).window.float.win)
         end
       end)
     end
   end, not read)
   if read then
-    require("superpower.notify").news(require("superpower.ui.words").gate(run), "info", true)
+    notify.news(run_words.gate(run), "info", true)
   end
 end
 
@@ -151,21 +167,20 @@ end
 ---@param root string
 ---@param run superpower.Snapshot?
 local function none(root, run)
-  if run and require("superpower.ui.words").opens(run) == "answer" then
-    return require("superpower.answer").open(root, run.run_id)
+  if run and run_words.opens(run) == "answer" then
+    return question.open(root, run.run_id)
   end
   local waits = run and run.state == "paused" and (run.summary or "") ~= ""
   local words = waits and ("no gate waits here; %s: %s"):format(run.superpower, run.summary) or "no gate waits here"
-  require("superpower.notify").info(require("superpower.ui.text").line(words))
+  notify.info(text.line(words))
 end
 
 --- Opens the waiting gate of a project, or of a run that is named, because the user asked for it.
 ---@param root string
 ---@param opts? { quiet?: boolean, run_id?: string } quiet: say nothing where none waits
 function M.open(root, opts)
-  local notify, session = require("superpower.notify"), require("superpower.session")
   local run_id = opts and opts.run_id
-  local run, err = require("superpower.runs.current").status(root, run_id)
+  local run, err = current.status(root, run_id)
   if not run_id and shown and shown.root == root and (not run or run.run_id ~= shown.run_id) then
     -- Somebody has begun another run: the gate that this editor shows is asked for still.
     local other = newest(root, shown.run_id)
@@ -179,7 +194,7 @@ function M.open(root, opts)
   runs.show(root)
   local function focus()
     if is_open_on(run) then
-      require("superpower.theirs").enter(assert(open).window.float.win)
+      theirs.enter(assert(open).window.float.win)
       return true
     end
   end
@@ -202,19 +217,18 @@ end
 ---@param run superpower.Snapshot
 local function offer(run)
   local function say()
-    require("superpower.notify").news(require("superpower.ui.words").gate(run), "info", true)
+    notify.news(run_words.gate(run), "info", true)
   end
-  local decision = require("superpower.ui.decision")
-  if not require("superpower.config").get().gate.open or decision.any() then
+  if not config.get().gate.open or Decision.any() then
     return say()
   end
-  require("superpower.session").ask("review", { root = run.root, run_id = run.run_id }, function(review, fault)
+  session.ask("review", { root = run.root, run_id = run.run_id }, function(review, fault)
     if fault then
       return still(run) and say()
     end
-    require("superpower.attention").when_quiet(function()
+    attention.when_quiet(function()
       local now = still(run)
-      if now and decision.any() then
+      if now and Decision.any() then
         say()
       elseif now then
         show(now, review)
@@ -242,14 +256,14 @@ function M.renew(run)
   elseif reached[run.root] == key_of(run.run_id, run.gate.id) then
     M.follow(run)
   elseif not M.is_open() then
-    require("superpower.notify").news(require("superpower.ui.words").gate(run), "info", true)
+    notify.news(run_words.gate(run), "info", true)
   end
 end
 
 ---@param words string
 local function dies(words)
   if open and open:alive() then
-    open.window:die({ { { require("superpower.ui.text").line(words), "SuperpowerGate" } } })
+    open.window:die({ { { text.line(words), "SuperpowerGate" } } })
   end
 end
 
@@ -257,22 +271,22 @@ end
 ---@param event { run_id: string, gate: string, decision: string, comment?: string, by?: string }
 function M.decided(event)
   local key = key_of(event.run_id, event.gate)
-  require("superpower.ui.diff").decided(event.run_id, event.gate, decided[key] == true)
+  diff.decided(event.run_id, event.gate, decided[key] == true)
   if decided[key] or not open or open:key() ~= key then
     return
   end
-  dies(require("superpower.ui.fate").decided(event))
+  dies(outcome.decided(event))
 end
 
 --- Keeps the window true to the run: one whose gate no longer waits is dead.
 ---@param run superpower.Snapshot
 function M.follow(run)
   local here = run.gate and run.state == "paused" and key_of(run.run_id, run.gate.id) == reached[run.root]
-  if here and not require("superpower.notify").headless() then -- with nobody there it is kept for who comes
+  if here and not notify.headless() then -- with nobody there it is kept for who comes
     reached[run.root] = nil
     offer(run)
   end
-  require("superpower.ui.diff").follow(run.root, function(of)
+  diff.follow(run.root, function(of)
     return still({ root = of.root, run_id = of.run_id, gate = { id = of.gate } }) ~= nil,
       decided[key_of(of.run_id, of.gate)] == true
   end)
@@ -280,7 +294,7 @@ function M.follow(run)
     return
   end
   if open:alive() and not still(open.run) then
-    dies(require("superpower.ui.fate").became(open.run.gate, newest(run.root, open.run.run_id)))
+    dies(outcome.became(open.run.gate, newest(run.root, open.run.run_id)))
   end
 end
 

@@ -1,5 +1,13 @@
 --- The bang: a verb without a user interface. It blocks until the run next pauses or ends, writes the log's lines whole to
 --- standard output and everything else whole to standard error, asks nothing, and quits with a code that a script can read.
+local engine = require("superpower.engine")
+local events = require("superpower.events")
+local errors = require("superpower.faults")
+local notify = require("superpower.notify")
+local current = require("superpower.runs.current")
+local session = require("superpower.session")
+local text = require("superpower.ui.text")
+
 local M = {}
 
 --- What the engine would ask, and the answers that can be given beforehand.
@@ -35,13 +43,13 @@ end
 
 ---@param words string
 local function say(words)
-  require("superpower.notify").stderr(words)
+  notify.stderr(words)
 end
 
 --- Hands out what the engine has said until now.
 local function settle()
   for _ = 1, 100 do
-    if require("superpower.engine").drain() == 0 then
+    if engine.drain() == 0 then
       return
     end
   end
@@ -49,7 +57,7 @@ end
 
 --- Checkpoints are tried once more, and what stays unwritten is said, behind everything else that waits.
 local function stop()
-  local stopped = require("superpower.session").call("stop", {})
+  local stopped = session.call("stop", {})
   settle()
   for _, line in ipairs(stopped and stopped.unwritten or {}) do
     say(line)
@@ -60,12 +68,12 @@ end
 ---@param code integer
 local function quit(code)
   if not pcall(stop) then
-    require("superpower.notify").fail()
+    notify.fail()
   end
   if unwritten then
     say("lines were lost: standard output cannot be written: " .. unwritten)
   end
-  if require("superpower.notify").failed() or unwritten then
+  if notify.failed() or unwritten then
     code = 1
   end
   pcall(vim.cmd, "cquit " .. code)
@@ -82,10 +90,10 @@ end
 --- Something of ours has raised in a bang verb: one line, and the end. The trace goes to the log, where there is one.
 ---@param trace string
 function M.fall(trace)
-  require("superpower.notify").fail()
+  notify.fail()
   pcall(settle)
   say("an error of superpower.nvim itself: " .. (trace:match("[^\n]+") or "?"))
-  local info = require("superpower.engine").info()
+  local info = engine.info()
   local log = info and io.open(info.log, "a")
   if log then
     log:write(os.date("!%Y-%m-%dT%H:%M:%SZ "), trace, "\n")
@@ -128,10 +136,10 @@ end
 
 --- CTRL-C: the run is stopped as on leaving the editor, so that its record says that it is paused.
 local function interrupt()
-  require("superpower.session").call("stop", { grace_ms = 1000 })
+  session.call("stop", { grace_ms = 1000 })
   -- The lines that it still has to say. Not by vim.wait: where an interruption is pending, it returns at once.
   for _ = 1, 10 do
-    require("superpower.engine").drain()
+    engine.drain()
     vim.uv.sleep(20)
   end
 end
@@ -142,7 +150,7 @@ end
 ---@return { state: string, reason?: string, detail?: string }? ended nil: it was interrupted here
 local function wait(root, run_id)
   local ended ---@type { state: string, reason?: string, detail?: string }?
-  require("superpower.events").tap("headless-end", function(event)
+  events.tap("headless-end", function(event)
     if event.run_id == run_id and event.type == "run-paused" then
       ended = { state = "paused", reason = event.reason, detail = event.detail }
     elseif event.run_id == run_id and event.type == "run-finished" then
@@ -167,9 +175,9 @@ local function wait(root, run_id)
     end
     if not ended and vim.uv.now() - asked > 500 then
       asked = vim.uv.now()
-      local run, err = require("superpower.runs.current").status(root, run_id)
+      local run, err = current.status(root, run_id)
       if err then
-        say(require("superpower.faults").text(err))
+        say(errors.text(err))
         return { state = "paused", reason = "interrupted" } -- nobody can tell any more
       elseif run and run.state ~= "running" then
         ended = run
@@ -194,7 +202,7 @@ end
 ---@param event table
 local function hear(event)
   if event.type == "log" then
-    print_line(require("superpower.ui.text").line(decidable(event.line)))
+    print_line(text.line(decidable(event.line)))
   end
 end
 
@@ -202,7 +210,7 @@ end
 ---@param err superpower.Fault
 local function refused(verb, err)
   local how = answers[err.code]
-  local words = require("superpower.faults").text(err)
+  local words = errors.text(err)
   pcall(settle) -- what the engine has said before comes before
   say(words .. (how and "\n  " .. how or ""))
   return quit(M.refusal(verb, err))
@@ -213,8 +221,7 @@ end
 ---@param op string
 ---@param fields table<string, any>
 function M.drive(verb, op, fields)
-  local session = require("superpower.session")
-  require("superpower.events").tap("headless", hear)
+  events.tap("headless", hear)
   local value, err
   if not fields.root then
     fields.root, err = session.project()
@@ -230,7 +237,7 @@ function M.drive(verb, op, fields)
   end
   local ended = wait(fields.root, value.run_id)
   if ended and ended.state == "paused" and ended.reason ~= "gate" and (ended.detail or "") ~= "" then
-    say(require("superpower.ui.text").line(ended.detail))
+    say(text.line(ended.detail))
   end
   quit(ended and M.code(verb, ended) or 1)
 end

@@ -1,4 +1,11 @@
 --- `:checkhealth superpower`: what is there, what is missing, and what to do. Starts no run and changes nothing.
+local config = require("superpower.config")
+local engine = require("superpower.engine")
+local errors = require("superpower.faults")
+local suggest = require("superpower.nearest")
+local programs = require("superpower.program")
+local session = require("superpower.session")
+
 local M = {}
 
 local health = vim.health
@@ -9,7 +16,7 @@ local health = vim.health
 local function version_of(program)
   -- Not in the project: what a wrapper looks for in its turn is not to be found there either.
   local opts = { text = true, stdin = false, timeout = 3000, cwd = vim.uv.os_homedir() }
-  local path = vim.startswith(program, "/") and program or require("superpower.program").find(program)
+  local path = vim.startswith(program, "/") and program or programs.find(program)
   local ok, process = pcall(vim.system, { path or "", "--version" }, opts)
   if not ok then
     return nil
@@ -41,7 +48,7 @@ local function editor()
   else
     health.error("Neovim " .. version, "superpower.nvim needs 0.10 or later")
   end
-  local faults = require("superpower.config").faults()
+  local faults = config.faults()
   if #faults == 0 then
     health.ok("the configuration has no fault")
   end
@@ -65,7 +72,6 @@ end
 ---@return boolean
 local function library()
   health.start("superpower: the native library")
-  local engine = require("superpower.engine")
   local ok, err = engine.load()
   if not ok then
     health.error(err and err.message or "not loaded", 'run "make build" in the plugin\'s directory')
@@ -93,7 +99,7 @@ end
 ---@param state table
 local function agents(state)
   health.start("superpower: agents")
-  local wanted = require("superpower.config").get().harness
+  local wanted = config.get().harness
   local names = { "auto" }
   for _, harness in ipairs(state.harnesses or {}) do
     table.insert(names, harness.name)
@@ -120,7 +126,7 @@ local function agents(state)
   elseif vim.tbl_contains(names, wanted) then
     health.info(('the harness is "%s"'):format(wanted))
   else
-    local hint = require("superpower.nearest").hint(wanted, names)
+    local hint = suggest.hint(wanted, names)
     health.error(
       ('there is no harness "%s"%s'):format(wanted, hint),
       ("there are: %s; see :help superpower-option-harness"):format(table.concat(names, ", "))
@@ -140,7 +146,7 @@ end
 local function here(root, err, project)
   health.start("superpower: this project")
   if not root then
-    health.warn(require("superpower.faults").text(assert(err)), "open a file of a project, or :cd into one")
+    health.warn(errors.text(assert(err)), "open a file of a project, or :cd into one")
     return
   end
   health.ok("root: " .. root)
@@ -183,11 +189,10 @@ function M.check()
   if not library() then
     return
   end
-  local session = require("superpower.session")
   local root, err = session.project()
   local state, fault = session.call("health", { root = root })
   if fault then
-    health.error(require("superpower.faults").text(fault))
+    health.error(errors.text(fault))
   end
   agents(state or {})
   here(root, err, state and state.project)

@@ -184,7 +184,6 @@ end
 ---@return superpower.Snapshot? run, superpower.Fault? err
 function M.status(opts)
   local run_id = type(opts) == "table" and opts.run_id or nil
-  local session = late("session")
   local root, err = late("runs.current").root(run_id)
   if not root then
     return nil, run_id and err or nil

@@ -1,4 +1,9 @@
 --- Missing inputs are asked for before anything starts: in one form, or one after the other.
+local config = require("superpower.config")
+local session = require("superpower.session")
+local form = require("superpower.ui.form")
+local texts = require("superpower.ui.text")
+
 local M = {}
 
 --- One after the other, by `vim.ui`.
@@ -14,7 +19,7 @@ function M.by_ui(inputs, given, done)
       return
     end
     local description = input.description and input.description ~= "" and ": " .. input.description or ""
-    local prompt = input.name .. require("superpower.ui.text").line(description)
+    local prompt = input.name .. texts.line(description)
     if input.type == "bool" or input.type == "enum" then
       local choices = input.type == "bool" and { "true", "false" } or input.enum or {}
       vim.ui.select(choices, { prompt = prompt, kind = "superpower" }, function(choice)
@@ -48,9 +53,9 @@ function M.ask(root, name, missing, given, go)
   local function done(values)
     go(values and { inputs = values } or nil)
   end
-  if require("superpower.config").get().inputs == "form" then
-    local all = require("superpower.session").call("inputs", { root = root, name = name }) or missing
-    require("superpower.ui.form").open(name, all, given, done)
+  if config.get().inputs == "form" then
+    local all = session.call("inputs", { root = root, name = name }) or missing
+    form.open(name, all, given, done)
   else
     M.by_ui(missing, given, done)
   end

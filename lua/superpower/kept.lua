@@ -1,5 +1,7 @@
 --- Files of the plugin's own: a stage's output, its prompt, the log. The engine reads them, because what a repository has
 --- put in the place of one (a pipe, a link, a device) must not keep the editor waiting.
+local session = require("superpower.session")
+
 local M = {}
 
 ---@class superpower.Part a part of a file
@@ -14,7 +16,7 @@ local M = {}
 ---@return superpower.Part? part
 ---@return string? problem
 function M.last(root, path, most)
-  local part, err = require("superpower.session").call("read-file", {
+  local part, err = session.call("read-file", {
     root = root,
     path = path,
     from = -most,

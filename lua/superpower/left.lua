@@ -1,11 +1,13 @@
 --- Links that are not followed, since they leave the project: said where something seems to be missing.
+local session = require("superpower.session")
+
 local M = {}
 
 --- What is said behind "none here", or "".
 ---@param root string
 ---@return string
 function M.sentence(root)
-  local found = require("superpower.session").call("left", { root = root })
+  local found = session.call("left", { root = root })
   return found and #found > 0 and "; " .. table.concat(found, "; ") or ""
 end
 

@@ -1,4 +1,12 @@
 --- Declarations in buffers get a language server of ours, without a process: `:help superpower-editing`.
+local config = require("superpower.config")
+local engine = require("superpower.engine")
+local completion_done = require("superpower.lsp.accepted")
+local other_server = require("superpower.lsp.peer")
+local places = require("superpower.lsp.places")
+local server = require("superpower.lsp.server")
+local notify = require("superpower.notify")
+local session = require("superpower.session")
 
 local M = {}
 
@@ -20,7 +28,7 @@ end
 local function say(err)
   if not said[err.code] then
     said[err.code] = true
-    require("superpower.notify").warn(err.message)
+    notify.warn(err.message)
   end
 end
 
@@ -51,7 +59,7 @@ function M.is_declaration(path, root)
       return true
     end
   end
-  for _, place in ipairs(require("superpower.config").get().places) do
+  for _, place in ipairs(config.get().places) do
     local dir = place:sub(1, 1) == "~" and vim.fn.expand(place) or place
     if dir:sub(1, 1) ~= "/" then
       dir = root and vim.fs.joinpath(root, dir) or nil
@@ -73,14 +81,14 @@ end
 ---@return string? root, superpower.Fault? err
 local function project(buf)
   local fields = { cwd = vim.uv.cwd(), file = vim.api.nvim_buf_get_name(buf) }
-  local answer, err = require("superpower.session").call("project", fields)
+  local answer, err = session.call("project", fields)
   return answer and answer.root, err
 end
 
 --- What shows outside of diagnostics is switched on where it is ours alone.
 ---@param buf integer
 local function show_hints(buf)
-  if require("superpower.config").get().hints then
+  if config.get().hints then
     vim.lsp.inlay_hint.enable(true, { bufnr = buf })
   end
 end
@@ -97,14 +105,14 @@ local function start(buf)
   end
   local id = vim.lsp.start({
     name = "superpower",
-    cmd = require("superpower.lsp.server").start(root),
+    cmd = server.start(root),
     root_dir = root,
     on_attach = function(_, attached)
       show_hints(attached)
     end,
   }, { bufnr = buf })
   if id and root then
-    require("superpower.lsp.places").watch(root)
+    places.watch(root)
   end
 end
 
@@ -136,7 +144,7 @@ end
 --- The files of a project have changed, or may have.
 ---@param root? string
 local function renewed(root)
-  require("superpower.lsp.server").each(function(document)
+  server.each(function(document)
     if not root or document.root == root then
       document:again()
     end
@@ -146,13 +154,13 @@ end
 --- Asks the engine to look at the projects of the open declarations again.
 local function renew()
   local roots = {}
-  require("superpower.lsp.server").each(function(document)
+  server.each(function(document)
     if document.root then
       roots[document.root] = true
     end
   end)
   for root in pairs(roots) do
-    require("superpower.engine").call("project-renew", { root = root })
+    engine.call("project-renew", { root = root })
   end
 end
 
@@ -162,9 +170,8 @@ local function listen()
     return
   end
   listening = true
-  local engine = require("superpower.engine")
   engine.on("diagnostics", function(event)
-    require("superpower.lsp.server").each(function(document)
+    server.each(function(document)
       if document.path == event.path then
         document:arrived(event)
       end
@@ -188,18 +195,18 @@ local function listen()
   autocmd("FocusGained", "Look whether files have changed", renew)
   autocmd("LspAttach", "Do not double what another server for YAML offers", function(event)
     if known[event.buf] then
-      require("superpower.lsp.peer").look(event.buf)
+      other_server.look(event.buf)
     end
   end)
   autocmd("CompleteDone", "Insert the whole of what was chosen", function(event)
     if known[event.buf] and vim.v.completed_item.word then
-      require("superpower.lsp.accepted").complete(vim.v.completed_item, vim.v.event.reason)
+      completion_done.complete(vim.v.completed_item, vim.v.event.reason)
     end
   end)
   autocmd({ "BufDelete", "BufWipeout" }, "Forget the buffer", function(event)
     if known[event.buf] then
       known[event.buf] = nil
-      require("superpower.lsp.peer").forget(event.buf)
+      other_server.forget(event.buf)
     end
   end)
 end
@@ -213,7 +220,7 @@ function M.attach(buf)
   end
   listen()
   local serving = client(buf)
-  if serving and not require("superpower.lsp.server").has(vim.uri_from_bufnr(buf)) then
+  if serving and not server.has(vim.uri_from_bufnr(buf)) then
     vim.lsp.buf_detach_client(buf, serving.id) -- it has another name now
     serving = nil
   end

@@ -1,5 +1,13 @@
 --- The `manual` harness: a stage carried out by hand. Its prompt opens in a buffer with room for the result below; `:w`
 --- hands the result in. Closing the buffer decides nothing; `:Superpower gate` opens it again.
+local attention = require("superpower.attention")
+local kept = require("superpower.kept")
+local notify = require("superpower.notify")
+local session = require("superpower.session")
+local theirs = require("superpower.theirs")
+local text = require("superpower.ui.text")
+local acwrite = require("superpower.written")
+
 local M = {}
 
 local rule = "--- write the result below this line; :w hands it in ---"
@@ -34,25 +42,24 @@ local function hand_in(buf)
     return other.buf == buf
   end)
   if not this then
-    require("superpower.notify").warn("this stage no longer waits for a result; the text stays in its buffer")
+    notify.warn("this stage no longer waits for a result; the text stays in its buffer")
     return
   end
   local message = result_of(vim.api.nvim_buf_get_lines(buf, 0, -1, false))
   if message == "" then
-    require("superpower.notify").warn("write the result below the line, then :w")
+    notify.warn("write the result below the line, then :w")
     return
   end
-  local _, err =
-    require("superpower.session").call("submit", { root = this.root, launch = this.launch, message = message })
+  local _, err = session.call("submit", { root = this.root, launch = this.launch, message = message })
   if err then
-    require("superpower.notify").fault(err)
+    notify.fault(err)
     return
   end
   waiting[this.root] = nil
   handed[this.root] = { run_id = this.run_id, stage = this.stage, message = message }
   vim.bo[buf].modified = false
   vim.schedule(function()
-    require("superpower.written").wipe(buf)
+    acwrite.wipe(buf)
   end)
 end
 
@@ -61,17 +68,17 @@ local function show(this)
   if this.buf and vim.api.nvim_buf_is_loaded(this.buf) then
     local win = vim.fn.bufwinid(this.buf)
     if win ~= -1 then
-      require("superpower.theirs").enter(win)
+      theirs.enter(win)
       return
     end
   else
-    local prompt, problem = require("superpower.kept").lines(this.root, this.prompt_path, 4 * 1024 * 1024)
-    local lines = vim.tbl_map(require("superpower.ui.text").visible, prompt or { ("(no prompt: %s)"):format(problem) })
+    local prompt, problem = kept.lines(this.root, this.prompt_path, 4 * 1024 * 1024)
+    local lines = vim.tbl_map(text.visible, prompt or { ("(no prompt: %s)"):format(problem) })
     local before = handed[this.root]
     before = before and before.run_id == this.run_id and before.stage == this.stage and before or nil
     vim.list_extend(lines, { "", rule, "" })
     vim.list_extend(lines, before and vim.split(before.message, "\n") or {}) -- it did not do, and is to be mended
-    this.buf = require("superpower.written").buffer({
+    this.buf = acwrite.buffer({
       name = "manual/stage-" .. this.stage,
       lines = lines,
       listed = true,
@@ -80,8 +87,7 @@ local function show(this)
     })
   end
   local buf = this.buf ---@cast buf integer
-  local win =
-    require("superpower.theirs").open(buf, true, { split = "below", win = -1, height = math.floor(vim.o.lines / 2) })
+  local win = theirs.open(buf, true, { split = "below", win = -1, height = math.floor(vim.o.lines / 2) })
   vim.api.nvim_win_set_cursor(win, { vim.api.nvim_buf_line_count(buf), 0 })
   vim.api.nvim_create_autocmd("WinClosed", {
     pattern = tostring(win),
@@ -89,9 +95,7 @@ local function show(this)
     callback = function()
       vim.schedule(function()
         if waiting[this.root] == this and vim.v.exiting == vim.NIL then
-          require("superpower.notify").info(
-            ("stage %d still waits: :Superpower gate opens it, skip leaves it out"):format(this.stage)
-          )
+          notify.info(("stage %d still waits: :Superpower gate opens it, skip leaves it out"):format(this.stage))
         end
       end)
     end,
@@ -121,19 +125,15 @@ end
 --- Opens it as soon as nobody types.
 ---@param this superpower.InHand
 local function offer(this)
-  if require("superpower.notify").headless() then
+  if notify.headless() then
     return
   end
-  require("superpower.attention").when_quiet(function()
+  attention.when_quiet(function()
     if waiting[this.root] == this then
       show(this)
     end
   end, function()
-    require("superpower.notify").news(
-      ("stage %d is to be done by hand. :Superpower gate opens it"):format(this.stage),
-      "info",
-      true
-    )
+    notify.news(("stage %d is to be done by hand. :Superpower gate opens it"):format(this.stage), "info", true)
   end)
 end
 
@@ -163,7 +163,7 @@ end
 local function over(this)
   waiting[this.root] = nil
   if this.buf and vim.api.nvim_buf_is_loaded(this.buf) and not vim.bo[this.buf].modified then
-    require("superpower.written").wipe(this.buf)
+    acwrite.wipe(this.buf)
   end
 end
 

@@ -1,4 +1,8 @@
 --- What a run's end or halt says, in whole sentences: what happened, then what to do.
+local notify = require("superpower.notify")
+local runs = require("superpower.runs")
+local text = require("superpower.ui.text")
+
 local M = {}
 
 ---@type table<string, string>
@@ -27,14 +31,14 @@ local halted = {} ---@type table<string, superpower.PausedEvent> by run, until t
 local function say(event)
   local what = event.reason == "user" and "paused" or event.reason
   local head = ("%s: stage %d/%d %s"):format(event.superpower, event.stage or 0, event.total or 0, what)
-  local detail = event.detail and event.detail ~= "" and ": " .. require("superpower.ui.text").line(event.detail) or ""
+  local detail = event.detail and event.detail ~= "" and ": " .. text.line(event.detail) or ""
   local bad = not (event.reason == "user" or event.reason == "interrupted")
-  local run = require("superpower.runs").get(event.root)
+  local run = runs.get(event.root)
   if run and run.run_id == event.run_id and run.state == "paused" and (run.summary or "") ~= "" then
-    local words = ("%s: %s"):format(event.superpower, require("superpower.ui.text").line(run.summary))
-    return require("superpower.notify").news(words, bad and "warn" or "info", true)
+    local words = ("%s: %s"):format(event.superpower, text.line(run.summary))
+    return notify.news(words, bad and "warn" or "info", true)
   end
-  require("superpower.notify").news(
+  notify.news(
     ("%s%s. %s"):format(head, (detail:gsub("%.$", "")), next_step[event.reason] or ""),
     bad and "warn" or "info",
     true
@@ -44,7 +48,7 @@ end
 ---@param event superpower.PausedEvent
 function M.paused(event)
   halted[event.run_id] = event
-  local run = require("superpower.runs").get(event.root)
+  local run = runs.get(event.root)
   if run then
     M.follow(run)
   end
@@ -63,7 +67,7 @@ end
 ---@param event { superpower: string, state: string, summary?: string }
 function M.finished(event)
   local words = event.summary and event.summary ~= "" and event.summary or event.state
-  require("superpower.notify").news(("%s: %s"):format(event.superpower, words), "info")
+  notify.news(("%s: %s"):format(event.superpower, words), "info")
 end
 
 return M

@@ -1,5 +1,9 @@
 --- What is said to the user. With a user interface through `vim.notify`; headless, whole lines on standard error, since
 --- Neovim's own messages go there without a line's end. Nothing is said while the editor is leaving.
+local config = require("superpower.config")
+local errors = require("superpower.faults")
+local text = require("superpower.ui.text")
+
 local M = {}
 
 local forced = false
@@ -29,7 +33,7 @@ end
 ---@param message string
 ---@return string
 local function safe(message)
-  return table.concat(require("superpower.ui.text").lines(message), "\n")
+  return table.concat(text.lines(message), "\n")
 end
 
 local plain = vim.notify
@@ -70,7 +74,6 @@ end
 ---@param message string
 ---@param level integer
 local function in_pieces(message, level)
-  local text = require("superpower.ui.text")
   local room, group = math.max(20, vim.v.echospace), highlights[level]
   for _, line in ipairs(text.wrap(message, room)) do
     vim.api.nvim_echo({ { line, group } }, true, {})
@@ -134,7 +137,7 @@ end
 ---@param level "info"|"warn"|"error"
 ---@param attention? boolean it waits for the user
 function M.news(message, level, attention)
-  local wanted = require("superpower.config").get().notify
+  local wanted = config.get().notify
   if M.headless() and level == "info" then
     return
   end
@@ -192,7 +195,7 @@ end
 ---@param err superpower.Fault
 function M.fault(err)
   if err.code ~= "given-up" then
-    M.error(require("superpower.faults").text(err))
+    M.error(errors.text(err))
   end
 end
 

@@ -1,5 +1,19 @@
 --- Permission requests of agents, one after the other: once, for this run, deny, deny with a reason. The same rules hold
 --- as for a gate: no focus is taken from somebody who types, and no stray key answers.
+local attention = require("superpower.attention")
+local config = require("superpower.config")
+local notify = require("superpower.notify")
+local runs = require("superpower.runs")
+local session = require("superpower.session")
+local theirs = require("superpower.theirs")
+local comment = require("superpower.ui.comment")
+local decision = require("superpower.ui.decision")
+local edits = require("superpower.ui.edits")
+local float = require("superpower.ui.float")
+local page = require("superpower.ui.page")
+local text = require("superpower.ui.text")
+local run_words = require("superpower.ui.words")
+
 local M = {}
 
 ---@class superpower.Permission
@@ -32,9 +46,9 @@ local function answer(value)
     return
   end
   drop(request.id)
-  local _, err = require("superpower.session").call("answer", { id = request.id, value = value })
+  local _, err = session.call("answer", { id = request.id, value = value })
   if err then
-    require("superpower.notify").fault(err)
+    notify.fault(err)
   end
   if window then
     window:close()
@@ -48,7 +62,7 @@ end
 
 local function deny_with_reason()
   local request = current
-  require("superpower.ui.comment").open({
+  comment.open({
     title = "Deny",
     key = "permission/" .. tostring(request and request.id),
     hints = { "Why, and what to do instead? :w denies, :q goes back." },
@@ -63,7 +77,7 @@ local function deny_with_reason()
     end,
     back = function()
       if window and window:is_open() then
-        require("superpower.theirs").enter(window.float.win)
+        theirs.enter(window.float.win)
       end
     end,
   })
@@ -114,8 +128,7 @@ local keys = {
 ---@param width integer
 ---@return string
 function M.question(request, width)
-  local text = require("superpower.ui.text")
-  local run = require("superpower.runs").get(request.root)
+  local run = runs.get(request.root)
   local stage = run and run.run_id == request.run_id and run.stages[request.stage] or nil
   local who = stage and stage.actor and stage.actor ~= "" and stage.actor or "The agent"
   return text.cut(text.line(("%s asks for %s"):format(who, request.tool or "something")), width)
@@ -133,7 +146,6 @@ end
 ---@param width integer
 ---@return superpower.Line[]
 function M.lines(request, width)
-  local text = require("superpower.ui.text")
   local out = {} ---@type superpower.Line[]
   for _, line in ipairs(text.wrap(text.line(request.title or request.tool or "?"), width)) do
     table.insert(out, { { line, "SuperpowerHeading" } })
@@ -141,7 +153,6 @@ function M.lines(request, width)
   table.insert(out, { { "" } })
   local input = request.input
   if type(input) == "table" then
-    local edits = require("superpower.ui.edits")
     input = edits.shown(input)
     local names = vim.tbl_keys(input)
     table.sort(names)
@@ -159,9 +170,7 @@ function M.lines(request, width)
     end
   end
   if request.until_time then
-    local words = ("Without an answer it is denied at %s."):format(
-      require("superpower.ui.words").clock(request.until_time * 1000)
-    )
+    local words = ("Without an answer it is denied at %s."):format(run_words.clock(request.until_time * 1000))
     vim.list_extend(out, { { { "" } }, { { words, "SuperpowerNote" } } })
   end
   return out
@@ -171,20 +180,20 @@ show_next = function(forced)
   local request = queue[1]
   if not request or (window and window:is_open() and current == request) then
     if window and window:is_open() and forced then
-      require("superpower.theirs").enter(window.float.win)
+      theirs.enter(window.float.win)
     end
     return request ~= nil
   end
-  local width = require("superpower.ui.float").wide(76)
+  local width = float.wide(76)
   local lines = M.lines(request, width - 2)
   current = request
-  window = require("superpower.ui.decision").open({
+  window = decision.open({
     filetype = "superpower-permission",
     title = { { " " .. M.question(request, width - 26) .. " ", "SuperpowerTitle" } },
     right = { { (" permission · stage %d "):format(request.stage or 0), "SuperpowerGate" } },
     help = "Permission",
     width = 76,
-    height = require("superpower.ui.page").rows(lines, width - 1) + 1,
+    height = page.rows(lines, width - 1) + 1,
     enter = true,
     zindex = 65,
     keys = keys,
@@ -222,21 +231,21 @@ end
 ---@param request superpower.Permission
 local function offer(request)
   local function say()
-    require("superpower.notify").news(
+    notify.news(
       ("the agent of stage %d asks for permission: %s. :Superpower gate answers"):format(
         request.stage or 0,
-        require("superpower.ui.text").line(request.title or request.tool or "?")
+        text.line(request.title or request.tool or "?")
       ),
       "info",
       true
     )
   end
-  if queue[1] ~= request or require("superpower.ui.decision").any() then
+  if queue[1] ~= request or decision.any() then
     return say()
   end
-  require("superpower.attention").when_quiet(function()
+  attention.when_quiet(function()
     if queue[1] == request and not (window and window:is_open()) then
-      if require("superpower.ui.decision").any() then
+      if decision.any() then
         say()
       else
         show_next(false)
@@ -247,9 +256,9 @@ end
 
 ---@param request superpower.Permission
 function M.asked(request)
-  request.until_time = os.time() + seconds(require("superpower.config").get().permission_timeout)
+  request.until_time = os.time() + seconds(config.get().permission_timeout)
   table.insert(queue, request)
-  if not require("superpower.notify").headless() then
+  if not notify.headless() then
     offer(request)
   end
 end

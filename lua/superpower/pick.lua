@@ -1,10 +1,14 @@
 --- Pickers, all through `vim.ui.select`.
+local left = require("superpower.left")
+local notify = require("superpower.notify")
+local session = require("superpower.session")
+local text = require("superpower.ui.text")
+
 local M = {}
 
 ---@param entry table
 ---@return string
 local function superpower_line(entry)
-  local text = require("superpower.ui.text")
   if (entry.errors or 0) > 0 then
     return ("%s  %d error%s: %s"):format(
       entry.name,
@@ -20,7 +24,6 @@ end
 ---@param prompt string
 ---@param chosen fun(name: string)
 function M.superpower(prompt, chosen)
-  local notify, session = require("superpower.notify"), require("superpower.session")
   local root, err = session.project()
   local list
   if root then
@@ -29,8 +32,7 @@ function M.superpower(prompt, chosen)
   if not list then
     notify.fault(assert(err))
   elseif #list == 0 then
-    local left = require("superpower.left").sentence(root)
-    notify.info(("no superpowers in %s: :Superpower new NAME makes one%s"):format(root, left))
+    notify.info(("no superpowers in %s: :Superpower new NAME makes one%s"):format(root, left.sentence(root)))
   else
     vim.ui.select(list, { prompt = prompt, kind = "superpower", format_item = superpower_line }, function(entry)
       if entry then

@@ -1,5 +1,8 @@
 --- What this editor knows of runs: the newest snapshot of each project, its log lines, and which project's run it
 --- drives or shows. Everything that shows a run listens here; one timer ticks, only while something runs.
+local notify = require("superpower.notify")
+local text = require("superpower.ui.text")
+
 local M = {}
 
 ---@alias superpower.RunEvent "snapshot"|"log"|"tick"
@@ -32,7 +35,7 @@ local function any_running()
 end
 
 local function keep_time()
-  if any_running() and not require("superpower.notify").headless() then
+  if any_running() and not notify.headless() then
     if not timer then
       timer = assert(vim.uv.new_timer())
       timer:start(
@@ -75,7 +78,7 @@ end
 ---@param run superpower.Snapshot
 function M.put(run)
   run.received = M.now()
-  run.superpower = require("superpower.ui.text").line(run.superpower) -- it may be anybody's
+  run.superpower = text.line(run.superpower) -- it may be anybody's
   snapshots[run.root] = run
   if run.ours or not shown then
     shown = run.root

@@ -1,4 +1,10 @@
 --- A new declaration: blank, or from one of the plugin's own examples.
+local library = require("superpower.library")
+local suggest = require("superpower.nearest")
+local notify = require("superpower.notify")
+local regular = require("superpower.regular")
+local open_file = require("superpower.ui.visit")
+
 local M = {}
 
 local names = { "new-ui-feature", "api-endpoint", "bugfix", "design-refresh" }
@@ -31,7 +37,7 @@ local function example(template)
   local path = ("examples/shop/.claude/superpowers/%s.yaml"):format(template)
   local file = vim.api.nvim_get_runtime_file(path, false)[1]
   if not file then
-    file = vim.fs.joinpath(require("superpower.library").root(), path)
+    file = vim.fs.joinpath(library.root(), path)
   end
   local handle = io.open(file, "r")
   if handle then
@@ -59,7 +65,6 @@ end
 ---@param name string
 ---@param template string
 local function write(path, name, template)
-  local notify = require("superpower.notify")
   local content
   if template == "blank" then
     content = blank:format(name)
@@ -76,7 +81,7 @@ local function write(path, name, template)
   if not made then
     return notify.error(('cannot make "%s": %s'):format(vim.fs.dirname(path), why))
   end
-  if not require("superpower.ui.visit").file(path) then
+  if not open_file.file(path) then
     return
   end
   vim.api.nvim_buf_set_lines(0, 0, -1, false, vim.split(vim.trim(content), "\n"))
@@ -87,15 +92,14 @@ end
 ---@param name string
 ---@param template? string
 function M.new(root, name, template)
-  local notify = require("superpower.notify")
   if not name:match("^[a-z0-9]+[a-z0-9-]*$") or name:match("%-%-") or name:match("%-$") then
     return notify.error(('"%s" is not a name in kebab-case, such as "my-feature"'):format(name))
   elseif template and not vim.tbl_contains(M.templates(), template) then
-    local hint = require("superpower.nearest").hint(template, M.templates())
+    local hint = suggest.hint(template, M.templates())
     return notify.error(('no template "%s"%s; there are: %s'):format(template, hint, table.concat(M.templates(), ", ")))
   end
   local path = place(root, name)
-  local problem = require("superpower.regular").outside(root, path)
+  local problem = regular.outside(root, path)
   if problem then
     return notify.error("nothing is made there: " .. problem)
   elseif vim.uv.fs_stat(path) then

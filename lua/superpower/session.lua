@@ -1,26 +1,32 @@
 --- This editor's session with the engine: configured, and called, or asked for what may take its time. Its events are
 --- heard through `events.lua`.
+local asks = require("superpower.asks")
+local configuration = require("superpower.config")
+local engine = require("superpower.engine")
+local errors = require("superpower.faults")
+local notify = require("superpower.notify")
+
 local M = {}
 
 local configured ---@type superpower.Config?
 
 --- Says a fault of the configuration once.
 local function say_faults()
-  local faults = require("superpower.config").faults()
+  local faults = configuration.faults()
   if #faults > 0 then
-    require("superpower.notify").warn(table.concat(faults, "\n"))
+    notify.warn(table.concat(faults, "\n"))
   end
 end
 
 ---@return superpower.Fault?
 local function start()
-  local config = require("superpower.config").get()
+  local config = configuration.get()
   if configured == config then
     return
   end
-  local told = require("superpower.config").for_engine(config)
-  told.headless = require("superpower.notify").headless()
-  local _, err = require("superpower.engine").call("configure", { config = told })
+  local told = configuration.for_engine(config)
+  told.headless = notify.headless()
+  local _, err = engine.call("configure", { config = told })
   if err then
     return err
   end
@@ -37,7 +43,7 @@ function M.call(op, fields)
   if err then
     return nil, err
   end
-  return require("superpower.engine").call(op, fields or {})
+  return engine.call(op, fields or {})
 end
 
 --- Asks for what may take its time; `callback` gets what `call` would give, from the main loop. Headless, where nothing
@@ -46,14 +52,14 @@ end
 ---@param fields table<string, any>
 ---@param callback fun(value: any, err: superpower.Fault?)
 function M.ask(op, fields, callback)
-  if require("superpower.notify").headless() then
+  if notify.headless() then
     return callback(M.call(op, fields))
   end
   local err = start()
   if err then
     return callback(nil, err)
   end
-  require("superpower.asks").ask(op, fields, callback)
+  asks.ask(op, fields, callback)
 end
 
 --- The project's root for the current buffer.
@@ -62,7 +68,7 @@ function M.project()
   local fields = { cwd = vim.uv.cwd() }
   if not fields.cwd then
     local words = "the working directory is not there any more: change to one that is, with :cd"
-    return nil, require("superpower.faults").new("no-directory", words)
+    return nil, errors.new("no-directory", words)
   end
   local name = vim.api.nvim_buf_get_name(0)
   if vim.bo.buftype == "" and name ~= "" then

@@ -1,5 +1,10 @@
 --- One short string for status lines, without side effects.
+local config = require("superpower.config")
+local runs = require("superpower.runs")
 local marks = require("superpower.ui.marks")
+local message = require("superpower.ui.message")
+local text = require("superpower.ui.text")
+local run_words = require("superpower.ui.words")
 
 local M = {}
 
@@ -14,7 +19,7 @@ local function words(run, now, icons)
     return ""
   end
   local at = ("%s %d/%d"):format(run.superpower, run.current_stage, run.total)
-  if require("superpower.ui.words").in_hand(run) then
+  if run_words.in_hand(run) then
     return ("%s %s by hand"):format(marks.mark(icons, "by-hand", now), at)
   elseif run.state == "running" then
     local mark = marks.mark(icons, run.waiting_until and "limited" or "running", now)
@@ -35,24 +40,19 @@ end
 ---@param icons string
 ---@return string
 function M.text(run, now, icons)
-  return (require("superpower.ui.text").line(words(run, now, icons)):gsub("%%", "%%%%"))
+  return (text.line(words(run, now, icons)):gsub("%%", "%%%%"))
 end
 
 ---@return string
 function M.get()
   asked = vim.uv.now()
-  local runs = package.loaded["superpower.runs"]
-  if not runs then
-    return ""
-  end
-  return M.text(runs.get(), vim.uv.now(), require("superpower.config").get().icons)
+  return M.text(runs.get(), vim.uv.now(), config.get().icons)
 end
 
 local drawn = 0
 
 --- Redraws the status lines where somebody shows ours, and keeps `vim.g.superpower_status`.
 function M.listen()
-  local runs = require("superpower.runs")
   asked = vim.uv.now() -- it may be shown already, and have asked nobody
   runs.listen("statusline", function(what)
     if what == "log" then
@@ -63,9 +63,8 @@ function M.listen()
       return
     end
     drawn = now
-    vim.g.superpower_status = M.text(runs.get(), now, require("superpower.config").get().icons)
+    vim.g.superpower_status = M.text(runs.get(), now, config.get().icons)
     if now - asked < 5000 or vim.o.statusline:find("superpower_status", 1, true) then
-      local message = require("superpower.ui.message")
       if not message.stands() then
         pcall(vim.cmd.redrawstatus, { bang = true })
         message.drawn()

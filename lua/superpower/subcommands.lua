@@ -1,15 +1,33 @@
 --- The sub-words of `:Superpower`.
 local args = require("superpower.args")
-local complete = require("superpower.complete")
-local notify = require("superpower.notify")
+local view_verbs = require("superpower.views")
+local late = require("superpower.base.late")
+
+local complete = late("superpower.complete")
+local gate = late("superpower.gate")
+local headless = late("superpower.headless")
+local notify = late("superpower.notify")
+local pick = late("superpower.pick")
+local current = late("superpower.runs.current")
+local verbs = late("superpower.verbs")
+local waits = late("superpower.waits")
 
 ---@type table<string, superpower.SubCommand>
 local M = {}
 
+--- Completes with a function of `complete.lua`, which is loaded for that.
+---@param name string
+---@return fun(words: string[], lead: string, run_id?: string): string[]
+local function completes(name)
+  return function(...)
+    return complete[name](...)
+  end
+end
+
 ---@param run_id? string
 ---@return string? root
 local function here(run_id)
-  local root, err = require("superpower.runs.current").root(run_id)
+  local root, err = current.root(run_id)
   if not root then
     notify.fault(assert(err))
   end
@@ -20,7 +38,7 @@ end
 ---@param bang boolean
 local function refuse(message, bang)
   if bang then
-    return require("superpower.headless").refuse(message)
+    return headless.refuse(message)
   end
   notify.error(message)
 end
@@ -56,11 +74,11 @@ M.run = {
   desc = "start a superpower",
   usage = "NAME [key=value …] [harness=NAME]",
   bang = true,
-  complete = complete.run,
+  complete = completes("run"),
   impl = function(rest, bang)
     if rest == "" and not bang then
-      return require("superpower.pick").superpower("Run", function(name)
-        require("superpower.verbs").run(name, {}, say)
+      return pick.superpower("Run", function(name)
+        verbs.run(name, {}, say)
       end)
     end
     local name, inputs = name_and_inputs(rest, bang)
@@ -70,13 +88,13 @@ M.run = {
     local harness = inputs.harness
     inputs.harness = nil
     if bang then
-      require("superpower.headless").drive("run", "run", {
+      headless.drive("run", "run", {
         name = name,
         inputs = inputs,
         harness = harness,
       })
     else
-      require("superpower.verbs").run(name, { inputs = inputs, harness = harness }, say)
+      verbs.run(name, { inputs = inputs, harness = harness }, say)
     end
   end,
 }
@@ -86,7 +104,7 @@ M.resume = {
   usage = "[run=ID|NAME|RUN_ID] [key=value …] [answer=old|new|go-on|look-again|adopt|trust]",
   bang = true,
   of_run = "unfinished",
-  complete = complete.resume,
+  complete = completes("resume"),
   impl = function(rest, bang, run_id)
     local words, err = args.words(rest)
     if not words then
@@ -109,9 +127,9 @@ M.resume = {
     inputs.answer = nil
     local fields = { answer = answer, inputs = next(inputs) and inputs or nil, run_id = run_id }
     if bang then
-      require("superpower.headless").drive("resume", "resume", vim.tbl_extend("force", fields, { which = which }))
+      headless.drive("resume", "resume", vim.tbl_extend("force", fields, { which = which }))
     else
-      require("superpower.verbs").resume(which, fields, say)
+      verbs.resume(which, fields, say)
     end
   end,
 }
@@ -137,9 +155,9 @@ for verb, about in pairs(plain) do
       if rest ~= "" then
         return refuse(('%s takes nothing but run=ID, got "%s"'):format(verb, rest), bang)
       elseif bang then
-        require("superpower.headless").drive(verb, verb, { answer = answer, run_id = run_id })
+        headless.drive(verb, verb, { answer = answer, run_id = run_id })
       else
-        require("superpower.verbs")[verb]({ run_id = run_id }, say)
+        verbs[verb]({ run_id = run_id }, say)
       end
     end,
   }
@@ -155,9 +173,9 @@ M.retry = {
     local comment = args.comment(said)
     if bang then
       local fields = { comment = comment ~= "" and comment or nil, answer = answer, run_id = run_id }
-      require("superpower.headless").drive("retry", "retry", fields)
+      headless.drive("retry", "retry", fields)
     else
-      require("superpower.verbs").retry({ comment = comment, run_id = run_id }, say)
+      verbs.retry({ comment = comment, run_id = run_id }, say)
     end
   end,
 }
@@ -171,7 +189,7 @@ local function decision(verb, desc, usage)
     usage = "[run=ID] " .. usage,
     bang = true,
     of_run = "gate",
-    complete = verb == "approve" and complete.approve or nil,
+    complete = verb == "approve" and completes("approve") or nil,
     impl = function(rest, bang, run_id)
       local answer
       if verb == "approve" then
@@ -184,17 +202,17 @@ local function decision(verb, desc, usage)
       local fields = { decision = verb, comment = comment ~= "" and comment or nil, answer = answer }
       if bang then
         fields.run_id = run_id
-        return require("superpower.headless").drive(verb, "decide", fields)
+        return headless.drive(verb, "decide", fields)
       end
-      local shown = require("superpower.gate").shown()
+      local shown = gate.shown()
       if not shown or (run_id and not vim.startswith(shown.run_id, run_id)) then
         local root = here(run_id)
         if root then
-          require("superpower.gate").open(root, { run_id = run_id })
+          gate.open(root, { run_id = run_id })
         end
         return
       end
-      require("superpower.gate").decide(vim.tbl_extend("force", fields, shown), say)
+      gate.decide(vim.tbl_extend("force", fields, shown), say)
     end,
   }
 end
@@ -208,10 +226,10 @@ M.gate = {
   bare = true,
   of_run = "unfinished",
   impl = function(_, _, run_id)
-    require("superpower.waits").open(run_id)
+    waits.open(run_id)
   end,
 }
 
-require("superpower.views").add(M)
+view_verbs.add(M)
 
 return M

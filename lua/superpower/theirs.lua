@@ -1,6 +1,9 @@
 --- The user's own autocommands hear of what we do, and what goes wrong in them neither stops our action nor is ours: their
 --- error is shown as Neovim shows it, and what they kept from being done is done without them. So is a refusal of
 --- Neovim's own (E37, a swap file): its line, and no trace of ours.
+local notify = require("superpower.notify")
+local regular = require("superpower.regular")
+
 local M = {}
 
 --- Whether it was raised in an autocommand.
@@ -21,7 +24,7 @@ end
 ---@param message string
 local function show(message)
   if vim.v.exiting == vim.NIL then
-    require("superpower.notify").theirs(M.words(message))
+    notify.theirs(M.words(message))
   end
 end
 
@@ -139,9 +142,9 @@ end
 ---@param path string
 ---@return boolean opened
 function M.file(how, path)
-  local problem = require("superpower.regular").problem(path)
+  local problem = regular.problem(path)
   if problem then
-    require("superpower.notify").error(problem)
+    notify.error(problem)
     return false
   end
   local function open(command)
@@ -162,7 +165,7 @@ function M.file(how, path)
     refusal = select(2, refused(tostring(message)))
   end
   if refusal ~= "" then
-    require("superpower.notify").theirs(refusal)
+    notify.theirs(refusal)
   end
   return fine and shown(path)
 end

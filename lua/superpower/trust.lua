@@ -1,5 +1,13 @@
 --- What a run will do is shown before it does it, and asked about. The engine keeps the answer and notices changed bytes.
 --- The sheet is a decision like a gate: no stray key trusts anything, and closing it starts nothing.
+local notify = require("superpower.notify")
+local session = require("superpower.session")
+local decision = require("superpower.ui.decision")
+local float = require("superpower.ui.float")
+local page = require("superpower.ui.page")
+local text = require("superpower.ui.text")
+local trust_sheet = require("superpower.ui.trust")
+
 local M = {}
 
 ---@param root string
@@ -7,9 +15,9 @@ local M = {}
 ---@param digest string?
 ---@return boolean
 local function grant(root, name, digest)
-  local _, err = require("superpower.session").call("trust-grant", { root = root, name = name, digest = digest })
+  local _, err = session.call("trust-grant", { root = root, name = name, digest = digest })
   if err then
-    require("superpower.notify").fault(err)
+    notify.fault(err)
   end
   return err == nil
 end
@@ -32,10 +40,8 @@ end
 ---@param go superpower.Answered
 function M.ask(root, name, data, go)
   local sheet = data.sheet or { superpower = name or "?" }
-  local float = require("superpower.ui.float")
-  local text = require("superpower.ui.text")
   local width = float.wide(90)
-  local lines, files = require("superpower.ui.trust").lines(sheet, width - 2)
+  local lines, files = trust_sheet.lines(sheet, width - 2)
   table.insert(lines, { { "" } })
   for _, line in
     ipairs(
@@ -59,13 +65,13 @@ function M.ask(root, name, data, go)
     go({ answer = data.answer == "adopt" and "adopt" or nil })
   end
   local title = ("%s%s"):format(sheet.superpower or name or "?", sheet.version and " " .. sheet.version or "")
-  window = require("superpower.ui.decision").open({
+  window = decision.open({
     filetype = "superpower-trust",
     title = { { " " .. text.cut(text.line(title), 40) .. ": what it will do ", "SuperpowerTitle" } },
     right = { { (" %s "):format(state_of(sheet, data)), "SuperpowerGate" } },
     help = "Trust",
     width = 90,
-    height = require("superpower.ui.page").rows(lines, width - 1),
+    height = page.rows(lines, width - 1),
     enter = true,
     keys = {
       {

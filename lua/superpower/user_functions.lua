@@ -1,10 +1,12 @@
 --- The user's own functions, which the engine asks for: facts of conditions, and prompts.
+local config = require("superpower.config")
+local session = require("superpower.session")
+
 local M = {}
 
 --- Answers what the engine has asked. What cannot be sent is answered by why: it would be waited for in vain.
 ---@param reply { id: any, value: any, error: string? }
 local function send(reply)
-  local session = require("superpower.session")
   local _, err = session.call("answer", reply)
   if err then
     session.call("answer", { id = reply.id, error = err.message })
@@ -14,7 +16,7 @@ end
 --- A user's own fact, asked for by the engine.
 ---@param event { id: integer, name: string, ctx: superpower.FactContext }
 function M.fact(event)
-  local fn = require("superpower.config").get().conditions[event.name]
+  local fn = config.get().conditions[event.name]
   local reply = { id = event.id } ---@type table<string, any>
   if not fn then
     reply.error = ('no condition "%s" is registered in vim.g.superpower.conditions'):format(event.name)
@@ -38,7 +40,7 @@ local longest_prompt = 4 * 1048576
 --- A stage's prompt, which the user's own function replaces.
 ---@param event { id: string, prompt: string, ctx: superpower.PromptContext }
 function M.prompt(event)
-  local fn = require("superpower.config").get().prompt
+  local fn = config.get().prompt
   local reply = { id = event.id } ---@type table<string, any>
   if not fn then
     reply.value = { prompt = event.prompt }

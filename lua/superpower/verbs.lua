@@ -1,7 +1,11 @@
 --- What can be done with runs, for the command and for the Lua API alike. Each verb asks what it must, acts, and calls
 --- back with `(err, value)`.
+local buffers = require("superpower.buffers")
+local events = require("superpower.events")
 local flow = require("superpower.flow")
+local notify = require("superpower.notify")
 local runs = require("superpower.runs")
+local current = require("superpower.runs.current")
 local session = require("superpower.session")
 
 local M = {}
@@ -11,7 +15,7 @@ local M = {}
 local function or_say(callback)
   return callback or function(err)
     if err then
-      require("superpower.notify").fault(err)
+      notify.fault(err)
     end
   end
 end
@@ -24,8 +28,8 @@ local function then_show(root, callback)
   return function(err, value)
     if not err then
       runs.show(root)
-      if require("superpower.runs.current").status(root) then
-        require("superpower.events").tell({ type = "verb-drives", root = root })
+      if current.status(root) then
+        events.tell({ type = "verb-drives", root = root })
       end
     end
     callback(err, value)
@@ -43,7 +47,7 @@ end
 local function at(opts, callback)
   local root, err = opts.root, nil
   if not root then
-    root, err = require("superpower.runs.current").root(opts.run_id)
+    root, err = current.root(opts.run_id)
   end
   if not root then
     callback(err, nil)
@@ -64,7 +68,7 @@ function M.run(name, opts, callback)
   if not root then
     return done(err, nil)
   end
-  require("superpower.buffers").ask_unsaved(root, function(go)
+  buffers.ask_unsaved(root, function(go)
     if not go then
       return done({ code = "given-up", message = "nothing was started" })
     end
@@ -91,7 +95,7 @@ function M.resume(which, opts, callback)
   if not root then
     return
   end
-  require("superpower.buffers").ask_unsaved(root, function(go)
+  buffers.ask_unsaved(root, function(go)
     if not go then
       return done({ code = "given-up", message = "nothing was started" })
     end
@@ -103,7 +107,7 @@ function M.resume(which, opts, callback)
         if not err then
           local told = { type = "verb-resumed", root = root, run_id = value.run_id, state = value.state }
           told.others = value.others
-          require("superpower.events").tell(told)
+          events.tell(told)
         end
       end)
     )

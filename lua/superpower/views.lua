@@ -1,10 +1,35 @@
 --- The sub-words that show something and change no run.
 local args = require("superpower.args")
-local complete = require("superpower.complete")
-local notify = require("superpower.notify")
-local session = require("superpower.session")
+local late = require("superpower.base.late")
+
+local checker = late("superpower.check")
+local complete = late("superpower.complete")
+local links = late("superpower.left")
+local suggest = late("superpower.nearest")
+local notify = late("superpower.notify")
+local pick = late("superpower.pick")
+local current = late("superpower.runs.current")
+local scaffold = late("superpower.scaffold")
+local session = late("superpower.session")
+local dashboard = late("superpower.ui.dashboard")
+local history = late("superpower.ui.history")
+local run_log = late("superpower.ui.log")
+local run_details = late("superpower.ui.past")
+local plans = late("superpower.ui.plan")
+local progress_window = late("superpower.ui.progress")
+local open_file = late("superpower.ui.visit")
+local reasons = late("superpower.ui.why")
 
 local M = {}
+
+--- Completes with a function of `complete.lua`, which is loaded for that.
+---@param name string
+---@return fun(words: string[], lead: string, run_id?: string): string[]
+local function completes(name)
+  return function(...)
+    return complete[name](...)
+  end
+end
 
 ---@return string? root
 local function project()
@@ -28,9 +53,9 @@ local function find(root, list, name)
   local names = vim.tbl_map(function(entry)
     return entry.name
   end, list)
-  local hint = require("superpower.nearest").hint(name, names)
+  local hint = suggest.hint(name, names)
   local known = #names > 0 and "there are: " .. table.concat(names, ", ") or "there are none here"
-  local left = require("superpower.left").sentence(root)
+  local left = links.sentence(root)
   notify.error(('no superpower "%s"%s; %s%s'):format(name, hint, known, left))
 end
 
@@ -57,13 +82,13 @@ local function plan(rest)
   local function show(name)
     local root = project()
     if root then
-      require("superpower.ui.plan").show(root, name, inputs or {})
+      plans.show(root, name, inputs or {})
     end
   end
   if words[1] then
     show(words[1])
   else
-    require("superpower.pick").superpower("Plan", show)
+    pick.superpower("Plan", show)
   end
 end
 
@@ -71,7 +96,7 @@ end
 ---@param _ boolean
 ---@param run_id? string
 local function why(rest, _, run_id)
-  local root, err = require("superpower.runs.current").root(run_id)
+  local root, err = current.root(run_id)
   if not root then
     return notify.fault(assert(err))
   end
@@ -82,14 +107,14 @@ local function why(rest, _, run_id)
       return notify.error(('why takes a stage\'s number, got "%s"'):format(rest))
     end
   end
-  require("superpower.ui.why").open(root, stage, run_id)
+  reasons.open(root, stage, run_id)
 end
 
 ---@param rest string
 local function check(rest)
   local root = project()
   if root then
-    require("superpower.check").run(root, rest ~= "" and rest or nil)
+    checker.run(root, rest ~= "" and rest or nil)
   end
 end
 
@@ -103,13 +128,13 @@ local function edit(rest)
   local function open(name)
     local entry = find(root, entries, name)
     if entry then
-      require("superpower.ui.visit").file(entry.path)
+      open_file.file(entry.path)
     end
   end
   if rest ~= "" then
     open(rest)
   else
-    require("superpower.pick").superpower("Edit", open)
+    pick.superpower("Edit", open)
   end
 end
 
@@ -117,13 +142,13 @@ end
 ---@param _bang boolean
 ---@param run_id? string
 local function runs(_, _bang, run_id)
-  local root, err = require("superpower.runs.current").root(run_id)
+  local root, err = current.root(run_id)
   if not root then
     return notify.fault(assert(err))
   elseif run_id then
-    return require("superpower.ui.past").open(root, run_id)
+    return run_details.open(root, run_id)
   end
-  require("superpower.ui.history").show(root)
+  history.show(root)
 end
 
 --- Shows or hides the progress window; of a run that the project is not at, its stages as they are.
@@ -131,18 +156,18 @@ end
 ---@param _bang boolean
 ---@param run_id? string
 local function progress(_, _bang, run_id)
-  local window = require("superpower.ui.progress")
+  local window = progress_window
   if not run_id and window.is_open() then
     return window.close()
   end
-  local root, err = require("superpower.runs.current").root(run_id)
+  local root, err = current.root(run_id)
   if not root then
     return notify.fault(assert(err))
   end
-  local current, fault = require("superpower.runs.current").status(root)
-  if run_id and not (current and vim.startswith(current.run_id, run_id)) then
-    require("superpower.ui.past").open(root, run_id)
-  elseif current then
+  local run, fault = current.status(root)
+  if run_id and not (run and vim.startswith(run.run_id, run_id)) then
+    run_details.open(root, run_id)
+  elseif run then
     window.open(root)
   elseif fault then
     notify.fault(fault)
@@ -155,11 +180,11 @@ end
 ---@param _bang boolean
 ---@param run_id? string
 local function log(_, _bang, run_id)
-  local root, err = require("superpower.runs.current").root(run_id)
+  local root, err = current.root(run_id)
   if not root then
     return notify.fault(assert(err))
   end
-  require("superpower.ui.log").open(root, run_id)
+  run_log.open(root, run_id)
 end
 
 ---@param rest string
@@ -172,7 +197,7 @@ local function new(rest)
   end
   local root = project()
   if root then
-    require("superpower.scaffold").new(root, words[1], words[2])
+    scaffold.new(root, words[1], words[2])
   end
 end
 
@@ -185,21 +210,21 @@ function M.add(subcommands)
     impl = function()
       local root = project()
       if root then
-        require("superpower.ui.dashboard").open(root)
+        dashboard.open(root)
       end
     end,
   }
   subcommands.plan = {
     desc = "what would run, skip and ask, and why; starts nothing",
     usage = "NAME [key=value …]",
-    complete = complete.plan,
+    complete = completes("plan"),
     impl = plan,
   }
   subcommands.why = {
     desc = "why a stage runs or is skipped",
     usage = "[run=ID] [STAGE]",
     of_run = "any",
-    complete = complete.why,
+    complete = completes("why"),
     impl = why,
   }
   subcommands.progress = {
@@ -214,10 +239,10 @@ function M.add(subcommands)
   subcommands.check = {
     desc = "diagnostics of every declaration, into the quickfix list",
     usage = "[NAME]",
-    complete = complete.name,
+    complete = completes("name"),
     impl = check,
   }
-  subcommands.edit = { desc = "open a declaration", usage = "NAME", complete = complete.name, impl = edit }
+  subcommands.edit = { desc = "open a declaration", usage = "NAME", complete = completes("name"), impl = edit }
   subcommands.runs = {
     desc = "the runs of this project, newest first, or one of them",
     usage = "[run=ID]",
@@ -228,7 +253,7 @@ function M.add(subcommands)
   subcommands.new = {
     desc = "a new declaration: blank, or from a template",
     usage = "NAME [TEMPLATE]",
-    complete = complete.new,
+    complete = completes("new"),
     impl = new,
   }
 end

@@ -1,11 +1,15 @@
 --- What waits for the human, whatever it is: a permission, a stage done by hand, a question, else the gate.
+local gate = require("superpower.gate")
+local manual = require("superpower.manual")
+local notify = require("superpower.notify")
+local permission = require("superpower.permission")
+local current = require("superpower.runs.current")
+
 local M = {}
 
 --- Opens it: of the run that is named, else of the one that this editor drives or shows, and permissions of any.
 ---@param run_id? string
 function M.open(run_id)
-  local permission, notify = require("superpower.permission"), require("superpower.notify")
-  local current = require("superpower.runs.current")
   if not run_id and permission.open() then
     return
   end
@@ -23,8 +27,8 @@ function M.open(run_id)
       return
     end
   end
-  if not require("superpower.manual").open(root, run_id) then
-    require("superpower.gate").open(root, { run_id = run_id })
+  if not manual.open(root, run_id) then
+    gate.open(root, { run_id = run_id })
   end
 end
 

@@ -1,11 +1,11 @@
 --- Sees what other editors do with the runs of a project: the state directory is watched, and what changed is read anew.
 --- Only while a run of theirs goes on is it looked at besides, since an editor that is killed changes no file. Otherwise no
 --- timer runs; where nothing changes nothing happens.
-local M = {}
+local events = require("superpower.events")
+local runs = require("superpower.runs")
+local session = require("superpower.session")
 
---- Hears of a run that others drive, each time that it was read anew, and whether its driver has died.
----@type fun(run: superpower.Snapshot, died: boolean)
-M.seen = function() end
+local M = {}
 
 local handles = {} ---@type table<string, uv.uv_fs_event_t>
 local due = {} ---@type table<string, true>
@@ -18,7 +18,7 @@ local asking = {} ---@type table<string, "once"|"again">
 ---@param root string
 ---@return boolean
 local function driving(root)
-  local known = require("superpower.runs").get(root)
+  local known = runs.get(root)
   return vim.v.exiting ~= vim.NIL or (known ~= nil and known.ours and known.state == "running")
 end
 
@@ -33,7 +33,7 @@ local function look(root)
   end
   asking[root] = "once"
   -- Asked, not called: somebody else's long run is read anew at each of its steps.
-  require("superpower.session").ask("status", { root = root }, function(run)
+  session.ask("status", { root = root }, function(run)
     local again = asking[root] == "again"
     asking[root] = nil
     if again then
@@ -44,16 +44,15 @@ local function look(root)
     if not run or driving(root) then
       return
     end
-    local known = require("superpower.runs").get(root)
+    local known = runs.get(root)
     local died = known and known.run_id == run.run_id and known.state == "running" and run.reason == "interrupted"
-    require("superpower.runs").put(run)
-    M.seen(run, died or false)
+    runs.put(run)
+    events.tell({ type = "run-seen", root = root, run = run, died = died or false })
   end)
 end
 
 --- Whether those who drive are alive still.
 local function tick()
-  local runs = require("superpower.runs")
   if runs.now() - looked < often then
     return
   end
@@ -77,7 +76,7 @@ function M.start(root)
     return
   end
   handles[root] = handle
-  require("superpower.runs").listen("watch", function(what)
+  runs.listen("watch", function(what)
     if what == "tick" then
       tick()
     end

@@ -1,15 +1,23 @@
 --- A project with something waiting says so, once per editor and pause.
+local config = require("superpower.config")
+local notify = require("superpower.notify")
+local runs = require("superpower.runs")
+local current = require("superpower.runs.current")
+local session = require("superpower.session")
+local text = require("superpower.ui.text")
+local run_words = require("superpower.ui.words")
+
 local M = {}
 
 local said = {} ---@type table<string, true>
 
 ---@return boolean
 local function unwelcome()
-  return require("superpower.notify").headless()
+  return notify.headless()
     or vim.wo.diff
     or vim.bo.filetype == "gitcommit"
     or vim.bo.filetype == "gitrebase"
-    or not require("superpower.config").get().resume_notice
+    or not config.get().resume_notice
 end
 
 ---@param run superpower.Snapshot
@@ -18,10 +26,10 @@ function M.words(run)
   if run.state ~= "paused" then
     return nil
   elseif run.reason == "gate" and run.gate then
-    return require("superpower.ui.words").gate(run)
+    return run_words.gate(run)
   elseif run.reason ~= "interrupted" and run.reason ~= "user" and (run.summary or "") ~= "" then
     -- What happened, and what answers it.
-    return require("superpower.ui.text").line(("%s: %s"):format(run.superpower, run.summary))
+    return text.line(("%s: %s"):format(run.superpower, run.summary))
   end
   return ("%s is paused at stage %d/%d: %s. :Superpower resume goes on"):format(
     run.superpower,
@@ -37,7 +45,7 @@ local function refused(err)
   local unreadable = err.code == "unreadable-squad" or err.code == "unreadable-run"
   if unreadable and not said[err.message] then
     said[err.message] = true
-    require("superpower.notify").news(require("superpower.ui.text").line(err.message), "warn", true)
+    notify.news(text.line(err.message), "warn", true)
   end
 end
 
@@ -45,13 +53,12 @@ function M.look()
   if vim.v.exiting ~= vim.NIL or unwelcome() then
     return
   end
-  local session = require("superpower.session")
   local root = session.project()
   if not root then
     return
   end
-  local known = require("superpower.runs").get(root)
-  local run, err = require("superpower.runs.current").status(root)
+  local known = runs.get(root)
+  local run, err = current.status(root)
   if err then
     return refused(err)
   elseif not run or (known and known.run_id == run.run_id) then
@@ -61,7 +68,7 @@ function M.look()
   local key = ("%s/%s/%s"):format(run.run_id, run.current_stage, run.gate and run.gate.id or run.reason or "")
   if words and not said[key] and not run.ours then
     said[key] = true
-    require("superpower.notify").news(words, "info", true)
+    notify.news(words, "info", true)
   end
 end
 

@@ -1,6 +1,9 @@
 --- Buffers whose `:w` sends what the user has written. They are "modified" like any other, so that leaving the editor asks
 --- first; but only a write that the user asked for, from the buffer itself, sends anything: not a plugin that saves by
 --- itself, and not a `:wall` from elsewhere.
+local theirs = require("superpower.theirs")
+local float = require("superpower.ui.float")
+
 local M = {}
 
 local namespace = vim.api.nvim_create_namespace("superpower-written")
@@ -61,16 +64,16 @@ end
 ---@param opts superpower.WrittenOpts
 ---@return integer
 function M.buffer(opts)
-  local buf = require("superpower.theirs").buffer(opts.listed, false)
+  local buf = theirs.buffer(opts.listed, false)
   vim.bo[buf].buftype = "acwrite"
   vim.bo[buf].bufhidden = "hide"
   vim.bo[buf].swapfile = false
   vim.bo[buf].modeline = false
   local own = ("superpower://%s/%d"):format(opts.name, buf)
-  require("superpower.theirs").name(buf, own)
+  theirs.name(buf, own)
   vim.api.nvim_buf_set_lines(buf, 0, -1, false, opts.lines)
   vim.bo[buf].modified = opts.modified
-  require("superpower.ui.float").filetype(buf, "markdown")
+  float.filetype(buf, "markdown")
   guard(buf)
   local function on(event, callback)
     vim.api.nvim_create_autocmd(event, { buffer = buf, callback = callback })
@@ -85,7 +88,7 @@ function M.buffer(opts)
   on("BufReadCmd", function() -- `:e!`
     vim.api.nvim_buf_set_lines(buf, 0, -1, false, opts.lines)
     vim.bo[buf].modified = opts.modified
-    require("superpower.ui.float").filetype(buf, "markdown")
+    float.filetype(buf, "markdown")
   end)
   on("BufWipeout", function()
     free(buf)
@@ -104,7 +107,7 @@ end
 ---@param buf integer
 function M.wipe(buf)
   if vim.api.nvim_buf_is_valid(buf) then
-    vim.iter(vim.fn.win_findbuf(buf)):each(require("superpower.ui.float").leave)
+    vim.iter(vim.fn.win_findbuf(buf)):each(float.leave)
     pcall(vim.api.nvim_buf_delete, buf, { force = true })
   end
 end

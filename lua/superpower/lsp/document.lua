@@ -2,8 +2,10 @@
 ---
 --- Neovim's own tracking of changes is not used: the server lives in the same process, so it reads the buffer when it
 --- needs the text, once a turn of the main loop however many lines were changed in it.
-
+local engine = require("superpower.engine")
+local parts = require("superpower.lsp.parts")
 local text = require("superpower.lsp.text")
+local notify = require("superpower.notify")
 
 ---@class superpower.lsp.Document
 ---@field buf integer
@@ -74,7 +76,7 @@ local said = {} ---@type table<string, true>
 local function say(err)
   if not said[err.message] then
     said[err.message] = true
-    require("superpower.notify").fault(err)
+    notify.fault(err)
   end
 end
 
@@ -101,7 +103,7 @@ function Document:check(anew)
     self.tick = nil
   end
   self.pending = nil
-  local fields, parts = self:fields(), require("superpower.lsp.parts")
+  local fields = self:fields()
   if not fields.text and self:is_long() then
     self.pending = tick
     return parts.send(self.buf, fields, function(answer, err)
@@ -189,7 +191,7 @@ function Document:close()
     end
   end
   self:resume(false)
-  require("superpower.engine").call("document-closed", { path = self.path })
+  engine.call("document-closed", { path = self.path })
 end
 
 return Document

@@ -1,6 +1,6 @@
 --- Sends a long text to the engine in parts, one a turn of the main loop, so that no key waits for it.
-
 local text = require("superpower.lsp.text")
+local session = require("superpower.session")
 
 local M = {}
 
@@ -15,7 +15,7 @@ local newest = {} ---@type table<integer, table> by buffer, what is being sent
 ---@param fields table
 ---@return any answer, superpower.Fault? err
 function M.call(op, fields)
-  local call = require("superpower.session").call
+  local call = session.call
   local answer, err = call(op, fields)
   if err and err.code == "bad-request" then
     fields.text, fields.encoding = text.readable(fields.text), fields.encoding or "bytes that are no characters"

@@ -1,5 +1,6 @@
 --- Sees that files of a project change which an open declaration names or asks about: agents, skills, stories, the branch.
 --- A few directories are watched, no timer runs; what changed is read by the engine, in a thread.
+local engine = require("superpower.engine")
 
 local M = {}
 
@@ -79,7 +80,7 @@ local function changed(root)
     due[root] = nil
     if watched[root] and vim.v.exiting == vim.NIL then
       M.watch(root) -- a directory may have come, or gone
-      require("superpower.engine").call("project-renew", { root = root })
+      engine.call("project-renew", { root = root })
     end
   end, CALM)
 end

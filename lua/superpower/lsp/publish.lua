@@ -1,4 +1,5 @@
 --- What the checker says of a document, on its way to the screen.
+local text = require("superpower.lsp.text")
 
 --- The hints of a text that is longer than this wait for a pause in typing, in milliseconds.
 local LONG, CALM = 16 * 1024, 150
@@ -59,7 +60,7 @@ return function(dispatchers, document, diagnostics)
       diagnostics = diagnostics,
     })
   end
-  if require("superpower.lsp.text").size(document.buf) <= LONG then
+  if text.size(document.buf) <= LONG then
     return refresh(dispatchers, document)
   end
   document.calm = document.calm or assert(vim.uv.new_timer())

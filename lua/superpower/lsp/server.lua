@@ -1,6 +1,8 @@
 --- A language server that lives in the editor: Neovim speaks with it as with any other, and the engine answers.
-
+local engine = require("superpower.engine")
 local Document = require("superpower.lsp.document")
+local other_server = require("superpower.lsp.peer")
+local publish = require("superpower.lsp.publish")
 
 local M = {}
 
@@ -33,7 +35,7 @@ end
 --- Whether another server says of keys and words what we would say.
 ---@param document superpower.lsp.Document
 local function without_keys(document)
-  return require("superpower.lsp.peer").offers_keys(document.buf) or nil
+  return other_server.offers_keys(document.buf) or nil
 end
 
 ---@type table<string, fun(params: table, server: superpower.lsp.Server, document: superpower.lsp.Document): table>
@@ -158,7 +160,7 @@ ask = function(server, method, params, reply, rounds)
     end
     local fields = questions[method](params, server, document)
     fields.path, fields.tick = document.path, document.tick
-    local result, err = require("superpower.engine").call("assist", fields)
+    local result, err = engine.call("assist", fields)
     if err and err.code == "outdated" then
       return outdated(server, method, params, reply, rounds)
     elseif err then
@@ -181,7 +183,7 @@ ask = function(server, method, params, reply, rounds)
     document:ready(answer)
   end
   if method == "textDocument/completion" or method == "textDocument/hover" then
-    require("superpower.lsp.peer").settle(document.buf, ready)
+    other_server.settle(document.buf, ready)
   else
     ready()
   end
@@ -196,7 +198,7 @@ local notifications = {
       server.documents[uri]:close()
     end
     local document = Document.new(buf, server.root, function(document, diagnostics)
-      require("superpower.lsp.publish")(server.dispatchers, document, diagnostics)
+      publish(server.dispatchers, document, diagnostics)
     end)
     document.uri = uri
     server.documents[uri] = document

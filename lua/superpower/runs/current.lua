@@ -1,4 +1,9 @@
 --- The run that a verb acts on: the one that it names, else the one that this editor drives or shows, else the project's.
+local notify = require("superpower.notify")
+local runs = require("superpower.runs")
+local session = require("superpower.session")
+local watch = require("superpower.watch")
+
 local M = {}
 
 --- The root that a verb acts on: of the run that it names, where that is known here; else of the run that this editor
@@ -6,7 +11,6 @@ local M = {}
 ---@param run_id? string
 ---@return string? root, superpower.Fault? err
 function M.root(run_id)
-  local runs = require("superpower.runs")
   local known = run_id and runs.root_of(run_id)
   if known then
     return known
@@ -15,7 +19,7 @@ function M.root(run_id)
   if shown and (shown.state == "running" or shown.state == "paused") then
     return shown.root
   end
-  local root, err = require("superpower.session").project()
+  local root, err = session.project()
   if not root and shown then
     return shown.root
   end
@@ -28,15 +32,15 @@ end
 ---@param run_id? string
 ---@return superpower.Snapshot? run, superpower.Fault? err
 function M.status(root, run_id)
-  local run, err = require("superpower.session").call("status", { root = root, run_id = run_id })
+  local run, err = session.call("status", { root = root, run_id = run_id })
   if err or run == nil or run == vim.NIL then
     return nil, err
   elseif run_id then
     return run
   end
-  require("superpower.runs").put(run)
-  if not require("superpower.notify").headless() then
-    require("superpower.watch").start(root)
+  runs.put(run)
+  if not notify.headless() then
+    watch.start(root)
   end
   return run
 end

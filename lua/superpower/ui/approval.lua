@@ -1,5 +1,7 @@
 --- What the approval window shows: who finished what, the report as Markdown, and the files under review. Pure.
+local markdown = require("superpower.ui.markdown")
 local text = require("superpower.ui.text")
+local trust_sheet = require("superpower.ui.trust")
 
 local M = {}
 
@@ -47,7 +49,7 @@ local function trusted_first(page, review, width)
     table.insert(page.lines, { { part, "SuperpowerNote" } })
   end
   for _, change in ipairs(changes) do
-    table.insert(page.lines, require("superpower.ui.trust").change(change, width))
+    table.insert(page.lines, trust_sheet.change(change, width))
     if not vim.startswith(change.path, "~") then
       local status = change.change == "added" and "+" or (change.change == "removed" and "-" or "~")
       page.files[#page.lines] = { path = change.path, status = status }
@@ -89,7 +91,7 @@ function M.page(review, run, width)
   end
   add({ { "" } })
   if review.message and review.message ~= "" then
-    local report = require("superpower.ui.markdown").render(review.message, width)
+    local report = markdown.render(review.message, width)
     page.report, page.fences = #page.lines, report.fences
     vim.list_extend(page.lines, report.lines)
     add({ { "" } })

@@ -1,4 +1,5 @@
 --- A small Markdown buffer for a comment: `:w` sends, `:q` goes back and keeps the draft, in the hidden buffer.
+local notify = require("superpower.notify")
 local float = require("superpower.ui.float")
 local frame = require("superpower.ui.frame")
 local written = require("superpower.written")
@@ -89,7 +90,7 @@ function M.open(opts)
         answered = true
         if err then
           vim.bo[buf].modified = comment_of(buf) ~= ""
-          require("superpower.notify").warn(err)
+          notify.warn(err)
           return
         end
         sent = true

@@ -1,5 +1,24 @@
 --- The dashboard: what is under way and what waits, the superpowers with their health, and a key for each next step.
 --- It follows the run while it is open.
+local question = require("superpower.answer")
+local check = require("superpower.check")
+local config = require("superpower.config")
+local left_out = require("superpower.left")
+local manual = require("superpower.manual")
+local notify = require("superpower.notify")
+local permission = require("superpower.permission")
+local known = require("superpower.runs")
+local session = require("superpower.session")
+local history = require("superpower.ui.history")
+local overview = require("superpower.ui.overview")
+local Page = require("superpower.ui.page")
+local plan = require("superpower.ui.plan")
+local progress = require("superpower.ui.progress")
+local text = require("superpower.ui.text")
+local open_file = require("superpower.ui.visit")
+local verbs = require("superpower.verbs")
+local waits = require("superpower.waits")
+
 local M = {}
 
 ---@alias superpower.Ask fun(op: string, fields: table<string, any>, answered: fun(value: any, err: superpower.Fault?))
@@ -10,12 +29,12 @@ local M = {}
 ---@param ask superpower.Ask
 ---@param done fun()
 local function complete(root, runs, ask, done)
-  local open = vim.list_slice(vim.tbl_filter(require("superpower.ui.overview").unfinished, runs), 1, 10)
+  local open = vim.list_slice(vim.tbl_filter(overview.unfinished, runs), 1, 10)
   local left = #open
   for _, run in ipairs(open) do
-    ask("status", { root = root, run_id = run.run_id }, function(known)
-      if type(known) == "table" and known.run_id == run.run_id then
-        run.gate, run.detail = known.gate, known.detail
+    ask("status", { root = root, run_id = run.run_id }, function(now)
+      if type(now) == "table" and now.run_id == run.run_id then
+        run.gate, run.detail = now.gate, now.detail
       end
       left = left - 1
       if left == 0 then
@@ -42,17 +61,17 @@ local function collect(root, ask, done)
       end
       runs = runs or {}
       complete(root, runs, ask, function()
-        require("superpower.left").unless_found(root, list, ask, function(left)
+        left_out.unless_found(root, list, ask, function(left)
           done({
             list = list,
             left = left,
             runs = runs,
             asks = vim.tbl_filter(function(request)
               return request.root == root
-            end, require("superpower.permission").queue()),
-            manual = require("superpower.manual").waiting(root),
+            end, permission.queue()),
+            manual = manual.waiting(root),
             now = os.time() * 1000,
-            icons = require("superpower.config").get().icons,
+            icons = config.get().icons,
           })
         end)
       end)
@@ -65,17 +84,17 @@ end
 ---@param fields table<string, any>
 ---@param answered fun(value: any, err: superpower.Fault?)
 local function at_once(op, fields, answered)
-  answered(require("superpower.session").call(op, fields))
+  answered(session.call(op, fields))
 end
 
 --- What stages are carried out by.
 ---@return string
 local function harness()
-  local wanted = require("superpower.config").get().harness
+  local wanted = config.get().harness
   if wanted ~= "auto" then
     return wanted
   end
-  local health = require("superpower.session").call("health", {}) or {}
+  local health = session.call("health", {}) or {}
   return (health.auto == nil or health.auto == "manual") and "no agent found: by hand" or health.auto .. " ✓"
 end
 
@@ -83,15 +102,11 @@ end
 ---@param run table
 local function cancel(root, run)
   vim.ui.select({ "Cancel the run", "Keep it" }, {
-    prompt = ("%s, stage %d/%d"):format(
-      require("superpower.ui.text").line(run.superpower),
-      run.current_stage,
-      run.total
-    ),
+    prompt = ("%s, stage %d/%d"):format(text.line(run.superpower), run.current_stage, run.total),
     kind = "superpower",
   }, function(_, index)
     if index == 1 then
-      require("superpower.verbs").cancel({ root = root, run_id = run.run_id })
+      verbs.cancel({ root = root, run_id = run.run_id })
     end
   end)
 end
@@ -107,7 +122,7 @@ local function run_of(state, row)
       if asking then
         return run.run_id == asking.run_id
       end
-      return run.superpower == row.entry.name and require("superpower.ui.overview").unfinished(run)
+      return run.superpower == row.entry.name and overview.unfinished(run)
     end)
 end
 
@@ -125,7 +140,6 @@ end
 
 ---@param root string
 function M.open(root)
-  local notify, overview = require("superpower.notify"), require("superpower.ui.overview")
   local state, err ---@type superpower.OverviewState?, superpower.Fault?
   collect(root, at_once, function(found, fault)
     state, err = found, fault
@@ -158,19 +172,18 @@ function M.open(root)
       notify.info("put the cursor on a superpower")
     end)
   end
-  local verbs = require("superpower.verbs")
   local function edit(_, path)
-    require("superpower.ui.visit").file(path)
+    open_file.file(path)
   end
   local function go(row)
     if row.ask then
-      require("superpower.permission").open({ id = row.ask.id })
+      permission.open({ id = row.ask.id })
     elseif row.manual then
-      require("superpower.manual").open(root, row.manual.run_id)
+      manual.open(root, row.manual.run_id)
     elseif row.run and row.run.state == "running" then
-      require("superpower.ui.progress").open(root)
+      progress.open(root)
     elseif row.run then
-      require("superpower.answer").go_on(root, row.run)
+      question.go_on(root, row.run)
     else
       edit(nil, row.entry.path)
     end
@@ -178,7 +191,7 @@ function M.open(root)
   local function start(name)
     verbs.run(name, { root = root })
   end
-  page = require("superpower.ui.page").open({
+  page = Page.open({
     title = "Superpowers · " .. vim.fs.basename(root),
     right = harness(),
     filetype = "superpower-dashboard",
@@ -201,7 +214,7 @@ function M.open(root)
         label = "plan",
         desc = "what would run, skip and ask",
         fn = named(function(name)
-          require("superpower.ui.plan").show(root, name, {})
+          plan.show(root, name, {})
         end),
       },
       { lhs = "e", label = "edit", desc = "open the declaration", fn = named(edit) },
@@ -211,8 +224,8 @@ function M.open(root)
         desc = "open what waits",
         fn = function()
           page:close()
-          require("superpower.runs").show(root)
-          require("superpower.waits").open()
+          known.show(root)
+          waits.open()
         end,
       },
       {
@@ -220,7 +233,7 @@ function M.open(root)
         label = "check",
         desc = "check it, into the quickfix list",
         fn = named(function(name)
-          require("superpower.check").run(root, name)
+          check.run(root, name)
         end),
       },
       {
@@ -243,8 +256,8 @@ function M.open(root)
         desc = "every run, newest first",
         fn = function()
           page:close()
-          require("superpower.runs").show(root)
-          require("superpower.ui.history").show(root)
+          known.show(root)
+          history.show(root)
         end,
       },
     },
@@ -277,7 +290,7 @@ end
 ---@param page superpower.Page
 ---@param renew fun(state: superpower.OverviewState)
 function M.follow(root, page, renew)
-  local runs = require("superpower.runs")
+  local runs = known
   local function key()
     local run = runs.get(root)
     return run and ("%s %s %s %d"):format(run.run_id, run.state, run.reason or "", run.current_stage) or ""
@@ -290,7 +303,7 @@ function M.follow(root, page, renew)
       local now = key()
       seen = now
       -- Asked, not called: while a run is under way the editor waits for none of it. What was asked for later may come first.
-      collect(root, require("superpower.session").ask, function(state)
+      collect(root, session.ask, function(state)
         if state and now == seen and page:is_open() then
           renew(state)
         end

@@ -2,9 +2,11 @@
 --- quiet moment in which it was shown and the editor waited for a key, and never from a macro; those that decide only if
 --- no other key came in the moment before. A key that comes too early starts the moment anew. Closing it by whatever
 --- means decides nothing.
+local config = require("superpower.config")
+local idle = require("superpower.idle")
 local float = require("superpower.ui.float")
 local frame = require("superpower.ui.frame")
-local idle = require("superpower.idle")
+local keymaps = require("superpower.ui.keys")
 
 ---@class superpower.Decision
 ---@field float superpower.Float
@@ -38,7 +40,7 @@ M.__index = M
 
 ---@return integer
 local function delay()
-  return require("superpower.config").get().gate.delay
+  return config.get().gate.delay
 end
 
 local live = {} ---@type table<superpower.Decision, true>
@@ -112,7 +114,7 @@ function M:bind(keys)
       end,
     })
   end
-  require("superpower.ui.keys").set(self.float.buf, self.opts.help, wrapped)
+  keymaps.set(self.float.buf, self.opts.help, wrapped)
 end
 
 --- Whether a key counts now. One that does not makes the window wait for quiet again.

@@ -1,6 +1,11 @@
 --- A file under review in a tab: as it was at the last approval at the left, as it is now at the right, to be read and to
 --- be edited. The edit is what goes on.
+local attention = require("superpower.attention")
+local notify = require("superpower.notify")
+local regular = require("superpower.regular")
+local session = require("superpower.session")
 local theirs = require("superpower.theirs")
+local text = require("superpower.ui.text")
 
 local M = {}
 
@@ -9,7 +14,7 @@ local M = {}
 ---@return boolean
 local function given(root, file)
   if not root or not file then
-    require("superpower.notify").info("no file has changed since the last approval")
+    notify.info("no file has changed since the last approval")
     return false
   end
   return true
@@ -37,13 +42,13 @@ end
 ---@param file superpower.ReviewFile
 ---@return string
 local function absent(path, file)
-  local problem = require("superpower.regular").problem(path)
+  local problem = regular.problem(path)
   if problem then
     return problem
   end
   local target = vim.uv.fs_readlink(path)
   if target then
-    return ("a link to %s, which is not there"):format(require("superpower.ui.text").line(target))
+    return ("a link to %s, which is not there"):format(text.line(target))
   elseif file.path:find("\239\191\189", 1, true) then
     return "its name is not UTF-8, so it cannot be opened here"
   end
@@ -55,7 +60,6 @@ end
 ---@param what string
 ---@param how string
 function M.label(win, what, how)
-  local text = require("superpower.ui.text")
   local room = vim.api.nvim_win_get_width(win) - text.width(how) - 4
   local words = room > 12 and how or ""
   what = text.path(text.line(what), words ~= "" and room or vim.api.nvim_win_get_width(win) - 2)
@@ -85,7 +89,7 @@ local function show(from, of, file, value)
   if #before > 1 and before[#before] == "" then
     table.remove(before)
   end
-  if vim.uv.fs_stat(path) and not require("superpower.regular").problem(path) then
+  if vim.uv.fs_stat(path) and not regular.problem(path) then
     if not theirs.file("tabedit", path) then
       return
     end
@@ -117,7 +121,7 @@ local function show(from, of, file, value)
       end
       open[tab] = nil
       vim.schedule(function()
-        if vim.api.nvim_win_is_valid(from) and not require("superpower.attention").busy() then
+        if vim.api.nvim_win_is_valid(from) and not attention.busy() then
           theirs.enter(from)
         end
       end)
@@ -176,9 +180,9 @@ function M.open(root, run_id, gate, file)
   ---@cast root string
   ---@cast file superpower.ReviewFile
   local from = vim.api.nvim_get_current_win()
-  require("superpower.session").ask("diff", { root = root, run_id = run_id, path = file.path }, function(value, err)
+  session.ask("diff", { root = root, run_id = run_id, path = file.path }, function(value, err)
     if err then
-      require("superpower.notify").fault(err)
+      notify.fault(err)
     elseif vim.api.nvim_get_current_win() == from then -- else the user has gone on to something else
       show(from, { root = root, run_id = run_id, gate = gate }, file, value)
     end
@@ -196,7 +200,7 @@ function M.edit(root, file)
       theirs.file("tabedit", path)
     else
       local words = absent(path, file)
-      require("superpower.notify").info(("%s: %s"):format(require("superpower.ui.text").line(file.path), words))
+      notify.info(("%s: %s"):format(text.line(file.path), words))
     end
   end
 end

@@ -1,4 +1,6 @@
 --- What became of a gate, in words.
+local session = require("superpower.session")
+
 local M = {}
 
 local words = { approve = "approved", changes = "changes requested", reject = "rejected" }
@@ -22,7 +24,7 @@ function M.became(gate, run)
   if not run then
     return "This gate no longer waits: its run is gone"
   end
-  local why = require("superpower.session").call("why", { root = run.root, run_id = run.run_id, stage = gate.stage })
+  local why = session.call("why", { root = run.root, run_id = run.run_id, stage = gate.stage })
   for _, line in ipairs(why and why.lines or {}) do
     local decision = line:match(("^%%s*visit %d: (.+)$"):format(gate.visit))
     if decision then

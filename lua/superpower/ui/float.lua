@@ -1,5 +1,9 @@
 --- Floats with a border, a title and a foot, and buffers painted from lines of chunks. What a window shows is computed
 --- elsewhere.
+local settings = require("superpower.config")
+local highlights = require("superpower.highlights")
+local theirs = require("superpower.theirs")
+
 local M = {}
 
 local namespace = vim.api.nvim_create_namespace("superpower")
@@ -24,7 +28,7 @@ local namespace = vim.api.nvim_create_namespace("superpower")
 --- The border to use and the character that its top line is made of.
 ---@return string|string[] border, string fill
 function M.border()
-  local border = require("superpower.config").get().border
+  local border = settings.get().border
   if border == "" then
     border = vim.fn.exists("+winborder") == 1 and vim.o.winborder or ""
   end
@@ -98,7 +102,7 @@ local painted = {} ---@type table<integer, superpower.Line[]>
 ---@param buf integer
 ---@param filetype string
 function M.filetype(buf, filetype)
-  pcall(require("superpower.theirs").act, function()
+  pcall(theirs.act, function()
     vim.api.nvim_set_option_value("filetype", filetype, { buf = buf })
   end)
 end
@@ -108,7 +112,7 @@ end
 ---@param name? string
 ---@return integer
 function M.buffer(filetype, name)
-  local buf = require("superpower.theirs").buffer(false, true)
+  local buf = theirs.buffer(false, true)
   vim.bo[buf].bufhidden = "wipe"
   vim.bo[buf].swapfile = false
   vim.bo[buf].undolevels = -1
@@ -117,7 +121,7 @@ function M.buffer(filetype, name)
   if vim.fn.bufexists(name) == 1 then
     name = ("%s/%d"):format(name, buf)
   end
-  pcall(require("superpower.theirs").name, buf, name)
+  pcall(theirs.name, buf, name)
   M.filetype(buf, filetype)
   vim.api.nvim_create_autocmd("BufReadCmd", { -- `:e!`
     buffer = buf,
@@ -139,9 +143,9 @@ end
 ---@param buf? integer
 ---@return superpower.Float
 function M.open(opts, buf)
-  require("superpower.highlights").setup()
+  highlights.setup()
   buf = buf or M.buffer(opts.filetype, opts.name)
-  local win = require("superpower.theirs").open(buf, opts.enter or false, geometry(opts))
+  local win = theirs.open(buf, opts.enter or false, geometry(opts))
   M.dress(win, opts.wrap)
   return { win = win, buf = buf }
 end
@@ -232,7 +236,7 @@ end
 function M.close(float)
   if float and vim.api.nvim_win_is_valid(float.win) then
     M.leave(float.win)
-    pcall(require("superpower.theirs").close, float.win)
+    pcall(theirs.close, float.win)
   end
 end
 

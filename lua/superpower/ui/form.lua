@@ -1,7 +1,10 @@
 --- All inputs of a superpower in one window, a line each. Enums and bools change by a key, text is edited by
 --- `vim.ui.input`, long text in a buffer; faults are shown on their line.
+local theirs = require("superpower.theirs")
+local comment = require("superpower.ui.comment")
 local float = require("superpower.ui.float")
 local frame = require("superpower.ui.frame")
+local keys = require("superpower.ui.keys")
 local text = require("superpower.ui.text")
 
 local M = {}
@@ -146,7 +149,7 @@ function M.open(name, inputs, given, done)
     finished = true
     float.close(window)
     if vim.api.nvim_win_is_valid(before) then
-      require("superpower.theirs").enter(before)
+      theirs.enter(before)
     end
     done(values)
   end
@@ -170,7 +173,7 @@ function M.open(name, inputs, given, done)
     set(input, choices[(at + step - 1) % #choices + 1])
   end
   local function long(input)
-    require("superpower.ui.comment").open({
+    comment.open({
       title = input.name,
       key = ("input/%s/%s"):format(name, input.name),
       text = (value_of(form, input)),
@@ -222,7 +225,7 @@ function M.open(name, inputs, given, done)
     finish(form.values)
   end
 
-  require("superpower.ui.keys").set(window.buf, "Inputs", {
+  keys.set(window.buf, "Inputs", {
     { lhs = "<CR>", desc = "edit (a choice: the next one)", fn = edit },
     { lhs = "i", desc = "edit (a choice: the next one)", fn = edit },
     {

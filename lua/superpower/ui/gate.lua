@@ -1,6 +1,13 @@
 --- The approval window: what is asked, what was reported, what has changed, and the keys that answer. It is bound to one
 --- gate of one run, for as long as it lives.
+local theirs = require("superpower.theirs")
+local page = require("superpower.ui.approval")
+local comment_form = require("superpower.ui.comment")
+local Decision = require("superpower.ui.decision")
+local diff = require("superpower.ui.diff")
 local float = require("superpower.ui.float")
+local markdown = require("superpower.ui.markdown")
+local Page = require("superpower.ui.page")
 local text = require("superpower.ui.text")
 
 ---@class superpower.GateWindow
@@ -47,7 +54,7 @@ function M:comment(decision)
   for _, file in ipairs(self.review.files or {}) do
     table.insert(hints, ("  %s %s"):format(file.status, text.line(file.path)))
   end
-  require("superpower.ui.comment").open({
+  comment_form.open({
     title = changes and "Request changes" or "Reject",
     key = self:key(),
     hints = hints,
@@ -62,7 +69,7 @@ function M:comment(decision)
     end,
     back = function()
       if self.window:is_open() then
-        require("superpower.theirs").enter(self.window.float.win)
+        theirs.enter(self.window.float.win)
       end
     end,
   })
@@ -97,10 +104,10 @@ function M:keys()
       self.window:ask("reject: the run ends here", self:reject_keys())
     end),
     key("d", "diff", "diff of the file under the cursor, or the next one", function()
-      require("superpower.ui.diff").open(self.run.root, self.run.run_id, self.run.gate.id, self:file_here())
+      diff.open(self.run.root, self.run.run_id, self.run.gate.id, self:file_here())
     end),
     key("o", "open", "open the file under the cursor, or the next one", function()
-      require("superpower.ui.diff").edit(self.run.root, self:file_here())
+      diff.edit(self.run.root, self:file_here())
     end),
     self:later(),
   }
@@ -144,19 +151,19 @@ end
 function M.open(run, review, decide, closed, enter)
   local width = float.wide(76)
   local self = setmetatable({ run = run, review = review, deciding = false }, M) --[[@as superpower.GateWindow]]
-  self.page = require("superpower.ui.approval").page(review, run, width - 2)
+  self.page = page.page(review, run, width - 2)
   self.decide = function(decision, comment, done)
     decide(self, decision, comment, done)
   end
   local at = ("gate · stage %d/%d"):format(run.gate.stage, run.total)
   local title = text.cut(text.line(review.label or run.gate.label), width - text.width(at) - 6)
-  self.window = require("superpower.ui.decision").open({
+  self.window = Decision.open({
     filetype = "superpower-gate",
     title = { { " " .. title .. " ", "SuperpowerTitle" } },
     right = { { " " .. at .. " ", "SuperpowerGate" } },
     help = "Approval",
     width = 76,
-    height = require("superpower.ui.page").rows(self.page.lines, width - 1) + 1,
+    height = Page.rows(self.page.lines, width - 1) + 1,
     enter = enter,
     keys = self:keys(),
     closed = function()
@@ -165,7 +172,7 @@ function M.open(run, review, decide, closed, enter)
   })
   self.window:paint(self.page.lines)
   if self.page.fences then
-    require("superpower.ui.markdown").colour(self.window.float.buf, self.page.fences, self.page.report)
+    markdown.colour(self.window.float.buf, self.page.fences, self.page.report)
   end
   if self.page.first_file and self.page.first_file <= vim.api.nvim_win_get_height(self.window.float.win) then
     vim.api.nvim_win_set_cursor(self.window.float.win, { self.page.first_file, 0 })

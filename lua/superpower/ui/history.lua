@@ -1,5 +1,11 @@
 --- The runs of a project, newest first.
+local question = require("superpower.answer")
+local notify = require("superpower.notify")
+local session = require("superpower.session")
+local Page = require("superpower.ui.page")
+local run_details = require("superpower.ui.past")
 local text = require("superpower.ui.text")
+local words = require("superpower.ui.words")
 
 local M = {}
 
@@ -17,7 +23,7 @@ local groups = {
 ---@param width integer
 ---@return superpower.Line
 local function line_of(run, now, names, width)
-  local state = run.state == "paused" and require("superpower.ui.words").paused(run.reason) or run.state
+  local state = run.state == "paused" and words.paused(run.reason) or run.state
   local age = run.updated_at and text.age(now - run.updated_at) or ""
   local about = text.line(run.about or "")
   local id = run.run_id:sub(1, 13) .. "  "
@@ -37,11 +43,11 @@ end
 --- Asks for the runs of a project, and shows them.
 ---@param root string
 function M.show(root)
-  local list, err = require("superpower.session").call("runs", { root = root })
+  local list, err = session.call("runs", { root = root })
   if err then
-    require("superpower.notify").fault(err)
+    notify.fault(err)
   elseif #list == 0 then
-    require("superpower.notify").info("no run has been started here")
+    notify.info("no run has been started here")
   else
     M.open(root, list)
   end
@@ -66,7 +72,7 @@ function M.open(root, list)
     page:close()
     return run
   end
-  page = require("superpower.ui.page").open({
+  page = Page.open({
     title = "Runs · " .. vim.fs.basename(root),
     filetype = "superpower-runs",
     lines = lines,
@@ -78,9 +84,9 @@ function M.open(root, list)
         fn = function()
           local run = chosen()
           if run and (run.state == "paused" or run.state == "running") then
-            require("superpower.answer").go_on(root, run)
+            question.go_on(root, run)
           elseif run then
-            require("superpower.ui.past").open(root, run.run_id)
+            run_details.open(root, run.run_id)
           end
         end,
       },
@@ -91,7 +97,7 @@ function M.open(root, list)
         fn = function()
           local run = chosen()
           if run then
-            require("superpower.ui.past").open(root, run.run_id)
+            run_details.open(root, run.run_id)
           end
         end,
       },

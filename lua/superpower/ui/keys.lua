@@ -1,4 +1,7 @@
 --- Keys of our windows: set in one buffer, described, and shown by `g?`.
+local float = require("superpower.ui.float")
+local frame = require("superpower.ui.frame")
+
 local M = {}
 
 ---@class superpower.Key
@@ -51,8 +54,6 @@ end
 ---@param title string
 ---@param keys superpower.Key[]
 function M.help(title, keys)
-  local float = require("superpower.ui.float")
-  local frame = require("superpower.ui.frame")
   local lines, width = {}, 30
   for _, key in ipairs(vim.list_extend(vim.list_extend({}, keys), { { lhs = "g?", desc = "show these keys" } })) do
     local line = (" %-8s %s "):format(key.lhs, key.desc)

@@ -1,4 +1,11 @@
 --- The run's log in a buffer that grows with it.
+local kept_files = require("superpower.kept")
+local notify = require("superpower.notify")
+local runs = require("superpower.runs")
+local session = require("superpower.session")
+local output = require("superpower.ui.output")
+local text = require("superpower.ui.text")
+
 local M = {}
 
 local buf ---@type integer?
@@ -8,7 +15,6 @@ local shown = 0
 ---@param at string
 ---@return string[]
 local function lines_of(at)
-  local runs = require("superpower.runs")
   local lines = runs.log(at)
   if #lines > 0 then
     return lines
@@ -17,17 +23,17 @@ local function lines_of(at)
   if not vim.uv.fs_lstat(path) then
     return {}
   end
-  local kept, problem = require("superpower.kept").lines(at, path, 1024 * 1024)
+  local kept, problem = kept_files.lines(at, path, 1024 * 1024)
   return kept and vim.list_slice(kept, math.max(1, #kept - 1999)) or { problem }
 end
 
 local function refresh()
   if not buf or not vim.api.nvim_buf_is_valid(buf) or not root then
-    require("superpower.runs").listen("log", nil)
+    runs.listen("log", nil)
     buf = nil
     return
   end
-  local lines = vim.tbl_map(require("superpower.ui.text").visible, lines_of(root))
+  local lines = vim.tbl_map(text.visible, lines_of(root))
   local grown = #lines > shown and shown > 0
   local follow = {}
   for _, win in ipairs(vim.fn.win_findbuf(buf)) do
@@ -41,7 +47,7 @@ local function refresh()
     vim.bo[buf].modifiable = false
     vim.bo[buf].modified = false
   else
-    require("superpower.ui.output").fill(buf, lines)
+    output.fill(buf, lines)
   end
   shown = #lines
   for _, win in ipairs(follow) do
@@ -53,12 +59,12 @@ end
 ---@param at string root
 ---@param run_id string
 local function of_run(at, run_id)
-  require("superpower.session").ask("log", { root = at, run_id = run_id }, function(value, err)
+  session.ask("log", { root = at, run_id = run_id }, function(value, err)
     if err then
-      return require("superpower.notify").fault(err)
+      return notify.fault(err)
     end
-    local lines = vim.tbl_map(require("superpower.ui.text").visible, value.lines)
-    require("superpower.ui.output").show("Log", "superpower://log/" .. value.run_id, "superpower-log", lines)
+    local lines = vim.tbl_map(text.visible, value.lines)
+    output.show("Log", "superpower://log/" .. value.run_id, "superpower-log", lines)
   end)
 end
 
@@ -69,10 +75,10 @@ function M.open(at, run_id)
     return of_run(at, run_id)
   end
   root, shown = at, 0
-  buf = require("superpower.ui.output").show("Log", "superpower://log", "superpower-log", {})
+  buf = output.show("Log", "superpower://log", "superpower-log", {})
   refresh()
   vim.api.nvim_win_set_cursor(0, { vim.api.nvim_buf_line_count(buf), 0 })
-  require("superpower.runs").listen("log", function(what, of)
+  runs.listen("log", function(what, of)
     if what == "log" and of == root then
       refresh()
     end

@@ -1,6 +1,8 @@
 --- Whether a message stands in the last line. With `cmdheight=0` it stands where the status line is, and Neovim draws that
 --- over it as soon as anything of ours is drawn: then nothing is, until the message is gone. Nothing says that a message
 --- stands; it shows in the colour of the line's first cell, which is not what it was when we drew last.
+local notify = require("superpower.notify")
+
 local M = {}
 
 --- How long a line in another colour counts as a message, in milliseconds: one that `:messages` has, and another one, which
@@ -19,7 +21,7 @@ end
 
 ---@return boolean
 local function possible()
-  if vim.o.cmdheight > 0 or require("superpower.notify").in_windows() then
+  if vim.o.cmdheight > 0 or notify.in_windows() then
     return false
   end
   for _, ui in ipairs(vim.api.nvim_list_uis()) do

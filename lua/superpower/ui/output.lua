@@ -1,6 +1,14 @@
 --- A stage's output or prompt in a scratch buffer: never the file itself, so that nothing in an agent's text is taken for
 --- a modeline, and control characters are visible. Output that still grows is followed.
+local kept = require("superpower.kept")
+local notify = require("superpower.notify")
+local runs = require("superpower.runs")
+local session = require("superpower.session")
+local theirs = require("superpower.theirs")
+local float = require("superpower.ui.float")
+local keymaps = require("superpower.ui.keys")
 local text = require("superpower.ui.text")
+local transcripts = require("superpower.ui.transcript")
 
 local M = {}
 
@@ -19,7 +27,7 @@ local shown = {} ---@type table<integer, superpower.Shown> by buffer
 ---@param path string
 ---@return string[]? lines, string|integer problem_or_size
 local function read(root, path)
-  local part, problem = require("superpower.kept").last(root, path, most_bytes)
+  local part, problem = kept.last(root, path, most_bytes)
   if not part then
     return nil, problem or "?"
   end
@@ -36,19 +44,19 @@ end
 local function scratch(name, filetype)
   local buf = vim.fn.bufnr("^" .. vim.fn.escape(name, "[]*?{}\\") .. "$")
   if buf ~= -1 and vim.fn.bufwinid(buf) ~= -1 then
-    require("superpower.theirs").enter(vim.fn.bufwinid(buf))
+    theirs.enter(vim.fn.bufwinid(buf))
     return buf
   end
   if buf ~= -1 then
     pcall(vim.api.nvim_buf_delete, buf, { force = true })
   end
-  require("superpower.theirs").split("botright new")
+  theirs.split("botright new")
   buf = vim.api.nvim_get_current_buf()
   vim.bo[buf].buftype = "nofile"
   vim.bo[buf].bufhidden = "wipe"
   vim.bo[buf].swapfile = false
   vim.bo[buf].modeline = false
-  require("superpower.theirs").name(buf, name)
+  theirs.name(buf, name)
   for option, value in pairs({
     number = false,
     relativenumber = false,
@@ -60,7 +68,7 @@ local function scratch(name, filetype)
   }) do
     vim.api.nvim_set_option_value(option, value, { win = 0, scope = "local" })
   end
-  require("superpower.ui.float").filetype(buf, filetype)
+  float.filetype(buf, filetype)
   return buf
 end
 
@@ -94,11 +102,11 @@ function M.show(title, name, filetype, lines, keys, back)
       if back then
         back()
       elseif vim.api.nvim_win_is_valid(from) then
-        require("superpower.theirs").enter(from)
+        theirs.enter(from)
       end
     end,
   })
-  require("superpower.ui.keys").set(buf, title, all)
+  keymaps.set(buf, title, all)
   return buf
 end
 
@@ -113,7 +121,7 @@ local function refresh(buf)
   ---@cast size integer
   this.size = size
   if not this.raw then
-    local transcript, any = require("superpower.ui.transcript").render(lines)
+    local transcript, any = transcripts.render(lines)
     this.readable = any
     lines = any and transcript or lines
   end
@@ -140,7 +148,7 @@ end
 --- Looks, at most twice a second and only while a run goes on, whether a file that is shown has grown.
 local function follow()
   local looked = 0
-  require("superpower.runs").listen("output", function(what)
+  runs.listen("output", function(what)
     local now = vim.uv.now()
     if what == "log" or now - looked < 500 then
       return
@@ -155,7 +163,7 @@ local function follow()
       end
     end
     if not next(shown) then
-      require("superpower.runs").listen("output", nil)
+      runs.listen("output", nil)
     end
   end)
 end
@@ -166,19 +174,19 @@ end
 ---@param run_id? string another run than the current one
 ---@param back? fun() to what was closed for it
 function M.open(root, stage, what, run_id, back)
-  local value, err = require("superpower.session").call("output", {
+  local value, err = session.call("output", {
     root = root,
     run_id = run_id,
     stage = stage,
     what = what,
   })
   if err then
-    require("superpower.notify").fault(err)
+    notify.fault(err)
     return
   end
-  local there, problem = require("superpower.kept").last(root, value.path, 1)
+  local there, problem = kept.last(root, value.path, 1)
   if not there then
-    require("superpower.notify").error(("the %s of stage %d cannot be read: %s"):format(what, stage, problem))
+    notify.error(("the %s of stage %d cannot be read: %s"):format(what, stage, problem))
     return
   end
   local buf ---@type integer
@@ -189,9 +197,7 @@ function M.open(root, stage, what, run_id, back)
           desc = "raw or readable",
           fn = function()
             if not shown[buf].readable then
-              return require("superpower.notify").info(
-                "this is what it printed, as it is: nothing here is made readable"
-              )
+              return notify.info("this is what it printed, as it is: nothing here is made readable")
             end
             shown[buf].raw = not shown[buf].raw
             refresh(buf)

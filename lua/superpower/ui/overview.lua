@@ -1,6 +1,7 @@
 --- What the dashboard says: what is under way or waits, then the superpowers with their health. Pure.
 local marks = require("superpower.ui.marks")
 local text = require("superpower.ui.text")
+local run_words = require("superpower.ui.words")
 
 local M = {}
 
@@ -164,7 +165,7 @@ local function entry_line(state, entry, last, names, width)
   room = room - 11
   local ended = ""
   if last then
-    local how = last.state == "paused" and require("superpower.ui.words").why(last.reason) or last.state
+    local how = last.state == "paused" and run_words.why(last.reason) or last.state
     ended = ("%s %s"):format(how, text.age(state.now - last.updated_at))
   end
   local right = room >= 44 and 19 or 0
@@ -222,7 +223,7 @@ function M.lines(state, width)
   if #state.list == 0 then
     add({ { " None here yet. :Superpower new NAME makes one.", "SuperpowerDim" } })
     for _, left in ipairs(state.left or {}) do
-      add({ { " " .. require("superpower.ui.text").line(left), "SuperpowerDim" } })
+      add({ { " " .. text.line(left), "SuperpowerDim" } })
     end
   end
   return lines, rows

@@ -1,6 +1,7 @@
 --- A page in the middle of the editor that the user asked for: it has the focus, `q` closes it, more keys as given.
 local float = require("superpower.ui.float")
 local frame = require("superpower.ui.frame")
+local keymaps = require("superpower.ui.keys")
 local text = require("superpower.ui.text")
 
 ---@class superpower.Page
@@ -115,7 +116,7 @@ function M.open(opts)
   table.insert(keys, { lhs = "q", label = "close", desc = "close", fn = close })
   self.foot = vim.list_extend({}, keys)
   table.insert(keys, { lhs = "<Esc>", desc = "close", fn = close })
-  require("superpower.ui.keys").set(self.float.buf, opts.title, keys)
+  keymaps.set(self.float.buf, opts.title, keys)
   if opts.row then
     pcall(vim.api.nvim_win_set_cursor, self.float.win, { opts.row, 0 })
   end

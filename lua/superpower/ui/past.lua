@@ -1,5 +1,13 @@
 --- A run of the history: its stages as they ended, with what each printed, was told, and why.
+local config = require("superpower.config")
+local errors = require("superpower.faults")
+local notify = require("superpower.notify")
+local runs = require("superpower.runs")
+local session = require("superpower.session")
+local output = require("superpower.ui.output")
+local Page = require("superpower.ui.page")
 local render = require("superpower.ui.render")
+local why = require("superpower.ui.why")
 local words = require("superpower.ui.words")
 
 local M = {}
@@ -8,11 +16,11 @@ local M = {}
 ---@param run_id string
 ---@param row? integer where the cursor starts
 function M.open(root, run_id, row)
-  local run, err = require("superpower.session").call("status", { root = root, run_id = run_id })
+  local run, err = session.call("status", { root = root, run_id = run_id })
   if err or type(run) ~= "table" then
-    return require("superpower.notify").fault(err or require("superpower.faults").new("no-run", "that run is gone"))
+    return notify.fault(err or errors.new("no-run", "that run is gone"))
   end
-  local now = require("superpower.runs").now()
+  local now = runs.now()
   local stages ---@type table<integer, integer>
   local page ---@type superpower.Page
   ---@param act fun(stage: integer)
@@ -29,13 +37,13 @@ function M.open(root, run_id, row)
     return with(function(stage)
       local at = page:row()
       page:close()
-      require("superpower.ui.output").open(root, stage, what, run_id, function()
+      output.open(root, stage, what, run_id, function()
         M.open(root, run_id, at)
       end)
     end)
   end
   local usage = words.usage(run)
-  page = require("superpower.ui.page").open({
+  page = Page.open({
     title = ("%s · %s"):format(run.superpower, os.date("%Y-%m-%d %H:%M", math.floor(run.started_at / 1000))),
     right = words.state(run) .. (usage ~= "" and " · " .. usage or ""),
     filetype = "superpower-run",
@@ -46,7 +54,7 @@ function M.open(root, run_id, row)
         width = math.min(width, 84),
         height = math.huge,
         now = now,
-        icons = require("superpower.config").get().icons,
+        icons = config.get().icons,
       })
       stages = rendered.stages
       return rendered.lines
@@ -69,7 +77,7 @@ function M.open(root, run_id, row)
         label = "why",
         desc = "why the stage is what it is",
         fn = with(function(stage)
-          require("superpower.ui.why").open(root, stage, run_id, page)
+          why.open(root, stage, run_id, page)
         end),
       },
     },

@@ -1,5 +1,9 @@
 --- What would run, be skipped and ask, stage by stage, with the whole reason and the prompt of each. Starts nothing.
+local notify = require("superpower.notify")
+local session = require("superpower.session")
+local Page = require("superpower.ui.page")
 local text = require("superpower.ui.text")
+local verbs = require("superpower.verbs")
 
 local M = {}
 
@@ -114,10 +118,9 @@ end
 ---@param plan? superpower.Page
 function M.prompt(stage, plan)
   if not stage.prompt then
-    local notify = require("superpower.notify")
     return notify.info(("stage %d has no prompt: nobody is told anything at a gate"):format(stage.position))
   end
-  local page = require("superpower.ui.page").open({
+  local page = Page.open({
     title = ("Stage %d: what %s would be told"):format(stage.position, stage.actor or "its agent"),
     filetype = "markdown",
     lines = vim.tbl_map(function(line)
@@ -151,9 +154,9 @@ end
 ---@param name string
 ---@param inputs table<string, string>
 function M.show(root, name, inputs)
-  local plan, err = require("superpower.session").call("plan", { root = root, name = name, inputs = inputs })
+  local plan, err = session.call("plan", { root = root, name = name, inputs = inputs })
   if err then
-    return require("superpower.notify").fault(err)
+    return notify.fault(err)
   end
   M.open(name, inputs, plan)
 end
@@ -182,7 +185,7 @@ function M.open(name, inputs, plan)
       end
     end
   end
-  page = require("superpower.ui.page").open({
+  page = Page.open({
     title = text.cut(given, 60) .. ": what would happen now",
     right = sum(plan),
     filetype = "superpower-plan",
@@ -210,7 +213,7 @@ function M.open(name, inputs, plan)
         desc = "run it",
         fn = function()
           page:close()
-          require("superpower.verbs").run(name, { inputs = inputs })
+          verbs.run(name, { inputs = inputs })
         end,
       },
     },

@@ -1,12 +1,20 @@
 --- The progress window: follows the run, takes no focus, and lives through resizing, tabs and colour schemes.
+local config = require("superpower.config")
+local gate = require("superpower.gate")
+local manual = require("superpower.manual")
+local runs = require("superpower.runs")
+local theirs = require("superpower.theirs")
 local float = require("superpower.ui.float")
 local frame = require("superpower.ui.frame")
+local keymaps = require("superpower.ui.keys")
 local message = require("superpower.ui.message")
+local output = require("superpower.ui.output")
 local render = require("superpower.ui.render")
-local runs = require("superpower.runs")
 local seat = require("superpower.ui.seat")
 local text = require("superpower.ui.text")
+local why = require("superpower.ui.why")
 local words = require("superpower.ui.words")
+local waits = require("superpower.waits")
 
 local M = {}
 
@@ -72,7 +80,7 @@ function M.refresh()
     height = focused and #run.stages <= 500 and 1000 or height,
     now = at,
     received = run.received,
-    icons = require("superpower.config").get().icons,
+    icons = config.get().icons,
   })
   rows = rendered.stages
   float.paint(window.buf, rendered.lines)
@@ -94,16 +102,12 @@ local function show(what)
     return
   end
   if what == "output" and run.gate and run.gate.stage == stage and run.stages[stage].kind == "gate" then
-    require("superpower.gate").open(run.root, { run_id = run.run_id })
+    gate.open(run.root, { run_id = run.run_id })
     return
-  elseif
-    what == "output"
-    and stage == run.current_stage
-    and require("superpower.manual").open(run.root, run.run_id)
-  then
+  elseif what == "output" and stage == run.current_stage and manual.open(run.root, run.run_id) then
     return
   end
-  require("superpower.ui.output").open(run.root, stage, what, run.run_id)
+  output.open(run.root, stage, what, run.run_id)
 end
 
 ---@type superpower.Key[]
@@ -129,7 +133,7 @@ local keys = {
       local stage = under_cursor()
       local run = root and runs.get(root)
       if stage and run then
-        require("superpower.ui.why").open(run.root, stage, run.run_id)
+        why.open(run.root, stage, run.run_id)
       end
     end,
   },
@@ -140,7 +144,7 @@ local keys = {
       local run = root and runs.get(root)
       if run then
         runs.show(run.root)
-        require("superpower.waits").open(run.run_id)
+        waits.open(run.run_id)
       end
     end,
   },
@@ -161,18 +165,14 @@ local function open_window()
   local opts, split = seat.of(run)
   if split then
     local buf = float.buffer("superpower-progress")
-    local win = require("superpower.theirs").open(
-      buf,
-      false,
-      { split = "below", win = -1, height = opts.height, style = "minimal" }
-    )
+    local win = theirs.open(buf, false, { split = "below", win = -1, height = opts.height, style = "minimal" })
     float.dress(win)
     window = { win = win, buf = buf }
   else
     window = float.open(opts)
   end
   placed = ""
-  require("superpower.ui.keys").set(window.buf, "Progress", keys)
+  keymaps.set(window.buf, "Progress", keys)
   vim.api.nvim_set_option_value("cursorline", false, { win = window.win, scope = "local" })
   M.refresh()
 end

@@ -1,4 +1,5 @@
 --- Where the progress window is: at the right, or at the bottom and out of the way of the cursor.
+local config = require("superpower.config")
 local float = require("superpower.ui.float")
 
 local M = {}
@@ -54,22 +55,22 @@ end
 ---@param run superpower.Snapshot
 ---@return superpower.FloatOpts opts, boolean split
 function M.of(run)
-  local config = require("superpower.config").get()
+  local options = config.get()
   local screen, reads = free()
-  local position = config.progress.position
+  local position = options.progress.position
   if position == "right" and screen.width < 100 then
     position = "bottom"
   end
   local opts = { filetype = "superpower-progress", zindex = 40, width = 1, height = 1, row = 0, col = 0 }
   local wanted = #run.stages + 4
   if position == "right" then
-    opts.width = math.min(config.progress.width, screen.width - 2)
+    opts.width = math.min(options.progress.width, screen.width - 2)
     opts.height = math.max(1, math.min(wanted, screen.height - 2))
     opts.row, opts.col = screen.top, screen.width - opts.width - 2
   else
     opts.width = screen.width - 2
     local most = reads and screen.height - 2 or math.floor(screen.height / 2) - 2
-    opts.height = math.max(1, math.min(wanted, config.progress.height, most))
+    opts.height = math.max(1, math.min(wanted, options.progress.height, most))
     opts.row, opts.col = row_for(opts.height, screen), 0
   end
   opts.hide = reads and screen.height < 4

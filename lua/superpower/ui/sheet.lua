@@ -1,13 +1,14 @@
 --- A page to read while a question is asked: a float that takes no focus and no keys.
+local float = require("superpower.ui.float")
+local frame = require("superpower.ui.frame")
+local text = require("superpower.ui.text")
+
 local M = {}
 
 ---@param title string
 ---@param lines string[]
 ---@return { close: fun() }
 function M.open(title, lines)
-  local float = require("superpower.ui.float")
-  local frame = require("superpower.ui.frame")
-  local text = require("superpower.ui.text")
   local width = math.max(40, text.width(title) + 4)
   for _, line in ipairs(lines) do
     width = math.max(width, text.width(line) + 1)

@@ -1,4 +1,6 @@
 --- Text from agents, made fit for a cell grid: control characters are shown, not sent, and nothing is wider than its place.
+local hidden = require("superpower.ui.hidden")
+
 local M = {}
 
 --- How many bytes of well-formed UTF-8 begin at `at`; 0 for none.
@@ -46,7 +48,7 @@ end
 ---@return table<string, true>
 local function suspects()
   local found = {}
-  for _, range in ipairs(require("superpower.ui.hidden").hidden) do
+  for _, range in ipairs(hidden.hidden) do
     -- 64 characters in a row begin alike.
     for code = range[1], range[2] + 63, 64 do
       found[vim.fn.nr2char(math.min(code, range[2]), true):sub(1, -2)] = true
@@ -59,7 +61,7 @@ end
 ---@param before integer?
 ---@return boolean
 local function is_shown(code, before)
-  local tables = require("superpower.ui.hidden")
+  local tables = hidden
   for _, range in ipairs(tables.hidden) do
     if code >= range[1] and code <= range[2] then
       for _, fine in ipairs(before and tables.fine or {}) do

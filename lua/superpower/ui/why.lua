@@ -1,4 +1,7 @@
 --- Why a stage is what it is, in the engine's words.
+local notify = require("superpower.notify")
+local session = require("superpower.session")
+local page = require("superpower.ui.page")
 local text = require("superpower.ui.text")
 
 local M = {}
@@ -20,11 +23,11 @@ end
 ---@param run_id string?
 ---@param over superpower.Page?
 function M.open(root, stage, run_id, over)
-  local value, fault = require("superpower.session").call("why", { root = root, stage = stage, run_id = run_id })
+  local value, fault = session.call("why", { root = root, stage = stage, run_id = run_id })
   if fault then
-    return require("superpower.notify").fault(fault)
+    return notify.fault(fault)
   end
-  require("superpower.ui.page").open({
+  page.open({
     title = value.stage and ("Why stage %d"):format(value.stage) or "Why",
     filetype = "superpower-why",
     lines = M.lines(value.lines or {}),

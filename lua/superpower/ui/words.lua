@@ -1,4 +1,6 @@
 --- What stands in the frame of the progress window: state, time, tokens and cost, in a few words.
+local text = require("superpower.ui.text")
+
 local M = {}
 
 --- `41.2k tokens · $0.38`; what is not known is not shown as zero.
@@ -85,7 +87,7 @@ end
 ---@param run superpower.Snapshot
 ---@return string
 function M.gate(run)
-  local label = require("superpower.ui.text").line(run.gate.label):gsub("[.?!]$", "%0 "):gsub("[^ ]$", "%0. ")
+  local label = text.line(run.gate.label):gsub("[.?!]$", "%0 "):gsub("[^ ]$", "%0. ")
   return ("%s waits at gate %d/%d: %s:Superpower gate opens it"):format(
     run.superpower,
     run.gate.stage,
