@@ -10,7 +10,7 @@ if vim.fn.has("nvim-0.10") == 0 then
 end
 
 local function execute(opts)
-  require("superpower.boot").load("command").execute(opts)
+  require("superpower.boot").load("commands").execute(opts)
 end
 
 vim.api.nvim_create_user_command("Superpower", function(opts)
@@ -25,7 +25,7 @@ vim.api.nvim_create_user_command("Superpower", function(opts)
     error(trace, 0)
   end
   if not pcall(function()
-    require("superpower.boot").load("headless").fall(trace)
+    require("superpower.boot").load("commands.headless").fall(trace)
   end) then
     io.stderr:write("superpower: " .. (trace:match("[^\n]+") or "?") .. "\n")
     vim.cmd("cquit 1")
@@ -35,7 +35,7 @@ end, {
   bang = true,
   desc = "Agent workflows with human gates",
   complete = function(lead, line, pos)
-    return require("superpower.boot").load("command").complete(lead, line, pos)
+    return require("superpower.boot").load("commands").complete(lead, line, pos)
   end,
 })
 
@@ -71,7 +71,7 @@ local function look()
   local here = vim.bo.buftype == "" and vim.api.nvim_buf_get_name(0) or ""
   local from = here ~= "" and vim.fs.dirname(here) or vim.uv.cwd()
   if from and vim.fs.find(".claude/state/squad.json", { path = from, upward = true, limit = 1 })[1] then
-    require("superpower.boot").load("welcome").look()
+    require("superpower.boot").load("notices.welcome").look()
   end
 end
 vim.api.nvim_create_autocmd({ "VimEnter", "UIEnter", "DirChanged", "BufReadPost", "BufNewFile" }, {

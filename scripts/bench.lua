@@ -152,7 +152,7 @@ line(
 )
 line(
   "first use: the API and the command",
-  (fresh(20, "require('superpower'); require('superpower.subcommands')")),
+  (fresh(20, "require('superpower'); require('superpower.commands.subcommands')")),
   "ms",
   2
 )
@@ -198,23 +198,23 @@ end
 for _, window in ipairs({
   {
     "progress",
-    "require('superpower.ui.progress').open(...)",
-    "require('superpower.ui.progress').close(); vim.wait(5)",
+    "require('superpower.views.progress').open(...)",
+    "require('superpower.views.progress').close(); vim.wait(5)",
   },
   { "approval", "require('superpower.gate').open(...); vim.wait(1000, require('superpower.gate').is_open, 1)", close },
-  { "dashboard", "require('superpower.ui.dashboard').open(...)", close },
-  { "plan", "require('superpower.ui.plan').open('bugfix', {}, { stages = select(2, ...) })", close },
+  { "dashboard", "require('superpower.views.dashboard').open(...)", close },
+  { "plan", "require('superpower.views.plan').open('bugfix', {}, { stages = select(2, ...) })", close },
   { "inputs", "require('superpower.ui.form').open('bugfix', select(3, ...), {}, function() end)", close },
   {
     "trust",
-    "require('superpower.trust').ask(..., 'bugfix', { sheet = { stages = select(2, ...) } }, function() end)",
+    "require('superpower.verbs.trust').ask(..., 'bugfix', { sheet = { stages = select(2, ...) } }, function() end)",
     close,
   },
-  { "runs", "require('superpower.subcommands').runs.impl('', false)", close },
-  { "a run of the history", "require('superpower.ui.past').open(..., '0190-abc')", close },
-  { "why", "require('superpower.ui.why').open(..., 4)", close },
-  { "output of 2,000 lines", "require('superpower.ui.output').open(..., 4, 'output')", leave },
-  { "log", "require('superpower.ui.log').open(...)", leave },
+  { "runs", "require('superpower.commands.subcommands').runs.impl('', false)", close },
+  { "a run of the history", "require('superpower.views.run_details').open(..., '0190-abc')", close },
+  { "why", "require('superpower.views.why').open(..., 4)", close },
+  { "output of 2,000 lines", "require('superpower.views.output').open(..., 4, 'output')", leave },
+  { "log", "require('superpower.views.log').open(...)", leave },
 }) do
   local found = {}
   for _ = 1, 20 do

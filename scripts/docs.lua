@@ -35,7 +35,7 @@ end
 
 local function options()
   local lines = {}
-  for _, option in ipairs(require("superpower.options")) do
+  for _, option in ipairs(require("superpower.base.options")) do
     local kind = option.enum and table.concat(vim.tbl_map(vim.inspect, option.enum), " | ") or option.type
     local default = vim.inspect(option.default, { newline = " ", indent = "" })
     vim.list_extend(

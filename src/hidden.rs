@@ -20,7 +20,7 @@ struct Table {
     fine: Vec<Fine>,
 }
 
-static TABLE: LazyLock<Table> = LazyLock::new(|| read(include_str!("../lua/superpower/ui/hidden.lua")));
+static TABLE: LazyLock<Table> = LazyLock::new(|| read(include_str!("../lua/superpower/base/hidden.lua")));
 
 /// Reads the rows: `{ 0x200b, 0x200b, "NAME" },` and `{ 0xfe0e, 0xfe0f, 0x0023, 0x0023 },`.
 fn read(text: &'static str) -> Table {

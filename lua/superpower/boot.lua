@@ -1,23 +1,23 @@
 --- Brings the editor's half together: the only place that knows which feature hears of which event. Loaded once, by the
 --- first thing that the user does with the plugin; what it wires is loaded when its event comes.
-local events = require("superpower.events")
 local late = require("superpower.base.late")
+local events = require("superpower.events")
 
-local attention = late("superpower.attention")
-local buffers = late("superpower.buffers")
+local manual = late("superpower.ask.manual")
+local permission = late("superpower.ask.permission")
 local config = late("superpower.config")
+local attention = late("superpower.editor.attention")
+local buffers = late("superpower.editor.buffers")
 local gate = late("superpower.gate")
-local highlights = late("superpower.highlights")
-local manual = late("superpower.manual")
-local run_notices = late("superpower.news")
+local progress_message = late("superpower.notices.progress_message")
+local run_notices = late("superpower.notices.run_notices")
+local statusline = late("superpower.notices.statusline")
 local notify = late("superpower.notify")
-local permission = late("superpower.permission")
 local runs = late("superpower.runs")
-local statusline = late("superpower.statusline")
-local progress_message = late("superpower.telling")
+local user_functions = late("superpower.runs.user_functions")
 local decision = late("superpower.ui.decision")
-local progress = late("superpower.ui.progress")
-local user_functions = late("superpower.user_functions")
+local highlights = late("superpower.ui.highlights")
+local progress = late("superpower.views.progress")
 
 local M = {}
 

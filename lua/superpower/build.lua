@@ -2,9 +2,9 @@
 ---
 --- lazy.nvim: `build = function() require("superpower.build").run() end`; the built-in manager: the same in a
 --- `PackChanged` autocommand. It needs Rust, and runs what `make build` runs.
+local library = require("superpower.base.library")
+local program = require("superpower.base.program")
 local engine = require("superpower.engine")
-local library = require("superpower.library")
-local program = require("superpower.program")
 
 local M = {}
 

@@ -1,7 +1,7 @@
 --- The user's configuration: read from `vim.g.superpower` when first needed, checked, and filled up with defaults.
 --- What is wrong is said once, with the option's full path, and the default stands in for it.
-local suggest = require("superpower.nearest")
-local options = require("superpower.options")
+local options = require("superpower.base.options")
+local suggest = require("superpower.base.suggest")
 
 local M = {}
 

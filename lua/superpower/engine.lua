@@ -2,9 +2,9 @@
 ---
 --- Nothing starts when this file is required. The library is loaded by the first call, or by `load()`. Its threads
 --- never touch Lua: they write one byte into a pipe of ours, and the main loop then takes the events that wait.
-local native_library = require("superpower.library")
+local native_library = require("superpower.base.library")
+local texts = require("superpower.base.text")
 local notify = require("superpower.notify")
-local texts = require("superpower.ui.text")
 
 local uv = vim.uv
 
@@ -60,10 +60,7 @@ end
 --- Something of ours has raised: that is said, and nothing else stops for it.
 ---@param message string
 local function stumbled(message)
-  local said = pcall(function()
-    notify.broken(message)
-  end)
-  if not said then
+  if not pcall(notify.broken, message) then
     io.stderr:write("superpower: " .. message:match("[^\n]+") .. "\n")
   end
 end

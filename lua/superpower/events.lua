@@ -1,8 +1,8 @@
 --- The engine's events: each is handed to those who hear its type, then to the user's own `User` autocommands, then to
 --- those who see all of them. What the windows of this editor tell each other comes the same way.
+local text = require("superpower.base.text")
+local theirs = require("superpower.editor.theirs")
 local engine = require("superpower.engine")
-local theirs = require("superpower.theirs")
-local text = require("superpower.ui.text")
 
 local M = {}
 

@@ -1,9 +1,9 @@
 --- `:checkhealth superpower`: what is there, what is missing, and what to do. Starts no run and changes nothing.
+local errors = require("superpower.base.errors")
+local programs = require("superpower.base.program")
+local suggest = require("superpower.base.suggest")
 local config = require("superpower.config")
 local engine = require("superpower.engine")
-local errors = require("superpower.faults")
-local suggest = require("superpower.nearest")
-local programs = require("superpower.program")
 local session = require("superpower.session")
 
 local M = {}

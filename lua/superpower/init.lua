@@ -23,7 +23,7 @@ local function fits(callback, wanted)
     words, callback = ("the callback must be a function, not %s"):format(type(callback)), nil
   end
   if words then
-    local err = late("faults").new("bad-argument", words)
+    local err = late("base.errors").new("bad-argument", words)
     if callback then
       callback(err)
     else
@@ -196,7 +196,7 @@ end
 ---@return string
 function M.statusline()
   -- Where nothing is known of a run yet, nothing is loaded for it.
-  return package.loaded["superpower.runs"] and late("statusline").get() or ""
+  return package.loaded["superpower.runs"] and late("notices.statusline").get() or ""
 end
 
 --- The faults of a declaration. Synchronous. A string with a newline is text, else a path from the working directory.
@@ -206,7 +206,7 @@ function M.check(path_or_text)
   local fields = {}
   if type(path_or_text) ~= "string" then
     local words = ("a path or a text is needed, not %s"):format(type(path_or_text))
-    return nil, late("faults").new("bad-argument", words)
+    return nil, late("base.errors").new("bad-argument", words)
   elseif path_or_text:find("\n", 1, true) then
     fields.text = path_or_text
   else

@@ -1,8 +1,8 @@
 --- What is said to the user. With a user interface through `vim.notify`; headless, whole lines on standard error, since
 --- Neovim's own messages go there without a line's end. Nothing is said while the editor is leaving.
+local errors = require("superpower.base.errors")
+local text = require("superpower.base.text")
 local config = require("superpower.config")
-local errors = require("superpower.faults")
-local text = require("superpower.ui.text")
 
 local M = {}
 

@@ -1,9 +1,9 @@
 --- This editor's session with the engine: configured, and called, or asked for what may take its time. Its events are
 --- heard through `events.lua`.
 local asks = require("superpower.asks")
+local errors = require("superpower.base.errors")
 local configuration = require("superpower.config")
 local engine = require("superpower.engine")
-local errors = require("superpower.faults")
 local notify = require("superpower.notify")
 
 local M = {}

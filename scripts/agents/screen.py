@@ -113,7 +113,7 @@ class Screen:
 
     def asked(self, within=60):
         """The permission that is asked for first."""
-        return self.wait_for('require("superpower.permission").queue()[1]', within)
+        return self.wait_for('require("superpower.ask.permission").queue()[1]', within)
 
     def shown(self):
         """What the window under the cursor shows."""
@@ -128,7 +128,7 @@ class Screen:
                 time.sleep(0.5)
             until = time.monotonic() + 2
             while time.monotonic() < until:
-                now = self.lua('require("superpower.permission").queue()[1] or false')
+                now = self.lua('require("superpower.ask.permission").queue()[1] or false')
                 if now is False or (now and now["id"] != asked["id"]):
                     return True
                 time.sleep(0.1)

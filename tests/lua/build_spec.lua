@@ -10,14 +10,11 @@ local function checkout(cargo)
     "scripts/lib.sh",
     "scripts/build.sh",
     "scripts/install-library.sh",
-    "lua/superpower/build.lua",
-    "lua/superpower/engine.lua",
-    "lua/superpower/library.lua",
-    "lua/superpower/program.lua",
   }) do
     T.write(dir .. "/" .. file, T.read(T.root .. "/" .. file))
     vim.fn.setfperm(dir .. "/" .. file, "rwxr-xr-x")
   end
+  T.sh({ "cp", "-R", T.root .. "/lua", dir .. "/lua" })
   if cargo then
     T.write(dir .. "/bin/cargo", "#!/bin/sh\n" .. cargo .. "\n")
     vim.fn.setfperm(dir .. "/bin/cargo", "rwxr-xr-x")

@@ -86,7 +86,7 @@ describe("completion", function()
       pairs(nvim:lua([[
       return vim.tbl_map(function(sub)
         return { complete = sub.complete ~= nil, of_run = sub.of_run ~= nil }
-      end, require("superpower.subcommands"))
+      end, require("superpower.commands.subcommands"))
     ]]))
     do
       if not sub.complete then

@@ -122,7 +122,7 @@ end
 describe("the README's table of commands", function()
   it("names sub-words that there are, and all of them", function()
     local nvim = T.child()
-    local known = nvim:lua("return vim.tbl_map(function() return true end, require('superpower.subcommands'))")
+    local known = nvim:lua("return vim.tbl_map(function() return true end, require('superpower.commands.subcommands'))")
     known.dashboard = nil
     local rows = pages["README.md"]:match("| `:Superpower …` | |\n(.-)\n\n")
     for cell in rows:gmatch("\n| ([^|]+) |") do

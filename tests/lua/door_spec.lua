@@ -45,7 +45,9 @@ describe("the door", function()
     }, kinds)
     local documented = {}
     for name in
-      T.read(T.root .. "/lua/superpower/library.lua"):match("@class superpower.Native\n(.-)\n\n"):gmatch("@field (%w+)")
+      T.read(T.root .. "/lua/superpower/base/library.lua")
+        :match("@class superpower.Native\n(.-)\n\n")
+        :gmatch("@field (%w+)")
     do
       documented[name] = true
     end
@@ -346,7 +348,7 @@ describe("engine.lua", function()
   it("names the paths tried and the command when the library is missing", function()
     local nvim = T.child({ env = { SUPERPOWER_NATIVE = "" } })
     local copy = T.dir()
-    for _, file in ipairs({ "/lua/superpower/engine.lua", "/lua/superpower/library.lua" }) do
+    for _, file in ipairs({ "/lua/superpower/engine.lua", "/lua/superpower/base/library.lua" }) do
       T.write(copy .. file, T.read(T.root .. file))
     end
     local err = nvim:lua(

@@ -149,7 +149,7 @@ describe("runs of one superpower", function()
   it("can be told apart by what they are about, else by their ids", function()
     local nvim = S.child()
     local lines = nvim:lua([[
-      local overview = require("superpower.ui.overview")
+      local overview = require("superpower.views.overview")
       local function run(id, about, name)
         return { run_id = id, about = about, superpower = name or "ship", state = "paused", reason = "gate",
           current_stage = 2, total = 3, updated_at = 1000 }
@@ -184,7 +184,7 @@ describe("what is shown of a run", function()
     ["its output, from the progress window"] = {
       op = "output",
       ask = function(nvim)
-        nvim:lua("require('superpower.ui.progress').open(...); vim.cmd('wincmd w')", nvim.project)
+        nvim:lua("require('superpower.views.progress').open(...); vim.cmd('wincmd w')", nvim.project)
         nvim:wait("vim.bo.filetype == 'superpower-progress'")
         nvim:feed("gg<CR>")
       end,
@@ -192,7 +192,7 @@ describe("what is shown of a run", function()
     ["a prompt of it, from the progress window"] = {
       op = "output",
       ask = function(nvim)
-        nvim:lua("require('superpower.ui.progress').open(...); vim.cmd('wincmd w')", nvim.project)
+        nvim:lua("require('superpower.views.progress').open(...); vim.cmd('wincmd w')", nvim.project)
         nvim:wait("vim.bo.filetype == 'superpower-progress'")
         nvim:feed("ggp")
       end,
@@ -200,7 +200,7 @@ describe("what is shown of a run", function()
     ["why, from the progress window"] = {
       op = "why",
       ask = function(nvim)
-        nvim:lua("require('superpower.ui.progress').open(...); vim.cmd('wincmd w')", nvim.project)
+        nvim:lua("require('superpower.views.progress').open(...); vim.cmd('wincmd w')", nvim.project)
         nvim:wait("vim.bo.filetype == 'superpower-progress'")
         nvim:feed("ggw")
       end,
@@ -215,13 +215,13 @@ describe("what is shown of a run", function()
     ["a run of the history"] = {
       op = "status",
       ask = function(nvim)
-        nvim:lua("require('superpower.ui.past').open(..., '0190-abc')", nvim.project)
+        nvim:lua("require('superpower.views.run_details').open(..., '0190-abc')", nvim.project)
       end,
     },
     ["its output, from the history"] = {
       op = "output",
       ask = function(nvim)
-        nvim:lua("require('superpower.ui.past').open(..., '0190-abc')", nvim.project)
+        nvim:lua("require('superpower.views.run_details').open(..., '0190-abc')", nvim.project)
         nvim:wait("vim.bo.filetype == 'superpower-run'")
         nvim:feed("gg<CR>")
       end,
@@ -229,7 +229,7 @@ describe("what is shown of a run", function()
     ["the question that it asks"] = {
       op = "status",
       ask = function(nvim)
-        nvim:lua("require('superpower.answer').open(..., '0190-abc')", nvim.project)
+        nvim:lua("require('superpower.ask.question').open(..., '0190-abc')", nvim.project)
       end,
     },
     ["what it waits for, in the dashboard"] = {
@@ -295,7 +295,7 @@ describe("what is put into a status line", function()
     )
     S.send(nvim, { type = "notice", message = "a\27[31mb", level = "warn" })
     nvim:wait("#said > 0")
-    nvim:lua("require('superpower.ui.progress').open(...)", nvim.project)
+    nvim:lua("require('superpower.views.progress').open(...)", nvim.project)
     nvim:wait_screen("evil^[]0;pwn^G")
     lacks(nvim:lua("return table.concat(said, '|')"), "\27")
   end)

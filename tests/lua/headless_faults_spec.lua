@@ -68,7 +68,7 @@ local function verbs()
     "--cmd",
     "set rtp^=" .. T.root,
     "-c",
-    [[lua for name, sub in pairs(require("superpower.subcommands")) do
+    [[lua for name, sub in pairs(require("superpower.commands.subcommands")) do
       if sub.bang then io.stdout:write(name .. "\n") end
     end vim.cmd("qa!")]],
   })

@@ -7,7 +7,9 @@ local page = T.read(T.root .. "/doc/superpower.txt")
 describe("the help page", function()
   it("names every sub-word", function()
     local nvim = T.child()
-    for name in pairs(nvim:lua("return vim.tbl_map(function(s) return s.desc end, require('superpower.subcommands'))")) do
+    for name in
+      pairs(nvim:lua("return vim.tbl_map(function(s) return s.desc end, require('superpower.commands.subcommands'))"))
+    do
       if name ~= "dashboard" then
         contains(page, "*:Superpower-" .. name .. "*")
       end
@@ -16,7 +18,7 @@ describe("the help page", function()
 
   it("shows only commands that there are", function()
     local nvim = T.child()
-    local known = nvim:lua("return vim.tbl_map(function() return true end, require('superpower.subcommands'))")
+    local known = nvim:lua("return vim.tbl_map(function() return true end, require('superpower.commands.subcommands'))")
     for word in page:gmatch(":Superpower ([%l]+)") do
       ok(known[word], word)
     end
@@ -45,7 +47,7 @@ describe("the help page", function()
 
   it("names every highlight group, with its link", function()
     local nvim = T.child()
-    for _, group in ipairs(nvim:lua("return require('superpower.highlights').groups")) do
+    for _, group in ipairs(nvim:lua("return require('superpower.ui.highlights').groups")) do
       ok(page:find(group.name .. " +" .. group.link), group.name)
     end
   end)

@@ -29,7 +29,7 @@ describe("text that is drawn", function()
     local nvim = Shop.child()
     local missed = nvim:lua(
       [[
-        local visible, missed = require("superpower.ui.text").visible, {}
+        local visible, missed = require("superpower.base.text").visible, {}
         for _, range in ipairs(...) do
           for code = range[1], range[2] do
             if visible("a" .. vim.fn.nr2char(code, true) .. "b") ~= ("a<%04x>b"):format(code) then
@@ -47,7 +47,7 @@ describe("text that is drawn", function()
   it("leaves what is a part of an emoji or a word", function()
     local nvim = Shop.child()
     local function visible(text)
-      return nvim:lua("return require('superpower.ui.text').visible(...)", text)
+      return nvim:lua("return require('superpower.base.text').visible(...)", text)
     end
     for _, text in ipairs({
       "❤️",

@@ -547,7 +547,7 @@ describe("another server for YAML in the same buffer", function()
           terminate = function() dispatchers.on_exit(0, 0) end,
         }
       end }, { bufnr = 0 })
-      vim.wait(500, function() return require("superpower.lsp.peer").offers_keys(vim.api.nvim_get_current_buf()) == has end, 5)
+      vim.wait(500, function() return require("superpower.lsp.other_server").offers_keys(vim.api.nvim_get_current_buf()) == has end, 5)
     ]]
     local function labels(text)
       at(nvim, text)

@@ -90,7 +90,7 @@ describe("run=ID", function()
       title = "Bash: ls",
       input = {},
     })
-    nvim:wait("#require('superpower.permission').queue() == 1")
+    nvim:wait("#require('superpower.ask.permission').queue() == 1")
     nvim:wait("vim.bo.filetype == 'superpower-permission'")
     nvim:feed("q")
     nvim:wait("vim.bo.filetype ~= 'superpower-permission'")

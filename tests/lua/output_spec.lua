@@ -20,7 +20,7 @@ local function open(content)
   local run = S.run()
   S.send(nvim, { type = "snapshot", run = run })
   nvim:lua("vim.wait(20)")
-  nvim:lua("require('superpower.ui.output').open(..., 1, 'output')", nvim.project)
+  nvim:lua("require('superpower.views.output').open(..., 1, 'output')", nvim.project)
   return nvim, path
 end
 
@@ -99,7 +99,7 @@ describe("a stage's output", function()
       local count = nvim:lua(
         [[
         local lines = vim.fn.readfile(...)
-        return #require("superpower.ui.transcript").render(lines)
+        return #require("superpower.views.transcript").render(lines)
       ]],
         path
       )
@@ -113,7 +113,7 @@ describe("a stage's output", function()
     run.root = nvim.project
     S.answer(nvim, "status", run)
     S.answer(nvim, "output", { path = T.write(nvim.dir .. "/output.log", "what it printed\n") })
-    nvim:lua("require('superpower.ui.past').open(..., '0190-abc')", nvim.project)
+    nvim:lua("require('superpower.views.run_details').open(..., '0190-abc')", nvim.project)
     for _, key in ipairs({ "<CR>", "p" }) do
       nvim:feed("3G" .. key)
       nvim:wait_screen("what it printed")
@@ -125,7 +125,7 @@ describe("a stage's output", function()
   it("that is not there says so", function()
     local nvim = S.child()
     S.refuse(nvim, "output", { code = "no-output", message = "stage 1 has not started an agent yet" })
-    nvim:lua("require('superpower.ui.output').open(..., 1, 'output')", nvim.project)
+    nvim:lua("require('superpower.views.output').open(..., 1, 'output')", nvim.project)
     nvim:wait("vim.fn.execute('messages') ~= ''")
     contains(nvim:messages(), "has not started an agent yet")
   end)

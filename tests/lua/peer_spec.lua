@@ -43,7 +43,7 @@ local function editor()
   )
   nvim:wait("#vim.lsp.get_clients({ bufnr = 0 }) == 2", 20000)
   -- It learns of the schema only after a while, and is asked again.
-  nvim:wait("require('superpower.lsp.peer').offers_keys(vim.api.nvim_get_current_buf())", 20000)
+  nvim:wait("require('superpower.lsp.other_server').offers_keys(vim.api.nvim_get_current_buf())", 20000)
   return nvim
 end
 

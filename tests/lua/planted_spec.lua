@@ -82,16 +82,16 @@ describe("a planted file", function()
   it("is not opened in a window", function()
     for name, says in pairs({ pipe = "is a pipe", device = "is a device", huge = "is larger than" }) do
       local nvim, path = project("x.yaml", plants[name])
-      nvim:lua("require('superpower.ui.visit').file(...)", path)
+      nvim:lua("require('superpower.ui.open_file').file(...)", path)
       contains(nvim:messages(), says)
-      nvim:lua("require('superpower.ui.diff').edit(...)", nvim.project, { path = "x.yaml", status = "+" })
+      nvim:lua("require('superpower.gate.diff').edit(...)", nvim.project, { path = "x.yaml", status = "+" })
       eq("", nvim:eval("bufname()"))
     end
   end)
 
   it("in the place of the log or of a prompt is said", function()
     local nvim = project(".claude/logs/superpower.log", plants.pipe)
-    nvim:lua("require('superpower.ui.log').open(...)", nvim.project)
+    nvim:lua("require('superpower.views.log').open(...)", nvim.project)
     nvim:wait_screen("is a pipe")
     local at = nvim.project .. "/" .. run .. "/attempts/0001-stage-01/prompt.md"
     vim.fn.mkdir(vim.fs.dirname(at), "p")
@@ -99,7 +99,7 @@ describe("a planted file", function()
     nvim:lua(
       [[
         local root, path = ...
-        local manual = require("superpower.manual")
+        local manual = require("superpower.ask.manual")
         manual.asked({ root = root, prompt_path = path, stage = 1, launch = 1, run_id = "r" })
         manual.open(root)
       ]],
@@ -117,7 +117,7 @@ describe("a planted file", function()
       vim.fn.delete(path, "rf")
       vim.fn.mkdir(vim.fs.dirname(path), "p")
       sh("ln", "-s", inner:match("yaml$") and elsewhere .. "/not-there" or elsewhere, path)
-      nvim:lua("require('superpower.scaffold').new(..., 'my-new', 'blank')", nvim.project)
+      nvim:lua("require('superpower.declaration.scaffold').new(..., 'my-new', 'blank')", nvim.project)
       contains(nvim:messages(), "nothing is made there")
       eq({}, vim.fn.readdir(elsewhere))
     end

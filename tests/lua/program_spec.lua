@@ -18,11 +18,11 @@ describe("a program", function()
     local around = own .. "/../" .. vim.fs.basename(project) .. "/tools"
     for _, place in ipairs({ "", ".", "tools", "./tools", project .. "/tools", own .. "/link", around }) do
       local nvim = T.child({ env = { PATH = place .. ":" .. own .. ":" .. vim.env.PATH } })
-      local find = "vim.cmd.cd(...); return require('superpower.program').find('thing')"
+      local find = "vim.cmd.cd(...); return require('superpower.base.program').find('thing')"
       eq(own .. "/thing", nvim:lua(find, project), place)
     end
     local nvim = T.child({ env = { PATH = "tools:" .. own .. ":" .. vim.env.PATH } })
-    local find = "vim.cmd.cd(vim.env.HOME); return require('superpower.program').find('thing')"
+    local find = "vim.cmd.cd(vim.env.HOME); return require('superpower.base.program').find('thing')"
     eq(own .. "/thing", nvim:lua(find), "the home directory is no project")
   end)
 

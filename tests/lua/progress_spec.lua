@@ -32,7 +32,7 @@ local function still(nvim)
     runs.now = function() return 0 end
     runs.put(run)
     runs.listen("progress", nil)
-    require("superpower.ui.progress").refresh()
+    require("superpower.views.progress").refresh()
   ]])
   return nvim
 end
@@ -313,7 +313,7 @@ describe("the status line", function()
 
   it("loads nothing by itself", function()
     local nvim = T.child()
-    eq("", nvim:lua("return require('superpower.statusline').get()"))
+    eq("", nvim:lua("return require('superpower.notices.statusline').get()"))
     eq(nil, nvim:lua("return package.loaded['superpower.engine']"))
   end)
 end)
@@ -416,7 +416,7 @@ describe("the progress window and the cursor", function()
     local nvim = S.child({ columns = 80, lines = 24 })
     nvim:lua("vim.api.nvim_buf_set_lines(0, 0, -1, false, vim.fn['repeat']({ 'x' }, 100))")
     S.send(nvim, { type = "snapshot", run = S.run() })
-    nvim:lua("require('superpower.ui.progress').open(...)", nvim.project)
+    nvim:lua("require('superpower.views.progress').open(...)", nvim.project)
     local row = [[(function()
       for _, win in ipairs(vim.api.nvim_list_wins()) do
         local config = vim.api.nvim_win_get_config(win)

@@ -29,7 +29,7 @@ describe("a permission", function()
     nvim:cmd("startinsert")
     S.send(nvim, request(1))
     S.send(nvim, request(2))
-    nvim:wait("#require('superpower.permission').queue() == 2")
+    nvim:wait("#require('superpower.ask.permission').queue() == 2")
     nvim:feed("<C-\\><C-n>:Superpower gate<CR>")
     for id = 1, 2 do
       nvim:wait_screen("npm test " .. id)

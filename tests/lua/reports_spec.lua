@@ -45,7 +45,7 @@ describe("the editor", function()
     Shop.gate(nvim, gate)
     local before = Shop.status(nvim)
     nvim:feed("q")
-    nvim:lua("require('superpower.ui.output').open(..., 1, 'output')", nvim.project)
+    nvim:lua("require('superpower.views.output').open(..., 1, 'output')", nvim.project)
     eq({ "nofile", false }, { nvim:eval("&buftype"), nvim:eval("&modifiable") == 1 })
     local text = nvim:text()
     nvim:feed("ix")
@@ -247,7 +247,7 @@ describe("a gate", function()
   it("G27: approves nothing by default, and the defaults are those of the help page", function()
     local nvim = T.child()
     local page = T.read(T.root .. "/doc/superpower.txt"):match("%*superpower%-options%-list%*.*")
-    for _, option in ipairs(nvim:lua("return require('superpower.options')")) do
+    for _, option in ipairs(nvim:lua("return require('superpower.base.options')")) do
       if type(option.default) == "string" and option.default ~= "" then
         local _, at = page:find("\n" .. option.path .. "  (", 1, true)
         ok(at, option.path)

@@ -485,7 +485,7 @@ describe("what else can be looked at", function()
     run.started_at, run.state, run.usage = 1700000000000, "cancelled", { tokens = 41200, cost = 0.38 }
     run.summary = "cancelled at stage 4/8"
     S.answer(nvim, "status", run)
-    nvim:lua("require('superpower.ui.past').open(..., '0190-abc')", nvim.project)
+    nvim:lua("require('superpower.views.run_details').open(..., '0190-abc')", nvim.project)
     nvim:wait_screen("2023-11-14")
     Screens.check(nvim, "run")
   end)
@@ -517,7 +517,7 @@ describe("what else can be looked at", function()
         .. '{"type":"result","subtype":"success","result":"Three screens are drawn."}\n'
     )
     S.answer(nvim, "output", { path = path })
-    nvim:lua("require('superpower.ui.output').open(..., 4, 'output')", nvim.project)
+    nvim:lua("require('superpower.views.output').open(..., 4, 'output')", nvim.project)
     nvim:wait_screen("Three screens are drawn")
     Screens.check(nvim, "output")
   end)

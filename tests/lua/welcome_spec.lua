@@ -114,7 +114,7 @@ describe("a project with a run that waits", function()
       interrupted = "bugfix is paused at stage 2/5: interrupted. :Superpower resume goes on",
     }) do
       run.reason, run.summary = reason, expected:sub(#"bugfix: " + 1)
-      eq(expected, nvim:lua("return require('superpower.welcome').words(...)", run))
+      eq(expected, nvim:lua("return require('superpower.notices.welcome').words(...)", run))
     end
   end)
 

@@ -1,7 +1,7 @@
 --- A language server that lives in the editor: Neovim speaks with it as with any other, and the engine answers.
 local engine = require("superpower.engine")
 local Document = require("superpower.lsp.document")
-local other_server = require("superpower.lsp.peer")
+local other_server = require("superpower.lsp.other_server")
 local publish = require("superpower.lsp.publish")
 
 local M = {}

@@ -1,8 +1,8 @@
 --- The run that a verb acts on: the one that it names, else the one that this editor drives or shows, else the project's.
 local notify = require("superpower.notify")
 local runs = require("superpower.runs")
+local watch = require("superpower.runs.watch")
 local session = require("superpower.session")
-local watch = require("superpower.watch")
 
 local M = {}
 

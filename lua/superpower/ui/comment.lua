@@ -1,8 +1,8 @@
 --- A small Markdown buffer for a comment: `:w` sends, `:q` goes back and keeps the draft, in the hidden buffer.
 local notify = require("superpower.notify")
+local acwrite = require("superpower.ui.acwrite")
 local float = require("superpower.ui.float")
 local frame = require("superpower.ui.frame")
-local written = require("superpower.written")
 
 local M = {}
 
@@ -35,7 +35,7 @@ local function draft_of(key)
     return ""
   end
   local draft = comment_of(buf)
-  written.wipe(buf)
+  acwrite.wipe(buf)
   return draft
 end
 
@@ -45,7 +45,7 @@ function M.drop(key)
   local buf = drafts[key]
   if buf and #vim.fn.win_findbuf(buf) == 0 then
     drafts[key] = nil
-    written.wipe(buf)
+    acwrite.wipe(buf)
   end
 end
 
@@ -68,7 +68,7 @@ function M.open(opts)
   local height = math.min(opts.height or 10, screen.height - 2)
   local sent = false
   local window ---@type superpower.Float
-  local buf = written.buffer({
+  local buf = acwrite.buffer({
     name = "comment",
     lines = lines,
     listed = false,
@@ -79,7 +79,7 @@ function M.open(opts)
         vim.schedule(function()
           vim.cmd.stopinsert()
           float.close(window)
-          written.wipe(buf)
+          acwrite.wipe(buf)
         end)
       end
       vim.bo[buf].modified = not sent
@@ -135,7 +135,7 @@ function M.open(opts)
         if sent or vim.v.exiting ~= vim.NIL then
           return
         elseif not vim.api.nvim_buf_is_loaded(buf) or comment_of(buf) == "" then
-          written.wipe(buf)
+          acwrite.wipe(buf)
         end
         opts.back()
       end)

@@ -3,7 +3,7 @@
 --- no other key came in the moment before. A key that comes too early starts the moment anew. Closing it by whatever
 --- means decides nothing.
 local config = require("superpower.config")
-local idle = require("superpower.idle")
+local idle = require("superpower.editor.idle")
 local float = require("superpower.ui.float")
 local frame = require("superpower.ui.frame")
 local keymaps = require("superpower.ui.keys")

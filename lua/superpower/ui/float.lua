@@ -1,8 +1,8 @@
 --- Floats with a border, a title and a foot, and buffers painted from lines of chunks. What a window shows is computed
 --- elsewhere.
 local settings = require("superpower.config")
-local highlights = require("superpower.highlights")
-local theirs = require("superpower.theirs")
+local theirs = require("superpower.editor.theirs")
+local highlights = require("superpower.ui.highlights")
 
 local M = {}
 

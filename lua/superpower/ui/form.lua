@@ -1,11 +1,11 @@
 --- All inputs of a superpower in one window, a line each. Enums and bools change by a key, text is edited by
 --- `vim.ui.input`, long text in a buffer; faults are shown on their line.
-local theirs = require("superpower.theirs")
+local text = require("superpower.base.text")
+local theirs = require("superpower.editor.theirs")
 local comment = require("superpower.ui.comment")
 local float = require("superpower.ui.float")
 local frame = require("superpower.ui.frame")
 local keys = require("superpower.ui.keys")
-local text = require("superpower.ui.text")
 
 local M = {}
 

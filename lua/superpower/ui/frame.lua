@@ -1,6 +1,6 @@
 --- What stands in the border of our windows: a title, the keys that can be pressed, and how much there is below.
+local text = require("superpower.base.text")
 local float = require("superpower.ui.float")
-local text = require("superpower.ui.text")
 
 local M = {}
 

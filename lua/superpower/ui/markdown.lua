@@ -1,5 +1,5 @@
 --- An agent's report as lines of chunks: headings, lists, code and emphasis, wrapped to a width. Pure.
-local text = require("superpower.ui.text")
+local text = require("superpower.base.text")
 
 local M = {}
 

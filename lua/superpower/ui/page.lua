@@ -1,8 +1,8 @@
 --- A page in the middle of the editor that the user asked for: it has the focus, `q` closes it, more keys as given.
+local text = require("superpower.base.text")
 local float = require("superpower.ui.float")
 local frame = require("superpower.ui.frame")
 local keymaps = require("superpower.ui.keys")
-local text = require("superpower.ui.text")
 
 ---@class superpower.Page
 ---@field float superpower.Float

@@ -1,6 +1,6 @@
 --- A snapshot as lines of chunks. Pure: the same snapshot, size and time give the same lines, and nothing is touched.
-local marks = require("superpower.ui.marks")
-local text = require("superpower.ui.text")
+local text = require("superpower.base.text")
+local marks = require("superpower.ui.icons")
 local words = require("superpower.ui.words")
 
 local M = {}

@@ -1,5 +1,5 @@
 --- What stands in the frame of the progress window: state, time, tokens and cost, in a few words.
-local text = require("superpower.ui.text")
+local text = require("superpower.base.text")
 
 local M = {}
 

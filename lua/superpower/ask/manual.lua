@@ -1,0 +1,187 @@
+--- The `manual` harness: a stage carried out by hand. Its prompt opens in a buffer with room for the result below; `:w`
+--- hands the result in. Closing the buffer decides nothing; `:Superpower gate` opens it again.
+local text = require("superpower.base.text")
+local attention = require("superpower.editor.attention")
+local theirs = require("superpower.editor.theirs")
+local notify = require("superpower.notify")
+local kept = require("superpower.runs.kept")
+local session = require("superpower.session")
+local acwrite = require("superpower.ui.acwrite")
+
+local M = {}
+
+local rule = "--- write the result below this line; :w hands it in ---"
+
+---@class superpower.InHand a stage that waits to be carried out by hand
+---@field launch any
+---@field root string
+---@field run_id string
+---@field stage integer
+---@field label string
+---@field prompt_path string
+---@field buf? integer
+
+---@type table<string, { run_id: string, stage: integer, message: string }> by root: what was handed in last
+local handed = {}
+local waiting = {} ---@type table<string, superpower.InHand> by root: each project may drive a run
+
+---@param lines string[]
+---@return string
+local function result_of(lines)
+  for row, line in ipairs(lines) do
+    if line == rule then
+      return vim.trim(table.concat(vim.list_slice(lines, row + 1), "\n"))
+    end
+  end
+  return vim.trim(table.concat(lines, "\n"))
+end
+
+---@param buf integer
+local function hand_in(buf)
+  local this = vim.iter(vim.tbl_values(waiting)):find(function(other)
+    return other.buf == buf
+  end)
+  if not this then
+    notify.warn("this stage no longer waits for a result; the text stays in its buffer")
+    return
+  end
+  local message = result_of(vim.api.nvim_buf_get_lines(buf, 0, -1, false))
+  if message == "" then
+    notify.warn("write the result below the line, then :w")
+    return
+  end
+  local _, err = session.call("submit", { root = this.root, launch = this.launch, message = message })
+  if err then
+    notify.fault(err)
+    return
+  end
+  waiting[this.root] = nil
+  handed[this.root] = { run_id = this.run_id, stage = this.stage, message = message }
+  vim.bo[buf].modified = false
+  vim.schedule(function()
+    acwrite.wipe(buf)
+  end)
+end
+
+---@param this superpower.InHand
+local function show(this)
+  if this.buf and vim.api.nvim_buf_is_loaded(this.buf) then
+    local win = vim.fn.bufwinid(this.buf)
+    if win ~= -1 then
+      theirs.enter(win)
+      return
+    end
+  else
+    local prompt, problem = kept.lines(this.root, this.prompt_path, 4 * 1024 * 1024)
+    local lines = vim.tbl_map(text.visible, prompt or { ("(no prompt: %s)"):format(problem) })
+    local before = handed[this.root]
+    before = before and before.run_id == this.run_id and before.stage == this.stage and before or nil
+    vim.list_extend(lines, { "", rule, "" })
+    vim.list_extend(lines, before and vim.split(before.message, "\n") or {}) -- it did not do, and is to be mended
+    this.buf = acwrite.buffer({
+      name = "manual/stage-" .. this.stage,
+      lines = lines,
+      listed = true,
+      modified = false,
+      write = hand_in,
+    })
+  end
+  local buf = this.buf ---@cast buf integer
+  local win = theirs.open(buf, true, { split = "below", win = -1, height = math.floor(vim.o.lines / 2) })
+  vim.api.nvim_win_set_cursor(win, { vim.api.nvim_buf_line_count(buf), 0 })
+  vim.api.nvim_create_autocmd("WinClosed", {
+    pattern = tostring(win),
+    once = true,
+    callback = function()
+      vim.schedule(function()
+        if waiting[this.root] == this and vim.v.exiting == vim.NIL then
+          notify.info(("stage %d still waits: :Superpower gate opens it, skip leaves it out"):format(this.stage))
+        end
+      end)
+    end,
+  })
+end
+
+--- Opens the stage of this project, or of a run of it, that waits to be carried out by hand. Says whether there is one.
+---@param root string
+---@param run_id? string
+---@return boolean
+function M.open(root, run_id)
+  local this = waiting[root]
+  if not this or (run_id and this.run_id ~= run_id) then
+    return false
+  end
+  show(this)
+  return true
+end
+
+--- The stage of this project that waits to be carried out by hand.
+---@param root string
+---@return superpower.InHand?
+function M.waiting(root)
+  return waiting[root]
+end
+
+--- Opens it as soon as nobody types.
+---@param this superpower.InHand
+local function offer(this)
+  if notify.headless() then
+    return
+  end
+  attention.when_quiet(function()
+    if waiting[this.root] == this then
+      show(this)
+    end
+  end, function()
+    notify.news(("stage %d is to be done by hand. :Superpower gate opens it"):format(this.stage), "info", true)
+  end)
+end
+
+---@param event table
+function M.asked(event)
+  local this = {
+    launch = event.launch,
+    root = event.root,
+    run_id = event.run_id,
+    stage = event.stage,
+    label = event.label or "",
+    prompt_path = event.prompt_path,
+  }
+  waiting[event.root] = this
+  offer(this)
+end
+
+--- A user interface has come: nobody was there before.
+function M.renew()
+  for _, this in pairs(waiting) do
+    offer(this)
+  end
+end
+
+--- It no longer waits. Its window goes, unless something was written there.
+---@param this superpower.InHand
+local function over(this)
+  waiting[this.root] = nil
+  if this.buf and vim.api.nvim_buf_is_loaded(this.buf) and not vim.bo[this.buf].modified then
+    acwrite.wipe(this.buf)
+  end
+end
+
+--- A run has stopped: no stage of it waits for a result.
+---@param event { root: string, run_id: string }
+function M.stopped(event)
+  local this = waiting[event.root]
+  if this and this.run_id == event.run_id then
+    over(this)
+  end
+end
+
+---@param event { root: string, run_id: string, launch: any }
+function M.gone(event)
+  local this = waiting[event.root]
+  if this and this.run_id == event.run_id and this.launch == event.launch then
+    over(this)
+  end
+end
+
+return M

@@ -1,0 +1,68 @@
+--- A stage asks its human: the question, and a buffer for the answer, which goes to the stage's agent.
+local errors = require("superpower.base.errors")
+local text = require("superpower.base.text")
+local notify = require("superpower.notify")
+local session = require("superpower.session")
+local comment = require("superpower.ui.comment")
+local verbs = require("superpower.verbs")
+
+local M = {}
+
+---@param root string
+---@param run superpower.Snapshot one that waits for an answer
+local function ask(root, run)
+  local stage = run.stages[run.current_stage]
+  local who = stage and stage.actor and stage.actor ~= "" and stage.actor or "The agent"
+  local hints = {
+    "Your answer goes to it: :w sends, :q goes back, and nothing is started.",
+    "",
+    ("%s waits for you:"):format(text.line(who)), -- it may be a harness that is missing
+    "",
+  }
+  for _, line in ipairs(text.lines(run.detail or "")) do
+    table.insert(hints, "  " .. line)
+  end
+  comment.open({
+    title = ("%s · stage %d/%d asks"):format(text.line(run.superpower), run.current_stage, run.total),
+    key = ("%s/answer/%d"):format(run.run_id, run.current_stage),
+    hints = hints,
+    height = #hints + 6,
+    send = function(said, done)
+      if said == "" then
+        return done("write the answer, then :w; :Superpower resume tries again without one")
+      end
+      verbs.retry({ comment = said, root = root, run_id = run.run_id }, function(err)
+        done(err and errors.text(err))
+      end)
+    end,
+    back = function() end,
+  })
+end
+
+--- Opens the question of a run, if it asks one.
+---@param root string
+---@param run_id string
+function M.open(root, run_id)
+  session.ask("status", { root = root, run_id = run_id }, function(run, err)
+    if err then
+      notify.fault(err)
+    elseif run and run.state == "paused" and run.reason == "needs-human" then
+      ask(root, run)
+    else
+      notify.info("that question no longer waits")
+    end
+  end)
+end
+
+--- Goes on with an unfinished run. One that asks is not started anew without an answer.
+---@param root string
+---@param run { run_id: string, state: string, reason?: string }
+function M.go_on(root, run)
+  if run.state == "paused" and run.reason == "needs-human" then
+    M.open(root, run.run_id)
+  else
+    verbs.resume(run.run_id, { root = root })
+  end
+end
+
+return M

@@ -1,0 +1,35 @@
+--- What waits for the human, whatever it is: a permission, a stage done by hand, a question, else the gate.
+local manual = require("superpower.ask.manual")
+local permission = require("superpower.ask.permission")
+local gate = require("superpower.gate")
+local notify = require("superpower.notify")
+local current = require("superpower.runs.current")
+
+local M = {}
+
+--- Opens it: of the run that is named, else of the one that this editor drives or shows, and permissions of any.
+---@param run_id? string
+function M.open(run_id)
+  if not run_id and permission.open() then
+    return
+  end
+  local root, err = current.root(run_id)
+  if not root then
+    return notify.fault(assert(err))
+  end
+  if run_id then
+    local run, fault = current.status(root, run_id)
+    if not run then
+      return fault and notify.fault(fault)
+    end
+    run_id = run.run_id
+    if permission.open({ run_id = run_id }) then
+      return
+    end
+  end
+  if not manual.open(root, run_id) then
+    gate.open(root, { run_id = run_id })
+  end
+end
+
+return M

@@ -1,0 +1,245 @@
+--- The bang: a verb without a user interface. It blocks until the run next pauses or ends, writes the log's lines whole to
+--- standard output and everything else whole to standard error, asks nothing, and quits with a code that a script can read.
+local errors = require("superpower.base.errors")
+local text = require("superpower.base.text")
+local engine = require("superpower.engine")
+local events = require("superpower.events")
+local notify = require("superpower.notify")
+local current = require("superpower.runs.current")
+local session = require("superpower.session")
+
+local M = {}
+
+--- What the engine would ask, and the answers that can be given beforehand.
+local answers = {
+  ["damaged-journal"] = "answer=repair",
+  ["declaration-changed"] = "answer=old or answer=new",
+  ["declaration-unusable"] = "answer=old",
+  ["files-changed"] = "answer=go-on or answer=look-again",
+  ["foreign-run"] = "answer=adopt",
+}
+
+--- Faults that are not a refusal of what was asked.
+local broken = {
+  ["library-missing"] = true,
+  ["library-broken"] = true,
+  ["protocol-mismatch"] = true,
+  panic = true,
+  stopped = true,
+}
+
+local unwritten ---@type string? why standard output could not be written
+
+---@param line string
+local function print_line(line)
+  local fine, why = io.stdout:write(line .. "\n")
+  if fine then
+    fine, why = io.stdout:flush()
+  end
+  if not fine then
+    unwritten = unwritten or why or "?"
+  end
+end
+
+---@param words string
+local function say(words)
+  notify.stderr(words)
+end
+
+--- Hands out what the engine has said until now.
+local function settle()
+  for _ = 1, 100 do
+    if engine.drain() == 0 then
+      return
+    end
+  end
+end
+
+--- Checkpoints are tried once more, and what stays unwritten is said, behind everything else that waits.
+local function stop()
+  local stopped = session.call("stop", {})
+  settle()
+  for _, line in ipairs(stopped and stopped.unwritten or {}) do
+    say(line)
+  end
+end
+
+--- Ends the editor. What the engine has said before is printed first; lines that were lost, and errors of ours, are a 1.
+---@param code integer
+local function quit(code)
+  if not pcall(stop) then
+    notify.fail()
+  end
+  if unwritten then
+    say("lines were lost: standard output cannot be written: " .. unwritten)
+  end
+  if notify.failed() or unwritten then
+    code = 1
+  end
+  pcall(vim.cmd, "cquit " .. code)
+  os.exit(code)
+end
+
+--- Says why nothing was done, and ends the editor.
+---@param words string
+function M.refuse(words)
+  say(words)
+  quit(2)
+end
+
+--- Something of ours has raised in a bang verb: one line, and the end. The trace goes to the log, where there is one.
+---@param trace string
+function M.fall(trace)
+  notify.fail()
+  pcall(settle)
+  say("an error of superpower.nvim itself: " .. (trace:match("[^\n]+") or "?"))
+  local info = engine.info()
+  local log = info and io.open(info.log, "a")
+  if log then
+    log:write(os.date("!%Y-%m-%dT%H:%M:%SZ "), trace, "\n")
+    log:close()
+  end
+  quit(1)
+end
+
+--- The exit code of a run that no longer runs.
+---@param verb string
+---@param run { state: string, reason?: string }
+---@return integer
+function M.code(verb, run)
+  if run.state == "complete" then
+    return 0
+  elseif run.state == "rejected" then
+    return verb == "reject" and 0 or 1
+  elseif run.state == "cancelled" then
+    return verb == "cancel" and 0 or 1
+  elseif run.state == "paused" and run.reason == "gate" then
+    return 3
+  elseif run.state == "paused" and run.reason == "trust" then
+    return 2
+  elseif run.state == "paused" and run.reason == "user" and verb == "pause" then
+    return 0
+  end
+  return 1
+end
+
+--- The exit code of a refusal. Only resuming a run that is over is no mistake: for any other verb nothing waits.
+---@param verb string
+---@param err superpower.Fault
+---@return integer
+function M.refusal(verb, err)
+  if err.code == "finished" and verb == "resume" then
+    return err.data and err.data.state == "complete" and 0 or 1
+  end
+  return broken[err.code] and 1 or 2
+end
+
+--- CTRL-C: the run is stopped as on leaving the editor, so that its record says that it is paused.
+local function interrupt()
+  session.call("stop", { grace_ms = 1000 })
+  -- The lines that it still has to say. Not by vim.wait: where an interruption is pending, it returns at once.
+  for _ = 1, 10 do
+    engine.drain()
+    vim.uv.sleep(20)
+  end
+end
+
+--- Waits until a run pauses or ends, and says how. Asked of that run by its id, never of the one that is current.
+---@param root string
+---@param run_id string
+---@return { state: string, reason?: string, detail?: string }? ended nil: it was interrupted here
+local function wait(root, run_id)
+  local ended ---@type { state: string, reason?: string, detail?: string }?
+  events.tap("headless-end", function(event)
+    if event.run_id == run_id and event.type == "run-paused" then
+      ended = { state = "paused", reason = event.reason, detail = event.detail }
+    elseif event.run_id == run_id and event.type == "run-finished" then
+      ended = { state = event.state }
+    end
+  end)
+  local stopped = false
+  local signal = vim.uv.new_signal() -- without one CTRL-C would end the editor before it could stop the run
+  if signal then
+    signal:start("sigint", function()
+      stopped = true
+    end)
+  end
+  local asked = vim.uv.now()
+  while not ended do
+    local _, why = vim.wait(250, function()
+      return ended ~= nil or stopped
+    end, 10)
+    if (stopped or why == -2) and not ended then
+      interrupt()
+      return nil
+    end
+    if not ended and vim.uv.now() - asked > 500 then
+      asked = vim.uv.now()
+      local run, err = current.status(root, run_id)
+      if err then
+        say(errors.text(err))
+        return { state = "paused", reason = "interrupted" } -- nobody can tell any more
+      elseif run and run.state ~= "running" then
+        ended = run
+      end
+    end
+  end
+  -- What was queued behind the end still belongs to it.
+  vim.wait(30, function()
+    return false
+  end, 10)
+  return ended
+end
+
+--- A gate is not passed by `resume`: what decides it is said instead.
+---@param line string
+---@return string
+local function decidable(line)
+  local head = line:match("^(.*PAUSED) — resume with: ")
+  return head and head .. " — decide with: approve, changes or reject" or line
+end
+
+---@param event table
+local function hear(event)
+  if event.type == "log" then
+    print_line(text.line(decidable(event.line)))
+  end
+end
+
+---@param verb string
+---@param err superpower.Fault
+local function refused(verb, err)
+  local how = answers[err.code]
+  local words = errors.text(err)
+  pcall(settle) -- what the engine has said before comes before
+  say(words .. (how and "\n  " .. how or ""))
+  return quit(M.refusal(verb, err))
+end
+
+--- Performs a verb and quits.
+---@param verb string
+---@param op string
+---@param fields table<string, any>
+function M.drive(verb, op, fields)
+  events.tap("headless", hear)
+  local value, err
+  if not fields.root then
+    fields.root, err = session.project()
+  end
+  if op ~= "run" then
+    fields.only = true -- nobody here has seen which one is meant
+  end
+  if not err then
+    value, err = session.call(op, fields)
+  end
+  if err then
+    return refused(verb, err)
+  end
+  local ended = wait(fields.root, value.run_id)
+  if ended and ended.state == "paused" and ended.reason ~= "gate" and (ended.detail or "") ~= "" then
+    say(text.line(ended.detail))
+  end
+  quit(ended and M.code(verb, ended) or 1)
+end
+
+return M

@@ -1,0 +1,123 @@
+--- `:Superpower`: one table of sub-words, each with what it does, what completes it and what it says of itself.
+local args = require("superpower.base.args")
+local suggest = require("superpower.base.suggest")
+local complete = require("superpower.commands.complete")
+local headless = require("superpower.commands.headless")
+local subcommands = require("superpower.commands.subcommands")
+local notify = require("superpower.notify")
+
+local M = {}
+
+---@class superpower.SubCommand
+---@field desc string
+---@field usage? string
+---@field impl fun(rest: string, bang: boolean, run_id?: string)
+---@field complete? fun(words: string[], lead: string, run_id?: string): string[]
+---@field of_run? superpower.OfRun it acts on a run, and takes `run=ID` as its first word; which runs complete
+---@field bang? boolean
+---@field bare? boolean it takes nothing
+
+-- Not in the order of letters, in which <Tab> would fall upon a decision.
+local first = { "run", "resume", "gate" }
+
+---@return string[]
+local function words_known()
+  local names = vim.tbl_filter(function(name)
+    return not vim.tbl_contains(first, name)
+  end, vim.tbl_keys(subcommands))
+  table.sort(names)
+  return vim.list_extend(vim.list_slice(first), names)
+end
+
+---@param message string
+---@param bang boolean
+local function wrong(message, bang)
+  if bang then
+    return headless.refuse(message)
+  end
+  notify.error(message)
+end
+
+--- Runs a sub-word with its raw argument text.
+---@param name string
+---@param rest string
+---@param bang boolean
+local function dispatch(name, rest, bang)
+  if bang and #vim.api.nvim_list_uis() > 0 then
+    return notify.error(("the bang is for headless use; type :Superpower %s %s"):format(name, rest))
+  elseif bang then
+    notify.force_headless()
+  end
+  local sub = subcommands[name]
+  if not sub then
+    local best = suggest.sorted(name, words_known(), true)
+    local known = #best > 0 and ('did you mean "%s"?'):format(best[1]) or "known: " .. table.concat(words_known(), ", ")
+    return wrong(('unknown sub-command "%s": %s'):format(name, known), bang)
+  end
+  if bang and not sub.bang then
+    return wrong(('"%s" has no bang'):format(name), true)
+  end
+  local run_id, problem
+  if sub.of_run then
+    run_id, rest, problem = args.run(rest)
+    if problem then
+      return wrong(problem, bang)
+    end
+  end
+  if sub.bare and rest ~= "" then
+    return wrong(('%s takes nothing, got "%s"'):format(name, rest), bang)
+  end
+  sub.impl(rest, bang, run_id)
+end
+
+---@param opts { args: string, bang: boolean }
+function M.execute(opts)
+  local name, rest = args.first(opts.args)
+  if name == "" then
+    if opts.bang then
+      return wrong("the bang needs a verb: " .. table.concat(words_known(), ", "), #vim.api.nvim_list_uis() == 0)
+    end
+    name = "dashboard"
+  end
+  dispatch(name, rest, opts.bang)
+end
+
+--- Completes what stands before the cursor.
+---@param lead string
+---@param line string
+---@param pos integer
+---@return string[]
+function M.complete(lead, line, pos)
+  local before = line:sub(1, pos)
+  local rest = before:match("^.-Superpower!?%s+(.*)$")
+  if not rest then
+    return {}
+  end
+  local name, after = rest:match("^(%S+)%s+(.*)$")
+  local found ---@type string[]
+  if not name then
+    found = words_known()
+  else
+    local sub = subcommands[name]
+    local words = sub and args.words(after)
+    if not sub or not words then
+      return {}
+    end
+    if lead ~= "" and words[#words] == lead then
+      table.remove(words)
+    end
+    local run_id ---@type string?
+    if sub.of_run and words[1] and vim.startswith(words[1], "run=") then
+      run_id = table.remove(words, 1):sub(5)
+    end
+    found = sub.complete and vim.list_slice(sub.complete(words, lead, run_id)) or {}
+    if sub.of_run and #words == 0 and not run_id then
+      vim.list_extend(found, complete.of_run(sub.of_run, lead))
+    end
+  end
+  return vim.tbl_filter(function(word)
+    return vim.startswith(word, lead)
+  end, found)
+end
+
+return M

@@ -1,0 +1,45 @@
+--- Pickers, all through `vim.ui.select`.
+local text = require("superpower.base.text")
+local notify = require("superpower.notify")
+local left = require("superpower.runs.left")
+local session = require("superpower.session")
+
+local M = {}
+
+---@param entry table
+---@return string
+local function superpower_line(entry)
+  if (entry.errors or 0) > 0 then
+    return ("%s  %d error%s: %s"):format(
+      entry.name,
+      entry.errors,
+      entry.errors == 1 and "" or "s",
+      text.line(entry.first_error or "")
+    )
+  end
+  return ("%s  %s  (%d stages)"):format(entry.name, text.line(entry.description or ""), entry.stages or 0)
+end
+
+--- Lets the user choose a superpower of this project.
+---@param prompt string
+---@param chosen fun(name: string)
+function M.superpower(prompt, chosen)
+  local root, err = session.project()
+  local list
+  if root then
+    list, err = session.call("list", { root = root })
+  end
+  if not list then
+    notify.fault(assert(err))
+  elseif #list == 0 then
+    notify.info(("no superpowers in %s: :Superpower new NAME makes one%s"):format(root, left.sentence(root)))
+  else
+    vim.ui.select(list, { prompt = prompt, kind = "superpower", format_item = superpower_line }, function(entry)
+      if entry then
+        chosen(entry.name)
+      end
+    end)
+  end
+end
+
+return M

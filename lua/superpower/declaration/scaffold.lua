@@ -1,0 +1,117 @@
+--- A new declaration: blank, or from one of the plugin's own examples.
+local library = require("superpower.base.library")
+local regular = require("superpower.base.regular")
+local suggest = require("superpower.base.suggest")
+local notify = require("superpower.notify")
+local open_file = require("superpower.ui.open_file")
+
+local M = {}
+
+local names = { "new-ui-feature", "api-endpoint", "bugfix", "design-refresh" }
+
+local blank = [[
+name: %s
+description: What this superpower is for, in one line
+version: "1.0.0"
+inputs:
+  - name: goal
+    required: true
+    description: What to achieve
+stages:
+  - agent: planner
+    description: "Plan: {{goal}}"
+  - gate: human-approval
+    description: Approve the plan
+  - agent: builder
+    description: "Build what the plan says"
+]]
+
+---@return string[]
+function M.templates()
+  return vim.list_extend({ "blank" }, names)
+end
+
+---@param template string
+---@return string?
+local function example(template)
+  local path = ("examples/shop/.claude/superpowers/%s.yaml"):format(template)
+  local file = vim.api.nvim_get_runtime_file(path, false)[1]
+  if not file then
+    file = vim.fs.joinpath(library.root(), path)
+  end
+  local handle = io.open(file, "r")
+  if handle then
+    local content = handle:read("*a")
+    handle:close()
+    return content
+  end
+end
+
+--- Where superpowers may stand, in the order in which they are looked for.
+local folders = { ".claude/superpowers", ".claude/taffy", ".opencode/superpowers" }
+
+--- Where a declaration of this name would be: in the first folder that is there.
+---@param root string
+---@param name string
+---@return string
+local function place(root, name)
+  local there = vim.iter(folders):find(function(folder)
+    return vim.uv.fs_stat(vim.fs.joinpath(root, folder)) ~= nil
+  end)
+  return vim.fs.joinpath(root, there or folders[1], name .. ".yaml")
+end
+
+---@param path string
+---@param name string
+---@param template string
+local function write(path, name, template)
+  local content
+  if template == "blank" then
+    content = blank:format(name)
+  else
+    content = example(template)
+    if not content then
+      return notify.error(('the template "%s" is not installed'):format(template))
+    end
+    content = content:gsub("^(.-)name:[^\n]*", function(before)
+      return before .. "name: " .. name
+    end, 1)
+  end
+  local made, why = pcall(vim.fn.mkdir, vim.fs.dirname(path), "p")
+  if not made then
+    return notify.error(('cannot make "%s": %s'):format(vim.fs.dirname(path), why))
+  end
+  if not open_file.file(path) then
+    return
+  end
+  vim.api.nvim_buf_set_lines(0, 0, -1, false, vim.split(vim.trim(content), "\n"))
+  notify.info("a new declaration, not saved yet: :w keeps it")
+end
+
+---@param root string
+---@param name string
+---@param template? string
+function M.new(root, name, template)
+  if not name:match("^[a-z0-9]+[a-z0-9-]*$") or name:match("%-%-") or name:match("%-$") then
+    return notify.error(('"%s" is not a name in kebab-case, such as "my-feature"'):format(name))
+  elseif template and not vim.tbl_contains(M.templates(), template) then
+    local hint = suggest.hint(template, M.templates())
+    return notify.error(('no template "%s"%s; there are: %s'):format(template, hint, table.concat(M.templates(), ", ")))
+  end
+  local path = place(root, name)
+  local problem = regular.outside(root, path)
+  if problem then
+    return notify.error("nothing is made there: " .. problem)
+  elseif vim.uv.fs_stat(path) then
+    return notify.error(("%s is there already; :Superpower edit %s opens it"):format(path, name))
+  elseif template then
+    return write(path, name, template)
+  end
+  vim.ui.select(M.templates(), { prompt = "Start from", kind = "superpower" }, function(choice)
+    if choice then
+      write(path, name, choice)
+    end
+  end)
+end
+
+return M

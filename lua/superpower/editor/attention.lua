@@ -1,0 +1,114 @@
+--- The user's attention: whether somebody is typing, so that no window takes the focus, and how they are called when
+--- they look elsewhere.
+local config = require("superpower.config")
+local idle = require("superpower.editor.idle")
+
+local M = {}
+
+local namespace = vim.api.nvim_create_namespace("superpower-attention")
+local quiet_ms = 500
+local last_key = -math.huge
+local wanted, waiting, watching = false, 0, false
+
+local function update()
+  local on = wanted or waiting > 0
+  if on ~= watching then
+    watching = on
+    vim.on_key(on and function(_, typed)
+      if typed == nil or typed ~= "" then
+        last_key = vim.uv.now()
+      end
+    end or nil, namespace)
+  end
+end
+
+--- Notes the time of each key while something runs, so that a burst of normal-mode commands counts as typing.
+---@param on boolean
+function M.watch(on)
+  wanted = on
+  update()
+end
+
+--- A key has been pressed within the last moments.
+---@return boolean
+function M.recent()
+  return vim.uv.now() - last_key < quiet_ms
+end
+
+--- Whether the cursor is in a window of Neovim's own messages (`vim._core.ui2`), which goes when it is left: who reads there
+--- is as busy as who types.
+---@return boolean
+local function reads_messages()
+  return vim.list_contains({ "pager", "cmd", "msg", "dialog" }, vim.bo.filetype) and vim.bo.buftype ~= ""
+end
+
+--- The editor is in the middle of something that a window must not break into.
+---@return boolean
+function M.busy()
+  local mode = vim.api.nvim_get_mode()
+  if mode.blocking or (mode.mode ~= "n" and mode.mode ~= "nt") then
+    return true
+  end
+  return vim.fn.reg_recording() ~= ""
+    or vim.fn.reg_executing() ~= ""
+    or vim.fn.getcmdwintype() ~= ""
+    or vim.fn.pumvisible() == 1
+    or vim.fn.state("moa") ~= ""
+    or reads_messages()
+end
+
+local focused = true
+
+--- Notices whether the editor has the focus of its terminal.
+function M.listen()
+  vim.api.nvim_create_autocmd({ "FocusGained", "FocusLost" }, {
+    group = vim.api.nvim_create_augroup("superpower-focus", { clear = true }),
+    callback = function(args)
+      focused = args.event == "FocusGained"
+    end,
+  })
+end
+
+--- Something waits for the user: rings the terminal's bell where they may be looking elsewhere.
+function M.call()
+  local bell = config.get().bell
+  if bell == "never" or (bell == "unfocused" and focused) or #vim.api.nvim_list_uis() == 0 then
+    return
+  elseif vim.api.nvim_ui_send then
+    vim.api.nvim_ui_send("\a")
+  else
+    pcall(vim.api.nvim_chan_send, vim.v.stderr, "\a")
+  end
+end
+
+--- Runs `now` as soon as the keyboard is quiet and the editor waits for a key, or `never` where it is busy.
+---@param now fun()
+---@param never fun()
+function M.when_quiet(now, never)
+  waiting = waiting + 1
+  update()
+  local watch ---@type superpower.Idle?
+  local function done(act)
+    waiting = waiting - 1
+    update()
+    if watch then
+      idle.forget(watch)
+    end
+    if vim.v.exiting == vim.NIL then
+      act()
+    end
+  end
+  if M.busy() then
+    return done(never)
+  end
+  -- Not from here: this may run inside a command that waits, and what is typed meanwhile is not for the window.
+  watch = idle.watch(function(this)
+    if M.busy() then
+      done(never)
+    elseif this.idle >= 50 and not M.recent() then
+      done(now)
+    end
+  end)
+end
+
+return M

@@ -1,0 +1,73 @@
+--- What a run's end or halt says, in whole sentences: what happened, then what to do.
+local text = require("superpower.base.text")
+local notify = require("superpower.notify")
+local runs = require("superpower.runs")
+
+local M = {}
+
+---@type table<string, string>
+local next_step = {
+  failed = ":Superpower retry, skip or cancel.",
+  blocked = ":Superpower retry with what it needs, skip or cancel.",
+  auth = "Log in, then :Superpower resume.",
+  ["needs-human"] = "Answer with :Superpower retry ANSWER.",
+  interrupted = ":Superpower resume goes on.",
+  user = ":Superpower resume goes on.",
+  trust = ":Superpower resume shows it and asks.",
+}
+
+local halted = {} ---@type table<string, superpower.PausedEvent> by run, until the snapshot has the words for it
+
+---@class superpower.PausedEvent
+---@field root string
+---@field run_id string
+---@field superpower string
+---@field reason string
+---@field detail? string
+---@field stage integer
+---@field total integer
+
+---@param event superpower.PausedEvent
+local function say(event)
+  local what = event.reason == "user" and "paused" or event.reason
+  local head = ("%s: stage %d/%d %s"):format(event.superpower, event.stage or 0, event.total or 0, what)
+  local detail = event.detail and event.detail ~= "" and ": " .. text.line(event.detail) or ""
+  local bad = not (event.reason == "user" or event.reason == "interrupted")
+  local run = runs.get(event.root)
+  if run and run.run_id == event.run_id and run.state == "paused" and (run.summary or "") ~= "" then
+    local words = ("%s: %s"):format(event.superpower, text.line(run.summary))
+    return notify.news(words, bad and "warn" or "info", true)
+  end
+  notify.news(
+    ("%s%s. %s"):format(head, (detail:gsub("%.$", "")), next_step[event.reason] or ""),
+    bad and "warn" or "info",
+    true
+  )
+end
+
+---@param event superpower.PausedEvent
+function M.paused(event)
+  halted[event.run_id] = event
+  local run = runs.get(event.root)
+  if run then
+    M.follow(run)
+  end
+end
+
+--- The snapshot that belongs to a halt has come.
+---@param run superpower.Snapshot
+function M.follow(run)
+  local event = halted[run.run_id]
+  if event and run.state == "paused" then
+    halted[run.run_id] = nil
+    say(event)
+  end
+end
+
+---@param event { superpower: string, state: string, summary?: string }
+function M.finished(event)
+  local words = event.summary and event.summary ~= "" and event.summary or event.state
+  notify.news(("%s: %s"):format(event.superpower, words), "info")
+end
+
+return M

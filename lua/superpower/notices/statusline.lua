@@ -1,0 +1,76 @@
+--- One short string for status lines, without side effects.
+local text = require("superpower.base.text")
+local config = require("superpower.config")
+local runs = require("superpower.runs")
+local marks = require("superpower.ui.icons")
+local message = require("superpower.ui.message")
+local run_words = require("superpower.ui.words")
+
+local M = {}
+
+local asked = -math.huge
+
+---@param run superpower.Snapshot?
+---@param now integer
+---@param icons string
+---@return string
+local function words(run, now, icons)
+  if not run then
+    return ""
+  end
+  local at = ("%s %d/%d"):format(run.superpower, run.current_stage, run.total)
+  if run_words.in_hand(run) then
+    return ("%s %s by hand"):format(marks.mark(icons, "by-hand", now), at)
+  elseif run.state == "running" then
+    local mark = marks.mark(icons, run.waiting_until and "limited" or "running", now)
+    return run.waiting_until and ("%s %s limited"):format(mark, at) or ("%s %s"):format(mark, at)
+  elseif run.state ~= "paused" then
+    return ""
+  elseif run.reason == "gate" then
+    return ("%s %s gate %d/%d"):format(marks.mark(icons, "gate", now), run.superpower, run.current_stage, run.total)
+  elseif run.reason == "failed" or run.reason == "blocked" or run.reason == "auth" then
+    return ("%s %s %s"):format(marks.mark(icons, "failed", now), at, run.reason)
+  end
+  return ("%s %s %s"):format(marks.mark(icons, "held", now), at, run.reason == "needs-human" and "asks" or "paused")
+end
+
+--- One line, in which nothing is evaluated by whoever puts it into 'statusline', 'tabline' or 'winbar'.
+---@param run superpower.Snapshot?
+---@param now integer
+---@param icons string
+---@return string
+function M.text(run, now, icons)
+  return (text.line(words(run, now, icons)):gsub("%%", "%%%%"))
+end
+
+---@return string
+function M.get()
+  asked = vim.uv.now()
+  return M.text(runs.get(), vim.uv.now(), config.get().icons)
+end
+
+local drawn = 0
+
+--- Redraws the status lines where somebody shows ours, and keeps `vim.g.superpower_status`.
+function M.listen()
+  asked = vim.uv.now() -- it may be shown already, and have asked nobody
+  runs.listen("statusline", function(what)
+    if what == "log" then
+      return
+    end
+    local now = vim.uv.now()
+    if what == "tick" and now - drawn < 400 then
+      return
+    end
+    drawn = now
+    vim.g.superpower_status = M.text(runs.get(), now, config.get().icons)
+    if now - asked < 5000 or vim.o.statusline:find("superpower_status", 1, true) then
+      if not message.stands() then
+        pcall(vim.cmd.redrawstatus, { bang = true })
+        message.drawn()
+      end
+    end
+  end)
+end
+
+return M

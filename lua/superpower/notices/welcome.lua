@@ -1,0 +1,75 @@
+--- A project with something waiting says so, once per editor and pause.
+local text = require("superpower.base.text")
+local config = require("superpower.config")
+local notify = require("superpower.notify")
+local runs = require("superpower.runs")
+local current = require("superpower.runs.current")
+local session = require("superpower.session")
+local run_words = require("superpower.ui.words")
+
+local M = {}
+
+local said = {} ---@type table<string, true>
+
+---@return boolean
+local function unwelcome()
+  return notify.headless()
+    or vim.wo.diff
+    or vim.bo.filetype == "gitcommit"
+    or vim.bo.filetype == "gitrebase"
+    or not config.get().resume_notice
+end
+
+---@param run superpower.Snapshot
+---@return string?
+function M.words(run)
+  if run.state ~= "paused" then
+    return nil
+  elseif run.reason == "gate" and run.gate then
+    return run_words.gate(run)
+  elseif run.reason ~= "interrupted" and run.reason ~= "user" and (run.summary or "") ~= "" then
+    -- What happened, and what answers it.
+    return text.line(("%s: %s"):format(run.superpower, run.summary))
+  end
+  return ("%s is paused at stage %d/%d: %s. :Superpower resume goes on"):format(
+    run.superpower,
+    run.current_stage,
+    run.total,
+    run.reason or "paused"
+  )
+end
+
+--- What keeps the run from being read is said, once: somebody may have put it there.
+---@param err superpower.Fault
+local function refused(err)
+  local unreadable = err.code == "unreadable-squad" or err.code == "unreadable-run"
+  if unreadable and not said[err.message] then
+    said[err.message] = true
+    notify.news(text.line(err.message), "warn", true)
+  end
+end
+
+function M.look()
+  if vim.v.exiting ~= vim.NIL or unwelcome() then
+    return
+  end
+  local root = session.project()
+  if not root then
+    return
+  end
+  local known = runs.get(root)
+  local run, err = current.status(root)
+  if err then
+    return refused(err)
+  elseif not run or (known and known.run_id == run.run_id) then
+    return
+  end
+  local words = M.words(run)
+  local key = ("%s/%s/%s"):format(run.run_id, run.current_stage, run.gate and run.gate.id or run.reason or "")
+  if words and not said[key] and not run.ours then
+    said[key] = true
+    notify.news(words, "info", true)
+  end
+end
+
+return M

@@ -1,0 +1,115 @@
+--- Buffers whose `:w` sends what the user has written. They are "modified" like any other, so that leaving the editor asks
+--- first; but only a write that the user asked for, from the buffer itself, sends anything: not a plugin that saves by
+--- itself, and not a `:wall` from elsewhere.
+local theirs = require("superpower.editor.theirs")
+local float = require("superpower.ui.float")
+
+local M = {}
+
+local namespace = vim.api.nvim_create_namespace("superpower-written")
+local guarded = {} ---@type table<integer, true>
+local at ---@type integer? the buffer in which a key was typed that the editor still acts upon
+
+---@param buf integer
+local function guard(buf)
+  if not next(guarded) then
+    vim.on_key(function(_, typed)
+      if typed ~= "" then
+        at = vim.api.nvim_get_current_buf()
+      end
+    end, namespace)
+    vim.api.nvim_create_autocmd("SafeState", {
+      group = vim.api.nvim_create_augroup("superpower-written", { clear = true }),
+      callback = function()
+        at = nil
+      end,
+    })
+  end
+  guarded[buf] = true
+end
+
+---@param buf integer
+local function free(buf)
+  guarded[buf] = nil
+  if not next(guarded) then
+    vim.on_key(nil, namespace)
+    vim.api.nvim_create_augroup("superpower-written", { clear = true })
+  end
+end
+
+--- Whether the write that goes on was asked for by a key typed in this buffer, and not from an autocommand.
+---@param buf integer
+---@return boolean
+function M.by_user(buf)
+  local stack = vim.fn.expand("<stack>"):gsub("BufWriteCmd Autocommands", "")
+  return at == buf and not stack:find("Autocommands", 1, true)
+end
+
+---@class superpower.WrittenOpts
+---@field name string
+---@field lines string[]
+---@field listed boolean
+---@field modified boolean it holds what was typed already
+---@field write fun(buf: integer) the user has asked for it
+
+--- `:w FILE` is a copy, and sends nothing.
+---@param buf integer
+---@param path string
+local function copy(buf, path)
+  local lines = vim.api.nvim_buf_get_lines(buf, vim.fn.line("'[") - 1, vim.fn.line("']"), false)
+  vim.fn.writefile(lines, path)
+end
+
+--- Makes such a buffer. It stays, hidden, when its window is closed.
+---@param opts superpower.WrittenOpts
+---@return integer
+function M.buffer(opts)
+  local buf = theirs.buffer(opts.listed, false)
+  vim.bo[buf].buftype = "acwrite"
+  vim.bo[buf].bufhidden = "hide"
+  vim.bo[buf].swapfile = false
+  vim.bo[buf].modeline = false
+  local own = ("superpower://%s/%d"):format(opts.name, buf)
+  theirs.name(buf, own)
+  vim.api.nvim_buf_set_lines(buf, 0, -1, false, opts.lines)
+  vim.bo[buf].modified = opts.modified
+  float.filetype(buf, "markdown")
+  guard(buf)
+  local function on(event, callback)
+    vim.api.nvim_create_autocmd(event, { buffer = buf, callback = callback })
+  end
+  on("BufWriteCmd", function(event)
+    if event.match ~= own then
+      copy(buf, event.file)
+    elseif M.by_user(buf) then
+      opts.write(buf)
+    end
+  end)
+  on("BufReadCmd", function() -- `:e!`
+    vim.api.nvim_buf_set_lines(buf, 0, -1, false, opts.lines)
+    vim.bo[buf].modified = opts.modified
+    float.filetype(buf, "markdown")
+  end)
+  on("BufWipeout", function()
+    free(buf)
+  end)
+  -- `:x` and `ZZ` write only what is modified.
+  on("CmdlineLeave", function()
+    if vim.fn.getcmdtype() == ":" and vim.fn.getcmdline():match("^%s*[xe]x?i?t?!?%s*$") then
+      vim.bo[buf].modified = true
+    end
+  end)
+  vim.keymap.set("n", "ZZ", "<Cmd>wq<CR>", { buffer = buf, desc = "Send" })
+  return buf
+end
+
+--- It is done with.
+---@param buf integer
+function M.wipe(buf)
+  if vim.api.nvim_buf_is_valid(buf) then
+    vim.iter(vim.fn.win_findbuf(buf)):each(float.leave)
+    pcall(vim.api.nvim_buf_delete, buf, { force = true })
+  end
+end
+
+return M

@@ -1,0 +1,32 @@
+--- Opens a file of the user's in a window of the user's: one of ours shows nothing else.
+local theirs = require("superpower.editor.theirs")
+
+local M = {}
+
+--- Whether a window shows what the user put there, and may show something else.
+---@param win integer
+---@return boolean
+local function ordinary(win)
+  local pinned = vim.fn.has("nvim-0.11") == 1 and vim.wo[win].winfixbuf
+  return vim.api.nvim_win_get_config(win).relative == "" and not pinned
+end
+
+---@param path string
+---@return boolean opened
+function M.file(path)
+  if not ordinary(0) then
+    local before = vim.fn.win_getid(vim.fn.winnr("#"))
+    local wins = vim.list_extend({ before }, vim.api.nvim_tabpage_list_wins(0))
+    local target = vim.iter(wins):find(function(win)
+      return win ~= 0 and ordinary(win)
+    end)
+    if target then
+      theirs.enter(target)
+    else
+      theirs.split("topleft new")
+    end
+  end
+  return theirs.file("edit", path)
+end
+
+return M

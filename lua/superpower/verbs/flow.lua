@@ -1,0 +1,118 @@
+--- The engine never waits for a person: where it needs an answer it refuses, with what it wants to know. Here the
+--- question is asked and the operation called again with the answer. Giving up a question starts nothing.
+local texts = require("superpower.base.text")
+local notify = require("superpower.notify")
+local session = require("superpower.session")
+local info_float = require("superpower.ui.info_float")
+local inputs = require("superpower.verbs.inputs")
+local trust = require("superpower.verbs.trust")
+
+local M = {}
+
+---@alias superpower.Answered fun(more: table<string, any>?) nil gives up
+
+---@type table<string, fun(err: superpower.Fault, fields: table, go: superpower.Answered)>
+local questions = {}
+
+questions["missing-inputs"] = function(err, fields, go)
+  local data = err.data or {}
+  -- What a run that is taken over has already, then what was given with the verb.
+  local given = vim.tbl_extend("force", {}, fields.inputs or {}, data.given or {})
+  inputs.ask(fields.root, fields.name or data.name, data.inputs or {}, given, go)
+end
+
+--- The verbs that take inputs. The others say what is missing, and how to give it.
+local takes_inputs = { run = true, resume = true }
+
+questions["untrusted"] = function(err, fields, go)
+  trust.ask(fields.root, fields.name, err.data or {}, go)
+end
+
+-- A run that is not ours: the same sheet, with what its files claim on top.
+questions["foreign-run"] = questions["untrusted"]
+
+---@param lines any
+---@param prompt string
+---@param choices { text: string, answer: string? }[]
+---@param go superpower.Answered
+local function choose(lines, prompt, choices, go)
+  local shown = {}
+  for _, line in ipairs(type(lines) == "table" and lines or {}) do
+    local text = type(line) == "table" and (line.path or line.text or vim.inspect(line)) or tostring(line)
+    table.insert(shown, "  " .. texts.line(text))
+  end
+  local sheet = #shown > 0 and info_float.open(prompt, shown) or nil
+  vim.ui.select(choices, {
+    prompt = prompt,
+    kind = "superpower",
+    format_item = function(item)
+      return item.text
+    end,
+  }, function(choice)
+    if sheet then
+      sheet.close()
+    end
+    go(choice and choice.answer and { answer = choice.answer } or nil)
+  end)
+end
+
+questions["declaration-changed"] = function(err, _, go)
+  choose(err.data and err.data.differences, "The declaration has changed since this run was paused", {
+    { text = "Go on with the old one", answer = "old" },
+    { text = "Go on with the new one", answer = "new" },
+    { text = "Not now" },
+  }, go)
+end
+
+questions["declaration-unusable"] = function(err, _, go)
+  choose(err.data and err.data.differences, "The declaration has changed, and this run cannot use it as it is", {
+    { text = "Go on with the old one", answer = "old" },
+    { text = "Not now" },
+  }, go)
+end
+
+questions["files-changed"] = function(err, _, go)
+  choose(err.data and err.data.files, "Files under review have changed since the gate was decided", {
+    { text = "Go on", answer = "go-on" },
+    { text = "Look again", answer = "look-again" },
+    { text = "Not now" },
+  }, go)
+end
+
+questions["damaged-journal"] = function(err, _, go)
+  choose(err.data and err.data.differences, "The journal of this run has lost records", {
+    { text = "Continue without what is lost", answer = "repair" },
+    { text = "Not now" },
+  }, go)
+end
+
+---@param op string
+---@param fields table<string, any>
+---@param callback superpower.Callback
+---@param rounds? integer
+function M.call(op, fields, callback, rounds)
+  rounds = rounds or 0
+  session.ask(op, fields, function(value, err)
+    local question = err and questions[err.code]
+    if err and err.code == "missing-inputs" and not takes_inputs[op] then
+      question = nil
+    end
+    if not err or not question or rounds > 5 or notify.headless() then
+      callback(err, value)
+      return
+    end
+    question(err, fields, function(more)
+      if not more then
+        callback({ code = "given-up", message = "nothing was started" })
+        return
+      end
+      if more.answer and fields.answer then
+        -- Another question than the one before: both answers count.
+        more.answer = fields.answer .. "," .. more.answer
+      end
+      M.call(op, vim.tbl_extend("force", fields, more), callback, rounds + 1)
+    end)
+  end)
+end
+
+return M

@@ -1,0 +1,64 @@
+--- Missing inputs are asked for before anything starts: in one form, or one after the other.
+local texts = require("superpower.base.text")
+local config = require("superpower.config")
+local session = require("superpower.session")
+local form = require("superpower.ui.form")
+
+local M = {}
+
+--- One after the other, by `vim.ui`.
+---@param inputs superpower.Input[]
+---@param given table<string, any>
+---@param done fun(values: table<string, any>?)
+function M.by_ui(inputs, given, done)
+  local values = vim.deepcopy(given)
+  local function ask(index)
+    local input = inputs[index]
+    if not input then
+      done(values)
+      return
+    end
+    local description = input.description and input.description ~= "" and ": " .. input.description or ""
+    local prompt = input.name .. texts.line(description)
+    if input.type == "bool" or input.type == "enum" then
+      local choices = input.type == "bool" and { "true", "false" } or input.enum or {}
+      vim.ui.select(choices, { prompt = prompt, kind = "superpower" }, function(choice)
+        if choice == nil then
+          done(nil)
+        else
+          values[input.name] = choice
+          ask(index + 1)
+        end
+      end)
+    else
+      vim.ui.input({ prompt = prompt .. " " }, function(text)
+        if text == nil or text == "" then
+          done(nil)
+        else
+          values[input.name] = text
+          ask(index + 1)
+        end
+      end)
+    end
+  end
+  ask(1)
+end
+
+---@param root string
+---@param name string
+---@param missing superpower.Input[]
+---@param given table<string, any>
+---@param go superpower.Answered
+function M.ask(root, name, missing, given, go)
+  local function done(values)
+    go(values and { inputs = values } or nil)
+  end
+  if config.get().inputs == "form" then
+    local all = session.call("inputs", { root = root, name = name }) or missing
+    form.open(name, all, given, done)
+  else
+    M.by_ui(missing, given, done)
+  end
+end
+
+return M

@@ -1,0 +1,119 @@
+--- What a run will do is shown before it does it, and asked about. The engine keeps the answer and notices changed bytes.
+--- The sheet is a decision like a gate: no stray key trusts anything, and closing it starts nothing.
+local text = require("superpower.base.text")
+local notify = require("superpower.notify")
+local session = require("superpower.session")
+local decision = require("superpower.ui.decision")
+local float = require("superpower.ui.float")
+local page = require("superpower.ui.page")
+local trust_sheet = require("superpower.verbs.trust_sheet")
+
+local M = {}
+
+---@param root string
+---@param name string
+---@param digest string?
+---@return boolean
+local function grant(root, name, digest)
+  local _, err = session.call("trust-grant", { root = root, name = name, digest = digest })
+  if err then
+    notify.fault(err)
+  end
+  return err == nil
+end
+
+---@param sheet superpower.Sheet
+---@param data { changed?: boolean }
+---@return string
+local function state_of(sheet, data)
+  if sheet.claim then
+    return "not begun by you"
+  elseif data.changed then
+    return "changed since you trusted it"
+  end
+  return sheet.older and "trusted in an older form" or "not yet trusted"
+end
+
+---@param root string
+---@param name string?
+---@param data { digest?: string, changed?: boolean, sheet?: superpower.Sheet, answer?: string }
+---@param go superpower.Answered
+function M.ask(root, name, data, go)
+  local sheet = data.sheet or { superpower = name or "?" }
+  local width = float.wide(90)
+  local lines, files = trust_sheet.lines(sheet, width - 2)
+  table.insert(lines, { { "" } })
+  for _, line in
+    ipairs(
+      text.wrap("Its agents act with your rights. When any of these files changes you are asked again.", width - 2)
+    )
+  do
+    table.insert(lines, { { line, "SuperpowerNote" } })
+  end
+  local answered = false
+  local window ---@type superpower.Decision
+  local function answer(trusted)
+    if answered then
+      return
+    end
+    answered = true
+    window:close()
+    if not trusted or not grant(root, sheet.superpower or name, data.digest) then
+      return go(nil)
+    end
+    -- What a file claims about a run needs an answer of its own: it is no part of what is trusted.
+    go({ answer = data.answer == "adopt" and "adopt" or nil })
+  end
+  local title = ("%s%s"):format(sheet.superpower or name or "?", sheet.version and " " .. sheet.version or "")
+  window = decision.open({
+    filetype = "superpower-trust",
+    title = { { " " .. text.cut(text.line(title), 40) .. ": what it will do ", "SuperpowerTitle" } },
+    right = { { (" %s "):format(state_of(sheet, data)), "SuperpowerGate" } },
+    help = "Trust",
+    width = 90,
+    height = page.rows(lines, width - 1),
+    enter = true,
+    keys = {
+      {
+        lhs = "t",
+        label = "trust it and go on",
+        desc = "trust these files and go on",
+        fn = function()
+          answer(true)
+        end,
+      },
+      {
+        lhs = "o",
+        label = "open",
+        desc = "read the file under the cursor, in a tab",
+        harmless = true,
+        fn = function()
+          local file = files[vim.api.nvim_win_get_cursor(0)[1]]
+          if file then
+            local outside = vim.startswith(file, "/") or vim.startswith(file, "~")
+            local path = outside and vim.fs.normalize(file) or vim.fs.joinpath(root, file)
+            vim.cmd("tab sview " .. vim.fn.fnameescape(path))
+          end
+        end,
+      },
+      {
+        lhs = "q",
+        label = "cancel",
+        desc = "cancel: nothing starts",
+        always = true,
+        fn = function()
+          answer(false)
+        end,
+      },
+    },
+    closed = function()
+      if not answered then
+        answered = true
+        go(nil)
+      end
+    end,
+  })
+  window:paint(lines)
+end
+
+return M

@@ -1,0 +1,230 @@
+--- The dashboard: what is under way and what waits, the superpowers with their health, and a key for each next step.
+--- It follows the run while it is open (dashboard_state.lua).
+local manual = require("superpower.ask.manual")
+local permission = require("superpower.ask.permission")
+local question = require("superpower.ask.question")
+local waits = require("superpower.ask.waits")
+local text = require("superpower.base.text")
+local config = require("superpower.config")
+local check = require("superpower.declaration.check")
+local notify = require("superpower.notify")
+local runs = require("superpower.runs")
+local session = require("superpower.session")
+local open_file = require("superpower.ui.open_file")
+local Page = require("superpower.ui.page")
+local verbs = require("superpower.verbs")
+local dashboard_state = require("superpower.views.dashboard_state")
+local history = require("superpower.views.history")
+local overview = require("superpower.views.overview")
+local plan = require("superpower.views.plan")
+local progress = require("superpower.views.progress")
+
+local M = {}
+
+--- The first picture is waited for.
+---@param op string
+---@param fields table<string, any>
+---@param answered fun(value: any, err: superpower.Fault?)
+local function at_once(op, fields, answered)
+  answered(session.call(op, fields))
+end
+
+--- What stages are carried out by.
+---@return string
+local function harness()
+  local wanted = config.get().harness
+  if wanted ~= "auto" then
+    return wanted
+  end
+  local health = session.call("health", {}) or {}
+  return (health.auto == nil or health.auto == "manual") and "no agent found: by hand" or health.auto .. " ✓"
+end
+
+---@param root string
+---@param run table
+local function cancel(root, run)
+  vim.ui.select({ "Cancel the run", "Keep it" }, {
+    prompt = ("%s, stage %d/%d"):format(text.line(run.superpower), run.current_stage, run.total),
+    kind = "superpower",
+  }, function(_, index)
+    if index == 1 then
+      verbs.cancel({ root = root, run_id = run.run_id })
+    end
+  end)
+end
+
+--- The unfinished run of a row: its own, the one that asks there, or the newest one of its superpower.
+---@param state superpower.OverviewState
+---@param row superpower.OverviewRow
+---@return table?
+local function run_of(state, row)
+  local asking = row.ask or row.manual
+  return row.run
+    or vim.iter(state.runs):find(function(run)
+      if asking then
+        return run.run_id == asking.run_id
+      end
+      return run.superpower == row.entry.name and overview.unfinished(run)
+    end)
+end
+
+--- What a row is about, wherever it stands.
+---@param row superpower.OverviewRow?
+---@return string?
+local function subject(row)
+  if not row then
+    return nil
+  elseif row.ask or row.manual then
+    return ("stage %s of %s"):format((row.ask or row.manual).stage, (row.ask or row.manual).run_id)
+  end
+  return row.run and row.run.run_id or row.entry.name
+end
+
+---@param root string
+function M.open(root)
+  local state, err ---@type superpower.OverviewState?, superpower.Fault?
+  dashboard_state.collect(root, at_once, function(found, fault)
+    state, err = found, fault
+  end)
+  if not state then
+    return notify.fault(assert(err))
+  end
+  local rows ---@type table<integer, superpower.OverviewRow>
+  local page ---@type superpower.Page
+  ---@param act fun(row: superpower.OverviewRow)
+  local function with(act)
+    return function()
+      local row = rows[page:row()]
+      if row then
+        page:close()
+        act(row)
+      end
+    end
+  end
+  --- Acts on the superpower of the row.
+  ---@param act fun(name: string, path: string?)
+  local function named(act)
+    return with(function(row)
+      local name = row.entry and row.entry.name or (row.run and row.run.superpower)
+      for _, entry in ipairs(state.list) do
+        if entry.name == name then
+          return act(name, entry.path)
+        end
+      end
+      notify.info("put the cursor on a superpower")
+    end)
+  end
+  local function edit(_, path)
+    open_file.file(path)
+  end
+  local function go(row)
+    if row.ask then
+      permission.open({ id = row.ask.id })
+    elseif row.manual then
+      manual.open(root, row.manual.run_id)
+    elseif row.run and row.run.state == "running" then
+      progress.open(root)
+    elseif row.run then
+      question.go_on(root, row.run)
+    else
+      edit(nil, row.entry.path)
+    end
+  end
+  local function start(name)
+    verbs.run(name, { root = root })
+  end
+  page = Page.open({
+    title = "Superpowers · " .. vim.fs.basename(root),
+    right = harness(),
+    filetype = "superpower-dashboard",
+    width = 94,
+    lines = function(width)
+      local lines
+      lines, rows = overview.lines(state, math.min(width, 94))
+      return lines
+    end,
+    keys = {
+      {
+        lhs = "<CR>",
+        label = "go on or open",
+        desc = "go on, answer, or open the file",
+        fn = with(go),
+      },
+      { lhs = "r", label = "run", desc = "start it", fn = named(start) },
+      {
+        lhs = "p",
+        label = "plan",
+        desc = "what would run, skip and ask",
+        fn = named(function(name)
+          plan.show(root, name, {})
+        end),
+      },
+      { lhs = "e", label = "edit", desc = "open the declaration", fn = named(edit) },
+      {
+        lhs = "g",
+        label = "gate",
+        desc = "open what waits",
+        fn = function()
+          page:close()
+          runs.show(root)
+          waits.open()
+        end,
+      },
+      {
+        lhs = "c",
+        label = "check",
+        desc = "check it, into the quickfix list",
+        fn = named(function(name)
+          check.run(root, name)
+        end),
+      },
+      {
+        lhs = "x",
+        label = "cancel",
+        desc = "cancel its run (asks)",
+        fn = function()
+          local row = rows[page:row()]
+          local run = row and run_of(state, row)
+          if run then
+            page:close()
+            cancel(root, run)
+          else
+            notify.info("there is no run to cancel")
+          end
+        end,
+      },
+      {
+        lhs = "R",
+        desc = "every run, newest first",
+        fn = function()
+          page:close()
+          runs.show(root)
+          history.show(root)
+        end,
+      },
+    },
+  })
+  for row = 1, vim.api.nvim_buf_line_count(page.float.buf) do
+    if rows[row] then
+      vim.api.nvim_win_set_cursor(page.float.win, { row, 0 })
+      break
+    end
+  end
+  dashboard_state.follow(root, page, function(now)
+    local about = subject(rows[page:row()])
+    state = now
+    page:refresh()
+    -- The next key is for what the cursor was put on: where that is gone, for nothing.
+    local same, free ---@type integer?, integer?
+    for line = 1, vim.api.nvim_buf_line_count(page.float.buf) do
+      if not rows[line] then
+        free = free or line
+      elseif subject(rows[line]) == about then
+        same = same or line
+      end
+    end
+    vim.api.nvim_win_set_cursor(page.float.win, { same or free or 1, 0 })
+  end)
+end
+
+return M

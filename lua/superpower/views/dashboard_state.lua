@@ -1,0 +1,96 @@
+--- What the dashboard shows: the superpowers of a project, its runs, and what waits; and again when the run has moved.
+local manual = require("superpower.ask.manual")
+local permission = require("superpower.ask.permission")
+local config = require("superpower.config")
+local store = require("superpower.runs")
+local links = require("superpower.runs.left")
+local session = require("superpower.session")
+local overview = require("superpower.views.overview")
+
+local M = {}
+
+---@alias superpower.Ask fun(op: string, fields: table<string, any>, answered: fun(value: any, err: superpower.Fault?))
+
+--- Of what is unfinished the summaries say too little: with its gate and what it waits for.
+---@param root string
+---@param runs table[] summaries
+---@param ask superpower.Ask
+---@param done fun()
+local function complete(root, runs, ask, done)
+  local open = vim.list_slice(vim.tbl_filter(overview.unfinished, runs), 1, 10)
+  local left = #open
+  for _, run in ipairs(open) do
+    ask("status", { root = root, run_id = run.run_id }, function(now)
+      if type(now) == "table" and now.run_id == run.run_id then
+        run.gate, run.detail = now.gate, now.detail
+      end
+      left = left - 1
+      if left == 0 then
+        done()
+      end
+    end)
+  end
+  if #open == 0 then
+    done()
+  end
+end
+
+---@param root string
+---@param ask superpower.Ask
+---@param done fun(state: superpower.OverviewState?, err: superpower.Fault?)
+function M.collect(root, ask, done)
+  ask("list", { root = root }, function(list, err)
+    if err then
+      return done(nil, err)
+    end
+    ask("runs", { root = root }, function(runs, fault)
+      if fault then
+        return done(nil, fault)
+      end
+      runs = runs or {}
+      complete(root, runs, ask, function()
+        links.unless_found(root, list, ask, function(left)
+          done({
+            list = list,
+            left = left,
+            runs = runs,
+            asks = vim.tbl_filter(function(request)
+              return request.root == root
+            end, permission.queue()),
+            manual = manual.waiting(root),
+            now = os.time() * 1000,
+            icons = config.get().icons,
+          })
+        end)
+      end)
+    end)
+  end)
+end
+
+--- Keeps the page true to the run, as long as it is open.
+---@param root string
+---@param page superpower.Page
+---@param renew fun(state: superpower.OverviewState)
+function M.follow(root, page, renew)
+  local function key()
+    local run = store.get(root)
+    return run and ("%s %s %s %d"):format(run.run_id, run.state, run.reason or "", run.current_stage) or ""
+  end
+  local seen = key()
+  store.listen("dashboard", function(what, of)
+    if not page:is_open() then
+      store.listen("dashboard", nil)
+    elseif what == "snapshot" and of == root and key() ~= seen then
+      local now = key()
+      seen = now
+      -- Asked, not called: while a run is under way the editor waits for none of it. What was asked for later may come first.
+      M.collect(root, session.ask, function(state)
+        if state and now == seen and page:is_open() then
+          renew(state)
+        end
+      end)
+    end
+  end)
+end
+
+return M

@@ -1,0 +1,225 @@
+--- A stage's output or prompt in a scratch buffer: never the file itself, so that nothing in an agent's text is taken for
+--- a modeline, and control characters are visible. Output that still grows is followed.
+local text = require("superpower.base.text")
+local theirs = require("superpower.editor.theirs")
+local notify = require("superpower.notify")
+local runs = require("superpower.runs")
+local kept = require("superpower.runs.kept")
+local session = require("superpower.session")
+local float = require("superpower.ui.float")
+local keymaps = require("superpower.ui.keys")
+local transcripts = require("superpower.views.transcript")
+
+local M = {}
+
+local most_bytes = 4 * 1024 * 1024
+
+---@class superpower.Shown
+---@field root string
+---@field path string
+---@field raw boolean
+---@field size integer
+---@field readable boolean it can be shown as a transcript
+
+local shown = {} ---@type table<integer, superpower.Shown> by buffer
+
+---@param root string
+---@param path string
+---@return string[]? lines, string|integer problem_or_size
+local function read(root, path)
+  local part, problem = kept.last(root, path, most_bytes)
+  if not part then
+    return nil, problem or "?"
+  end
+  local lines = vim.split(part.text:gsub("\r\n", "\n"), "\n", { plain = true })
+  if part.from > 0 then
+    lines[1] = ("… the last %d MiB of %d"):format(most_bytes / 1048576, math.floor(part.size / 1048576))
+  end
+  return lines, part.size
+end
+
+---@param name string
+---@param filetype string
+---@return integer buf in a new window, or the window that already shows it
+local function scratch(name, filetype)
+  local buf = vim.fn.bufnr("^" .. vim.fn.escape(name, "[]*?{}\\") .. "$")
+  if buf ~= -1 and vim.fn.bufwinid(buf) ~= -1 then
+    theirs.enter(vim.fn.bufwinid(buf))
+    return buf
+  end
+  if buf ~= -1 then
+    pcall(vim.api.nvim_buf_delete, buf, { force = true })
+  end
+  theirs.split("botright new")
+  buf = vim.api.nvim_get_current_buf()
+  vim.bo[buf].buftype = "nofile"
+  vim.bo[buf].bufhidden = "wipe"
+  vim.bo[buf].swapfile = false
+  vim.bo[buf].modeline = false
+  theirs.name(buf, name)
+  for option, value in pairs({
+    number = false,
+    relativenumber = false,
+    signcolumn = "no",
+    foldcolumn = "0",
+    list = false,
+    linebreak = true,
+    breakindent = true,
+  }) do
+    vim.api.nvim_set_option_value(option, value, { win = 0, scope = "local" })
+  end
+  float.filetype(buf, filetype)
+  return buf
+end
+
+---@param buf integer
+---@param lines string[]
+function M.fill(buf, lines)
+  vim.bo[buf].modifiable = true
+  vim.api.nvim_buf_set_lines(buf, 0, -1, false, lines)
+  vim.bo[buf].modifiable = false
+  vim.bo[buf].modified = false
+end
+
+--- A read-only buffer in a split. `q` goes back to where it was opened from.
+---@param title string of its keys
+---@param name string
+---@param filetype string
+---@param lines string[]
+---@param keys? superpower.Key[]
+---@param back? fun() to what was closed for it
+---@return integer buf
+function M.show(title, name, filetype, lines, keys, back)
+  local from = vim.api.nvim_get_current_win()
+  local buf = scratch(name, filetype)
+  M.fill(buf, lines)
+  local all = vim.list_extend({}, keys or {})
+  table.insert(all, {
+    lhs = "q",
+    desc = "close",
+    fn = function()
+      pcall(vim.api.nvim_win_close, 0, false)
+      if back then
+        back()
+      elseif vim.api.nvim_win_is_valid(from) then
+        theirs.enter(from)
+      end
+    end,
+  })
+  keymaps.set(buf, title, all)
+  return buf
+end
+
+--- Reads the file anew; windows whose cursor is at the end stay there.
+---@param buf integer
+local function refresh(buf)
+  local this = shown[buf]
+  local lines, size = read(this.root, this.path)
+  if not lines then
+    return
+  end
+  ---@cast size integer
+  this.size = size
+  if not this.raw then
+    local transcript, any = transcripts.render(lines)
+    this.readable = any
+    lines = any and transcript or lines
+  end
+  local ends = {}
+  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+    if vim.api.nvim_win_get_cursor(win)[1] >= vim.api.nvim_buf_line_count(buf) then
+      table.insert(ends, win)
+    end
+  end
+  while #lines > 1 and lines[#lines]:match("^%s*$") do
+    table.remove(lines)
+  end
+  M.fill(
+    buf,
+    vim.tbl_map(function(line)
+      return text.visible((line:gsub("\t", "    ")))
+    end, lines)
+  )
+  for _, win in ipairs(ends) do
+    vim.api.nvim_win_set_cursor(win, { vim.api.nvim_buf_line_count(buf), 0 })
+  end
+end
+
+--- Looks, at most twice a second and only while a run goes on, whether a file that is shown has grown.
+local function follow()
+  local looked = 0
+  runs.listen("output", function(what)
+    local now = vim.uv.now()
+    if what == "log" or now - looked < 500 then
+      return
+    end
+    looked = now
+    for buf, this in pairs(shown) do
+      local stat = vim.api.nvim_buf_is_valid(buf) and vim.uv.fs_stat(this.path) or nil
+      if not vim.api.nvim_buf_is_valid(buf) then
+        shown[buf] = nil
+      elseif stat and stat.size ~= this.size then
+        refresh(buf)
+      end
+    end
+    if not next(shown) then
+      runs.listen("output", nil)
+    end
+  end)
+end
+
+---@param root string
+---@param stage integer
+---@param what "output"|"prompt"
+---@param run_id? string another run than the current one
+---@param back? fun() to what was closed for it
+function M.open(root, stage, what, run_id, back)
+  local value, err = session.call("output", {
+    root = root,
+    run_id = run_id,
+    stage = stage,
+    what = what,
+  })
+  if err then
+    notify.fault(err)
+    return
+  end
+  local there, problem = kept.last(root, value.path, 1)
+  if not there then
+    notify.error(("the %s of stage %d cannot be read: %s"):format(what, stage, problem))
+    return
+  end
+  local buf ---@type integer
+  local keys = what == "output"
+      and {
+        {
+          lhs = "r",
+          desc = "raw or readable",
+          fn = function()
+            if not shown[buf].readable then
+              return notify.info("this is what it printed, as it is: nothing here is made readable")
+            end
+            shown[buf].raw = not shown[buf].raw
+            refresh(buf)
+          end,
+        },
+      }
+    or nil
+  local filetype = what == "prompt" and "markdown" or "superpower-output"
+  buf = M.show(
+    ("Stage %d: %s"):format(stage, what),
+    ("superpower://stage-%d/%s"):format(stage, what),
+    filetype,
+    {},
+    keys,
+    back
+  )
+  shown[buf] = { root = root, path = value.path, raw = what == "prompt", size = -1, readable = false }
+  refresh(buf)
+  vim.api.nvim_win_set_cursor(0, { what == "output" and vim.api.nvim_buf_line_count(buf) or 1, 0 })
+  if what == "output" then
+    follow()
+  end
+end
+
+return M

@@ -1,0 +1,39 @@
+--- Why a stage is what it is, in the engine's words.
+local text = require("superpower.base.text")
+local notify = require("superpower.notify")
+local session = require("superpower.session")
+local page = require("superpower.ui.page")
+
+local M = {}
+
+---@param lines string[]
+---@return superpower.Line[]
+function M.lines(lines)
+  local out = {}
+  for index, line in ipairs(lines) do
+    local inner = line:match("^%s") ~= nil
+    local group = index == 1 and "SuperpowerHeading" or (inner and "SuperpowerNote" or nil)
+    table.insert(out, { { text.line(line), group } })
+  end
+  return out
+end
+
+---@param root string
+---@param stage integer?
+---@param run_id string?
+---@param over superpower.Page?
+function M.open(root, stage, run_id, over)
+  local value, fault = session.call("why", { root = root, stage = stage, run_id = run_id })
+  if fault then
+    return notify.fault(fault)
+  end
+  page.open({
+    title = value.stage and ("Why stage %d"):format(value.stage) or "Why",
+    filetype = "superpower-why",
+    lines = M.lines(value.lines or {}),
+    wrap = true,
+    over = over,
+  })
+end
+
+return M
