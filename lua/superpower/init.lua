@@ -1,11 +1,15 @@
 --- The Lua API. Every function that drives takes a callback `(err, value)`; without one, an error is said.
+local late = require("superpower.base.late")
+
+local boot = late("superpower.boot")
+
 local M = {}
 
 --- A module of ours, loaded when it is needed: `require("superpower")` itself costs nothing.
 ---@param module string
 ---@return table
-local function late(module)
-  return require("superpower.boot").load(module)
+local function load(module)
+  return boot.load(module)
 end
 
 --- Whether what was given fits; where it does not, that is answered like any other fault.
@@ -23,11 +27,11 @@ local function fits(callback, wanted)
     words, callback = ("the callback must be a function, not %s"):format(type(callback)), nil
   end
   if words then
-    local err = late("base.errors").new("bad-argument", words)
+    local err = load("base.errors").new("bad-argument", words)
     if callback then
       callback(err)
     else
-      late("notify").fault(err)
+      load("notify").fault(err)
     end
   end
   return words == nil
@@ -52,7 +56,7 @@ function M.run(name, opts, callback)
   then
     return
   end
-  late("verbs").run(name, opts, callback)
+  load("verbs").run(name, opts, callback)
 end
 
 --- The options and the callback of a verb that may be called with the callback alone.
@@ -90,7 +94,7 @@ function M.resume(name, callback)
   elseif not fits(callback, { which = { name, "string" } }) then
     return
   end
-  late("verbs").resume(name, { run_id = opts.run_id }, callback)
+  load("verbs").resume(name, { run_id = opts.run_id }, callback)
 end
 
 ---@param opts? { run_id?: string } also `pause(callback)`
@@ -98,7 +102,7 @@ end
 function M.pause(opts, callback)
   opts, callback = shifted(opts, callback)
   if names_run(opts, callback) then
-    late("verbs").pause(opts, callback)
+    load("verbs").pause(opts, callback)
   end
 end
 
@@ -107,7 +111,7 @@ end
 function M.cancel(opts, callback)
   opts, callback = shifted(opts, callback)
   if names_run(opts, callback) then
-    late("verbs").cancel(opts, callback)
+    load("verbs").cancel(opts, callback)
   end
 end
 
@@ -118,19 +122,19 @@ function M.decide(opts, callback)
   if not fits(callback, { opts = { opts or false, "table" } }) then
     return
   end
-  local shown = late("gate").shown()
+  local shown = load("gate").shown()
   local fields = vim.tbl_extend("force", {}, opts)
   if not fields.run_id and not fields.gate and shown then
     fields = vim.tbl_extend("force", fields, shown)
   end
   if fields.run_id and fields.gate then
-    late("gate").decide(fields, callback or function(err)
+    load("gate").decide(fields, callback or function(err)
       if err then
-        late("notify").fault(err)
+        load("notify").fault(err)
       end
     end)
   else
-    late("verbs").decide(fields, callback)
+    load("verbs").decide(fields, callback)
   end
 end
 
@@ -139,7 +143,7 @@ end
 function M.retry(opts, callback)
   opts, callback = shifted(opts, callback)
   if names_run(opts, callback) then
-    late("verbs").retry(opts, callback)
+    load("verbs").retry(opts, callback)
   end
 end
 
@@ -148,7 +152,7 @@ end
 function M.skip(opts, callback)
   opts, callback = shifted(opts, callback)
   if names_run(opts, callback) then
-    late("verbs").skip(opts, callback)
+    load("verbs").skip(opts, callback)
   end
 end
 
@@ -156,7 +160,7 @@ end
 ---@param fields table
 ---@return any? value, superpower.Fault? err
 local function in_project(op, fields)
-  local session = late("session")
+  local session = load("session")
   local root, err = session.project()
   if not root then
     return nil, err
@@ -184,11 +188,11 @@ end
 ---@return superpower.Snapshot? run, superpower.Fault? err
 function M.status(opts)
   local run_id = type(opts) == "table" and opts.run_id or nil
-  local root, err = late("runs.current").root(run_id)
+  local root, err = load("runs.current").root(run_id)
   if not root then
     return nil, run_id and err or nil
   end
-  local run, fault = late("runs.current").status(root, run_id)
+  local run, fault = load("runs.current").status(root, run_id)
   return run, run_id and fault or nil
 end
 
@@ -196,7 +200,7 @@ end
 ---@return string
 function M.statusline()
   -- Where nothing is known of a run yet, nothing is loaded for it.
-  return package.loaded["superpower.runs"] and late("notices.statusline").get() or ""
+  return package.loaded["superpower.runs"] and load("notices.statusline").get() or ""
 end
 
 --- The faults of a declaration. Synchronous. A string with a newline is text, else a path from the working directory.
@@ -206,13 +210,13 @@ function M.check(path_or_text)
   local fields = {}
   if type(path_or_text) ~= "string" then
     local words = ("a path or a text is needed, not %s"):format(type(path_or_text))
-    return nil, late("base.errors").new("bad-argument", words)
+    return nil, load("base.errors").new("bad-argument", words)
   elseif path_or_text:find("\n", 1, true) then
     fields.text = path_or_text
   else
     fields.path = vim.fn.fnamemodify(path_or_text, ":p")
   end
-  local session = late("session")
+  local session = load("session")
   fields.root = session.project()
   local value, err = session.call("check", fields)
   return value and value.diagnostics, err

@@ -1,0 +1,103 @@
+-- The Lua half has a direction: requires stand at the top of a file and point down, and none goes round.
+local T = require("harness")
+local Floors = require("support.floors")
+local describe, it, eq, ok, contains = T.describe, T.it, T.eq, T.ok, T.contains
+
+--- The sources below a folder of the plugin, by module.
+local function sources()
+  local found = {}
+  local base = T.root .. "/lua/superpower"
+  for name, type in vim.fs.dir(base, { depth = 9 }) do
+    local module = type == "file" and name:match("^(.+)%.lua$")
+    if module then
+      module = module:gsub("/", "."):gsub("%.init$", "")
+      found[module] = module ~= "types" and T.read(base .. "/" .. name) or nil
+    end
+  end
+  return found
+end
+
+describe("lua/superpower", function()
+  it("stands in floors, and goes round nowhere", function()
+    local all = sources()
+    ok(vim.tbl_count(all) > 80, "the files are found")
+    eq({}, Floors.problems(all))
+  end)
+
+  it("has many requires to be read", function()
+    local count = 0
+    for module, source in pairs(sources()) do
+      count = count + #Floors.requires(module, source)
+    end
+    ok(count > 400, count .. " requires")
+  end)
+end)
+
+describe("what is registered at start-up", function()
+  it("goes in by boot.lua alone, and only when it is used", function()
+    for _, file in ipairs({ "/plugin/superpower.lua", "/lua/lualine/components/superpower.lua" }) do
+      for line in vim.gsplit(T.read(T.root .. file), "\n", { plain = true }) do
+        local module = line:match("require%(?[\"']superpower([%w_.]*)[\"']")
+        if module then
+          ok(module == ".boot" or module == "", file .. ": " .. line)
+          ok(line:match("^%s"), "it is not required when the file is sourced: " .. line)
+        end
+      end
+    end
+  end)
+end)
+
+describe("the reading of floors", function()
+  --- A small house, and what was planted in it.
+  local function house(planted)
+    return Floors.problems(vim.tbl_extend("force", {
+      notify = "local M = {}\nreturn M\n",
+      session = 'local notify = require("superpower.notify")\n\nlocal M = {}\nreturn M\n',
+      ["ui.float"] = 'local notify = require("superpower.notify")\nreturn {}\n',
+      gate = '--- A gate: see `require("superpower.boot")`.\nlocal session = require("superpower.session")\nreturn {}\n',
+      boot = 'local gate = late("superpower.gate")\nreturn {}\n',
+    }, planted))
+  end
+
+  it("finds nothing where nothing is", function()
+    eq({}, house({}))
+  end)
+
+  it("finds one that points up", function()
+    eq(
+      { "session:1 requires gate, which stands above it", "a circle: gate -> session -> gate" },
+      vim.fn.reverse(house({ session = 'local gate = require("superpower.gate")\nreturn {}\n' }))
+    )
+    eq(
+      { "ui.float:1 requires gate, which stands above it" },
+      house({ ["ui.float"] = 'local gate = require("superpower.gate")\nreturn {}\n' })
+    )
+  end)
+
+  it("finds a circle on one floor, however long", function()
+    local found = house({
+      gate = 'local a = require("superpower.ask.a")\nreturn {}\n',
+      ["ask.a"] = 'local b = require("superpower.views.b")\nreturn {}\n',
+      ["views.b"] = 'local gate = require("superpower.gate")\nreturn {}\n',
+    })
+    eq({ "a circle: ask.a -> views.b -> gate -> ask.a" }, found)
+  end)
+
+  it("finds one inside of a function, in any spelling, and one behind other code", function()
+    for _, line in ipairs({
+      '  require("superpower.notify").info("x")',
+      "  local n = require 'superpower.notify'",
+      'local M = {}\nlocal notify = require("superpower.notify")',
+    }) do
+      local found = house({ gate = "local M = {}\nfunction M.f()\nend\n" .. line .. "\nreturn M\n" })
+      eq(1, #found, line)
+      contains(found[1], "requires notify, and not at the top")
+    end
+  end)
+
+  it("finds one that loads late, and one that is nobody's", function()
+    eq({ "gate:1 loads notify late" }, house({ gate = 'local notify = late("superpower.notify")\nreturn {}\n' }))
+    eq({ "gate:1 requires nothing, which is not there" }, house({ gate = 'local x = require("superpower.nothing")\n' }))
+    eq({ "attic stands on no floor" }, house({ attic = "return {}\n" }))
+  end)
+end)
