@@ -161,28 +161,15 @@ function M.theirs(message)
 end
 
 local broken = {} ---@type table<string, true> each is said once
-local failed = false
-
---- Something of ours has raised: a verb without a screen cannot end well any more. Says whether it is the first, which is
---- to be said.
----@return boolean first
-function M.fail()
-  local first = not failed
-  failed = true
-  return first
-end
-
---- Whether something of ours has raised.
----@return boolean
-function M.failed()
-  return failed
-end
+--- Something of ours has raised: a verb without a screen cannot end well any more.
+M.failed = false
 
 --- Something of ours has raised: with its trace where somebody looks; else in one line, and the verb ends as failed.
 ---@param message string
 function M.broken(message)
   if M.headless() then
-    if M.fail() then
+    if not M.failed then
+      M.failed = true
       M.stderr((message:match("[^\n]+")))
     end
   elseif not broken[message] then

@@ -177,7 +177,7 @@ describe("an error of ours", function()
 
   it("in a module that cannot be loaded ends it too", function()
     local dir = Bang.project()
-    for _, module in ipairs({ "command", "headless", "notify", "session", "engine", "ui.text" }) do
+    for _, module in ipairs({ "commands", "commands.headless", "notify", "session", "engine", "base.text" }) do
       local init = ('package.preload["superpower.%s"] = function() error("it is broken", 0) end'):format(module)
       local done = Bang.run("Superpower! run small epic=x", { dir = dir, init = init })
       eq(1, done.code, module .. done.err)

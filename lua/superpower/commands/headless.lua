@@ -68,12 +68,12 @@ end
 ---@param code integer
 local function quit(code)
   if not pcall(stop) then
-    notify.fail()
+    notify.failed = true
   end
   if unwritten then
     say("lines were lost: standard output cannot be written: " .. unwritten)
   end
-  if notify.failed() or unwritten then
+  if notify.failed or unwritten then
     code = 1
   end
   pcall(vim.cmd, "cquit " .. code)
@@ -90,7 +90,7 @@ end
 --- Something of ours has raised in a bang verb: one line, and the end. The trace goes to the log, where there is one.
 ---@param trace string
 function M.fall(trace)
-  notify.fail()
+  notify.failed = true
   pcall(settle)
   say("an error of superpower.nvim itself: " .. (trace:match("[^\n]+") or "?"))
   local info = engine.info()
