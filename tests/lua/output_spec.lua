@@ -114,6 +114,7 @@ describe("a stage's output", function()
     S.answer(nvim, "status", run)
     S.answer(nvim, "output", { path = T.write(nvim.dir .. "/output.log", "what it printed\n") })
     nvim:lua("require('superpower.views.run_details').open(..., '0190-abc')", nvim.project)
+    nvim:wait("vim.bo.filetype == 'superpower-run'")
     for _, key in ipairs({ "<CR>", "p" }) do
       nvim:feed("3G" .. key)
       nvim:wait_screen("what it printed")

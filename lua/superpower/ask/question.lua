@@ -4,6 +4,7 @@ local text = require("superpower.base.text")
 local notify = require("superpower.notify")
 local session = require("superpower.session")
 local comment = require("superpower.ui.comment")
+local run_words = require("superpower.ui.words")
 local verbs = require("superpower.verbs")
 
 local M = {}
@@ -52,6 +53,18 @@ function M.open(root, run_id)
       notify.info("that question no longer waits")
     end
   end)
+end
+
+--- No gate waits: opens the question that does, or says what the run is doing.
+---@param root string
+---@param run superpower.Snapshot?
+function M.instead(root, run)
+  if run and run_words.opens(run) == "answer" then
+    return M.open(root, run.run_id)
+  end
+  local waits = run and run.state == "paused" and (run.summary or "") ~= ""
+  local words = waits and ("no gate waits here; %s: %s"):format(run.superpower, run.summary) or "no gate waits here"
+  notify.info(text.line(words))
 end
 
 --- Goes on with an unfinished run. One that asks is not started anew without an answer.

@@ -17,19 +17,18 @@ function M.open(run_id)
   if not root then
     return notify.fault(assert(err))
   end
-  if run_id then
-    local run, fault = current.status(root, run_id)
+  if not run_id then
+    return manual.open(root) or gate.open(root)
+  end
+  current.ask(root, run_id, function(run, fault)
     if not run then
       return fault and notify.fault(fault)
     end
-    run_id = run.run_id
-    if permission.open({ run_id = run_id }) then
-      return
+    local id = run.run_id
+    if not permission.open({ run_id = id }) and not manual.open(root, id) then
+      gate.open(root, { run_id = id })
     end
-  end
-  if not manual.open(root, run_id) then
-    gate.open(root, { run_id = run_id })
-  end
+  end)
 end
 
 return M

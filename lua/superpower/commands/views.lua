@@ -8,6 +8,7 @@ local checker = late("superpower.declaration.check")
 local pick = late("superpower.declaration.pick")
 local scaffold = late("superpower.declaration.scaffold")
 local notify = late("superpower.notify")
+local store = late("superpower.runs")
 local current = late("superpower.runs.current")
 local links = late("superpower.runs.left")
 local session = late("superpower.session")
@@ -57,16 +58,6 @@ local function find(root, list, name)
   local known = #names > 0 and "there are: " .. table.concat(names, ", ") or "there are none here"
   local left = links.sentence(root)
   notify.error(('no superpower "%s"%s; %s%s'):format(name, hint, known, left))
-end
-
----@param root string
----@return table[]
-local function list(root)
-  local found, err = session.call("list", { root = root })
-  if err then
-    notify.fault(err)
-  end
-  return found or {}
 end
 
 ---@param rest string
@@ -124,12 +115,15 @@ local function edit(rest)
   if not root then
     return
   end
-  local entries = list(root)
   local function open(name)
-    local entry = find(root, entries, name)
-    if entry then
-      open_file.file(entry.path)
-    end
+    session.ask("list", { root = root }, function(entries, err)
+      local entry = entries and find(root, entries, name)
+      if err then
+        notify.fault(err)
+      elseif entry then
+        open_file.file(entry.path)
+      end
+    end)
   end
   if rest ~= "" then
     open(rest)
@@ -164,16 +158,21 @@ local function progress(_, _bang, run_id)
   if not root then
     return notify.fault(assert(err))
   end
-  local run, fault = current.status(root)
-  if run_id and not (run and vim.startswith(run.run_id, run_id)) then
-    run_details.open(root, run_id)
-  elseif run then
-    window.open(root)
-  elseif fault then
-    notify.fault(fault)
-  else
-    notify.info("no run to show in this project")
+  local known = store.get(root)
+  if known and (not run_id or vim.startswith(known.run_id, run_id)) then
+    return window.open(root)
   end
+  current.ask(root, nil, function(run, fault)
+    if run_id and not (run and vim.startswith(run.run_id, run_id)) then
+      run_details.open(root, run_id)
+    elseif run then
+      window.open(root)
+    elseif fault then
+      notify.fault(fault)
+    else
+      notify.info("no run to show in this project")
+    end
+  end)
 end
 
 ---@param _ string

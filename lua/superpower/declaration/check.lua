@@ -44,12 +44,8 @@ local function item(path, fault)
 end
 
 ---@param root string
----@param name? string of one superpower; none: all of them
-function M.run(root, name)
-  local answer, err = session.call("check-all", { root = root, name = name, texts = unsaved(root) })
-  if not answer then
-    return notify.fault(assert(err))
-  end
+---@param answer { files: { path: string, diagnostics: superpower.Diagnostic[] }[] }
+local function show(root, answer)
   local items, errors = {}, 0
   for _, file in ipairs(answer.files) do
     for _, fault in ipairs(file.diagnostics) do
@@ -66,6 +62,17 @@ function M.run(root, name)
     notify.info(("%d to mend, %d of them errors: see the quickfix list"):format(#items, errors))
     theirs.split("botright copen")
   end
+end
+
+---@param root string
+---@param name? string of one superpower; none: all of them
+function M.run(root, name)
+  session.ask("check-all", { root = root, name = name, texts = unsaved(root) }, function(answer, err)
+    if not answer then
+      return notify.fault(assert(err))
+    end
+    show(root, answer)
+  end)
 end
 
 return M

@@ -24,22 +24,23 @@ end
 ---@param prompt string
 ---@param chosen fun(name: string)
 function M.superpower(prompt, chosen)
-  local root, err = session.project()
-  local list
-  if root then
-    list, err = session.call("list", { root = root })
+  local root, problem = session.project()
+  if not root then
+    return notify.fault(assert(problem))
   end
-  if not list then
-    notify.fault(assert(err))
-  elseif #list == 0 then
-    notify.info(("no superpowers in %s: :Superpower new NAME makes one%s"):format(root, left.sentence(root)))
-  else
-    vim.ui.select(list, { prompt = prompt, kind = "superpower", format_item = superpower_line }, function(entry)
-      if entry then
-        chosen(entry.name)
-      end
-    end)
-  end
+  session.ask("list", { root = root }, function(list, err)
+    if not list then
+      notify.fault(assert(err))
+    elseif #list == 0 then
+      notify.info(("no superpowers in %s: :Superpower new NAME makes one%s"):format(root, left.sentence(root)))
+    else
+      vim.ui.select(list, { prompt = prompt, kind = "superpower", format_item = superpower_line }, function(entry)
+        if entry then
+          chosen(entry.name)
+        end
+      end)
+    end
+  end)
 end
 
 return M

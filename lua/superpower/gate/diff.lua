@@ -157,14 +157,16 @@ end
 
 --- The state of a project's run is known anew: the diffs of gates that do not wait any more say so.
 ---@param root string
----@param fate fun(of: superpower.OpenDiff): boolean, boolean whether its gate waits, and whether it was decided here
+---@param fate fun(of: superpower.OpenDiff, told: fun(waits: boolean, here: boolean)) whether its gate waits, and whether it
+---was decided here
 function M.follow(root, fate)
   for _, this in pairs(vim.tbl_extend("force", {}, open)) do
     if this.root == root then
-      local waits, here = fate(this)
-      if not waits then
-        M.decided(this.run_id, this.gate, here)
-      end
+      fate(this, function(waits, here)
+        if not waits then
+          M.decided(this.run_id, this.gate, here)
+        end
+      end)
     end
   end
 end

@@ -6,6 +6,7 @@ local config = require("superpower.config")
 local attention = require("superpower.editor.attention")
 local theirs = require("superpower.editor.theirs")
 local diff = require("superpower.gate.diff")
+local latest = require("superpower.gate.latest")
 local outcome = require("superpower.gate.outcome")
 local Window = require("superpower.gate.window")
 local notify = require("superpower.notify")
@@ -30,13 +31,6 @@ local open ---@type superpower.GateWindow?
 local reached = {} ---@type table<string, string> by root: a gate whose window is still to be offered
 local decided = {} ---@type table<string, true> by this editor
 
----@param run_id string
----@param gate string
----@return string
-local function key_of(run_id, gate)
-  return run_id .. "/" .. gate
-end
-
 --- The gate that a typed decision is for.
 ---@return superpower.GateShown?
 function M.shown()
@@ -54,23 +48,11 @@ function M.is_armed()
   return open ~= nil and open.window.armed == true
 end
 
---- The newest of a run, which need not be the one that its project is at now.
----@param root string
----@param run_id string
----@return superpower.Snapshot?
-local function newest(root, run_id)
-  local now = runs.get(root)
-  if now and now.run_id == run_id then
-    return now
-  end
-  return (current.status(root, run_id))
-end
-
 --- Decides the gate that is named; its window, if it is open, closes.
 ---@param fields superpower.Decide
 ---@param callback superpower.Callback
 function M.decide(fields, callback)
-  local key = key_of(fields.run_id, fields.gate)
+  local key = latest.key(fields.run_id, fields.gate)
   decided[key] = true
   verbs.decide(fields, function(err, value)
     if err then
@@ -104,7 +86,9 @@ local function from_window(window, decision, comment, done)
   }, function(err)
     window.deciding = false
     if err then -- it may have been decided elsewhere meanwhile
-      M.follow(newest(window.run.root, window.run.run_id) or window.run)
+      latest.of(window.run.root, window.run.run_id, function(now)
+        M.follow(now or window.run)
+      end)
     end
     if done then
       done(err and errors.text(err))
@@ -121,7 +105,7 @@ local function is_open_on(run)
     and open.window:is_open()
     and open:alive()
     and open.window:floats()
-    and open:key() == key_of(run.run_id, run.gate.id)
+    and open:key() == latest.key(run.run_id, run.gate.id)
 end
 
 --- Opens the window of the gate that `run` waits at.
@@ -152,62 +136,59 @@ local function show(run, review)
   end
 end
 
---- The run again, if it waits at that gate still.
+--- Moves the cursor into the window of this gate, where it is open.
 ---@param run superpower.Snapshot
----@return superpower.Snapshot?
-local function still(run)
-  local now = newest(run.root, run.run_id)
-  if now and now.gate and key_of(now.run_id, now.gate.id) == key_of(run.run_id, run.gate.id) then
-    return now
+---@return boolean
+local function focus(run)
+  if not is_open_on(run) then
+    return false
   end
+  theirs.enter(assert(open).window.float.win)
+  return true
 end
 
---- No gate waits: what does, if anything.
----@param root string
----@param run superpower.Snapshot?
-local function none(root, run)
-  if run and run_words.opens(run) == "answer" then
-    return question.open(root, run.run_id)
+--- Opens the gate that this run waits at.
+---@param run superpower.Snapshot
+local function open_on(run)
+  runs.show(run.root)
+  if focus(run) then
+    return
   end
-  local waits = run and run.state == "paused" and (run.summary or "") ~= ""
-  local words = waits and ("no gate waits here; %s: %s"):format(run.superpower, run.summary) or "no gate waits here"
-  notify.info(text.line(words))
+  session.ask("review", { root = run.root, run_id = run.run_id }, function(review, fault)
+    latest.still(run, function(now)
+      if fault then
+        notify.fault(fault)
+      elseif now and not focus(run) then
+        show(now, review)
+      elseif not now then
+        notify.info("that gate no longer waits")
+      end
+    end)
+  end)
 end
 
 --- Opens the waiting gate of a project, or of a run that is named, because the user asked for it.
 ---@param root string
 ---@param opts? { quiet?: boolean, run_id?: string } quiet: say nothing where none waits
 function M.open(root, opts)
-  local run_id = opts and opts.run_id
-  local run, err = current.status(root, run_id)
-  if not run_id and shown and shown.root == root and (not run or run.run_id ~= shown.run_id) then
-    -- Somebody has begun another run: the gate that this editor shows is asked for still.
-    local other = newest(root, shown.run_id)
-    run = other and other.gate and other or run
-  end
-  if err then
-    return notify.fault(err)
-  elseif not run or not run.gate then
-    return opts and opts.quiet or none(root, run)
-  end
-  runs.show(root)
-  local function focus()
-    if is_open_on(run) then
-      theirs.enter(assert(open).window.float.win)
-      return true
+  local quiet, run_id = opts and opts.quiet, opts and opts.run_id
+  local function go(run)
+    if run and run.gate then
+      open_on(run)
+    elseif not quiet then
+      question.instead(root, run)
     end
   end
-  if focus() then
-    return
-  end
-  session.ask("review", { root = root, run_id = run.run_id }, function(review, fault)
-    local now = still(run)
-    if fault then
-      notify.fault(fault)
-    elseif now and not focus() then
-      show(now, review)
-    elseif not now then
-      notify.info("that gate no longer waits")
+  current.ask(root, run_id, function(run, err)
+    if err then
+      notify.fault(err)
+    elseif not run_id and shown and shown.root == root and (not run or run.run_id ~= shown.run_id) then
+      -- Somebody has begun another run: the gate that this editor shows is asked for still.
+      latest.of(root, shown.run_id, function(other)
+        go(other and other.gate and other or run)
+      end)
+    else
+      go(run)
     end
   end)
 end
@@ -223,15 +204,18 @@ local function offer(run)
   end
   session.ask("review", { root = run.root, run_id = run.run_id }, function(review, fault)
     if fault then
-      return still(run) and say()
+      return latest.still(run, function(now)
+        return now and say()
+      end)
     end
     attention.when_quiet(function()
-      local now = still(run)
-      if now and Decision.any() then
-        say()
-      elseif now then
-        show(now, review)
-      end
+      latest.still(run, function(now)
+        if now and (Decision.any() or attention.busy()) then
+          say()
+        elseif now then
+          show(now, review)
+        end
+      end)
     end, say)
   end)
 end
@@ -239,7 +223,7 @@ end
 --- A run has reached a gate. The window opens once the snapshot says so too: it is what the review is made from.
 ---@param event { root: string, run_id: string, gate: string }
 function M.opened(event)
-  reached[event.root] = key_of(event.run_id, event.gate)
+  reached[event.root] = latest.key(event.run_id, event.gate)
   local run = runs.get(event.root)
   if run then
     M.follow(run)
@@ -252,7 +236,7 @@ end
 function M.renew(run)
   if not run.gate or run.state ~= "paused" then
     return
-  elseif reached[run.root] == key_of(run.run_id, run.gate.id) then
+  elseif reached[run.root] == latest.key(run.run_id, run.gate.id) then
     M.follow(run)
   elseif not M.is_open() then
     notify.news(run_words.gate(run), "info", true)
@@ -269,7 +253,7 @@ end
 --- A gate has been decided: by this editor, or elsewhere.
 ---@param event { run_id: string, gate: string, decision: string, comment?: string, by?: string }
 function M.decided(event)
-  local key = key_of(event.run_id, event.gate)
+  local key = latest.key(event.run_id, event.gate)
   diff.decided(event.run_id, event.gate, decided[key] == true)
   if decided[key] or not open or open:key() ~= key then
     return
@@ -280,20 +264,35 @@ end
 --- Keeps the window true to the run: one whose gate no longer waits is dead.
 ---@param run superpower.Snapshot
 function M.follow(run)
-  local here = run.gate and run.state == "paused" and key_of(run.run_id, run.gate.id) == reached[run.root]
+  local here = run.gate and run.state == "paused" and latest.key(run.run_id, run.gate.id) == reached[run.root]
   if here and not notify.headless() then -- with nobody there it is kept for who comes
     reached[run.root] = nil
     offer(run)
   end
-  diff.follow(run.root, function(of)
-    return still({ root = of.root, run_id = of.run_id, gate = { id = of.gate } }) ~= nil,
-      decided[key_of(of.run_id, of.gate)] == true
+  diff.follow(run.root, function(of, told)
+    latest.still({ root = of.root, run_id = of.run_id, gate = { id = of.gate } }, function(now)
+      told(now ~= nil, decided[latest.key(of.run_id, of.gate)] == true)
+    end)
   end)
-  if not open or open.run.root ~= run.root or open.deciding or decided[open:key()] then
+  local window = open
+  if not window or window.run.root ~= run.root then
     return
   end
-  if open:alive() and not still(open.run) then
-    dies(outcome.became(open.run.gate, newest(run.root, open.run.run_id)))
+  local function wants()
+    return window == open and window:alive() and not window.deciding and not decided[window:key()]
+  end
+  local function follow_window(now)
+    if now or not wants() then
+      return
+    end
+    latest.of(run.root, window.run.run_id, function(newest)
+      outcome.became(window.run.gate, newest, function(words)
+        return wants() and dies(words)
+      end)
+    end)
+  end
+  if wants() then
+    latest.still(window.run, follow_window)
   end
 end
 

@@ -19,20 +19,21 @@ end
 --- Of a window's gate, read from the run's own record.
 ---@param gate superpower.GateRef
 ---@param run superpower.Snapshot? the window's run, if it is there still
----@return string
-function M.became(gate, run)
+---@param told fun(words: string)
+function M.became(gate, run, told)
   if not run then
-    return "This gate no longer waits: its run is gone"
+    return told("This gate no longer waits: its run is gone")
   end
-  local why = session.call("why", { root = run.root, run_id = run.run_id, stage = gate.stage })
-  for _, line in ipairs(why and why.lines or {}) do
-    local decision = line:match(("^%%s*visit %d: (.+)$"):format(gate.visit))
-    if decision then
-      return "Decided elsewhere: " .. decision
+  session.ask("why", { root = run.root, run_id = run.run_id, stage = gate.stage }, function(why)
+    for _, line in ipairs(why and why.lines or {}) do
+      local decision = line:match(("^%%s*visit %d: (.+)$"):format(gate.visit))
+      if decision then
+        return told("Decided elsewhere: " .. decision)
+      end
     end
-  end
-  local state = run.state == "running" and "the run goes on" or (run.summary or run.detail or run.state)
-  return "This gate no longer waits: " .. state
+    local state = run.state == "running" and "the run goes on" or (run.summary or run.detail or run.state)
+    told("This gate no longer waits: " .. state)
+  end)
 end
 
 return M

@@ -58,18 +58,19 @@ function M.look()
     return
   end
   local known = runs.get(root)
-  local run, err = current.status(root)
-  if err then
-    return refused(err)
-  elseif not run or (known and known.run_id == run.run_id) then
-    return
-  end
-  local words = M.words(run)
-  local key = ("%s/%s/%s"):format(run.run_id, run.current_stage, run.gate and run.gate.id or run.reason or "")
-  if words and not said[key] and not run.ours then
-    said[key] = true
-    notify.news(words, "info", true)
-  end
+  current.ask(root, nil, function(run, err)
+    if err then
+      return refused(err)
+    elseif not run or (known and known.run_id == run.run_id) then
+      return
+    end
+    local words = M.words(run)
+    local key = ("%s/%s/%s"):format(run.run_id, run.current_stage, run.gate and run.gate.id or run.reason or "")
+    if words and not said[key] and not run.ours then
+      said[key] = true
+      notify.news(words, "info", true)
+    end
+  end)
 end
 
 return M

@@ -26,15 +26,15 @@ function M.root(run_id)
   return root, err
 end
 
---- The newest state of a project's run, asked from the engine and remembered. Of a run that is named it is only asked: it
---- need not be the one that the project is at.
+--- What an answer tells of a run: that of the project is remembered. Of a run that is named it is only told: it need not be
+--- the one that the project is at.
 ---@param root string
 ---@param run_id? string
----@return superpower.Snapshot? run, superpower.Fault? err
-function M.status(root, run_id)
-  local run, err = session.call("status", { root = root, run_id = run_id })
-  if err or run == nil or run == vim.NIL then
-    return nil, err
+---@param run any
+---@return superpower.Snapshot?
+local function taken(root, run_id, run)
+  if run == nil or run == vim.NIL then
+    return nil
   elseif run_id then
     return run
   end
@@ -43,6 +43,31 @@ function M.status(root, run_id)
     watch.start(root)
   end
   return run
+end
+
+--- The newest state of a run, waited for: a journal may be read for it. For scripts, and where nobody looks.
+---@param root string
+---@param run_id? string else that of the project
+---@return superpower.Snapshot? run, superpower.Fault? err
+function M.status(root, run_id)
+  local run, err = session.call("status", { root = root, run_id = run_id })
+  return not err and taken(root, run_id, run) or nil, err
+end
+
+--- The same without waiting for it.
+---@param root string
+---@param run_id? string else that of the project
+---@param callback fun(run: superpower.Snapshot?, err: superpower.Fault?)
+function M.ask(root, run_id, callback)
+  local asked = runs.now()
+  session.ask("status", { root = root, run_id = run_id }, function(run, err)
+    local known = runs.get(root)
+    local newer = run and known and known.ours and known.run_id == run.run_id and known.received > asked
+    if err or newer then
+      return callback(newer and known or nil, err)
+    end
+    callback(taken(root, run_id, run))
+  end)
 end
 
 return M

@@ -26,13 +26,16 @@ end
 ---@return superpower.Callback
 local function then_show(root, callback)
   return function(err, value)
-    if not err then
-      runs.show(root)
-      if current.status(root) then
+    if err then
+      return callback(err, value)
+    end
+    runs.show(root)
+    current.ask(root, nil, function(run)
+      if run then
         events.tell({ type = "verb-drives", root = root })
       end
-    end
-    callback(err, value)
+      callback(nil, value)
+    end)
   end
 end
 

@@ -43,14 +43,15 @@ end
 --- Asks for the runs of a project, and shows them.
 ---@param root string
 function M.show(root)
-  local list, err = session.call("runs", { root = root })
-  if err then
-    notify.fault(err)
-  elseif #list == 0 then
-    notify.info("no run has been started here")
-  else
-    M.open(root, list)
-  end
+  session.ask("runs", { root = root }, function(list, err)
+    if err then
+      notify.fault(err)
+    elseif #list == 0 then
+      notify.info("no run has been started here")
+    else
+      M.open(root, list)
+    end
+  end)
 end
 
 ---@param root string

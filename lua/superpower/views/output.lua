@@ -169,22 +169,12 @@ local function follow()
 end
 
 ---@param root string
+---@param path string
 ---@param stage integer
 ---@param what "output"|"prompt"
----@param run_id? string another run than the current one
 ---@param back? fun() to what was closed for it
-function M.open(root, stage, what, run_id, back)
-  local value, err = session.call("output", {
-    root = root,
-    run_id = run_id,
-    stage = stage,
-    what = what,
-  })
-  if err then
-    notify.fault(err)
-    return
-  end
-  local there, problem = kept.last(root, value.path, 1)
+local function show(root, path, stage, what, back)
+  local there, problem = kept.last(root, path, 1)
   if not there then
     notify.error(("the %s of stage %d cannot be read: %s"):format(what, stage, problem))
     return
@@ -214,12 +204,26 @@ function M.open(root, stage, what, run_id, back)
     keys,
     back
   )
-  shown[buf] = { root = root, path = value.path, raw = what == "prompt", size = -1, readable = false }
+  shown[buf] = { root = root, path = path, raw = what == "prompt", size = -1, readable = false }
   refresh(buf)
   vim.api.nvim_win_set_cursor(0, { what == "output" and vim.api.nvim_buf_line_count(buf) or 1, 0 })
   if what == "output" then
     follow()
   end
+end
+
+---@param root string
+---@param stage integer
+---@param what "output"|"prompt"
+---@param run_id? string another run than the current one
+---@param back? fun() to what was closed for it
+function M.open(root, stage, what, run_id, back)
+  session.ask("output", { root = root, run_id = run_id, stage = stage, what = what }, function(value, err)
+    if err then
+      return notify.fault(err)
+    end
+    show(root, value.path, stage, what, back)
+  end)
 end
 
 return M

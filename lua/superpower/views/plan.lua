@@ -154,11 +154,12 @@ end
 ---@param name string
 ---@param inputs table<string, string>
 function M.show(root, name, inputs)
-  local plan, err = session.call("plan", { root = root, name = name, inputs = inputs })
-  if err then
-    return notify.fault(err)
-  end
-  M.open(name, inputs, plan)
+  session.ask("plan", { root = root, name = name, inputs = inputs }, function(plan, err)
+    if err then
+      return notify.fault(err)
+    end
+    M.open(name, inputs, plan)
+  end)
 end
 
 ---@param name string

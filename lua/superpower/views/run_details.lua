@@ -13,13 +13,10 @@ local why = require("superpower.views.why")
 local M = {}
 
 ---@param root string
----@param run_id string
+---@param run superpower.Snapshot
 ---@param row? integer where the cursor starts
-function M.open(root, run_id, row)
-  local run, err = session.call("status", { root = root, run_id = run_id })
-  if err or type(run) ~= "table" then
-    return notify.fault(err or errors.new("no-run", "that run is gone"))
-  end
+local function show(root, run, row)
+  local run_id = run.run_id
   local now = runs.now()
   local stages ---@type table<integer, integer>
   local page ---@type superpower.Page
@@ -82,6 +79,18 @@ function M.open(root, run_id, row)
       },
     },
   })
+end
+
+---@param root string
+---@param run_id string
+---@param row? integer where the cursor starts
+function M.open(root, run_id, row)
+  session.ask("status", { root = root, run_id = run_id }, function(run, err)
+    if err or type(run) ~= "table" then
+      return notify.fault(err or errors.new("no-run", "that run is gone"))
+    end
+    show(root, run, row)
+  end)
 end
 
 return M

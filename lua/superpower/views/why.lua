@@ -23,17 +23,18 @@ end
 ---@param run_id string?
 ---@param over superpower.Page?
 function M.open(root, stage, run_id, over)
-  local value, fault = session.call("why", { root = root, stage = stage, run_id = run_id })
-  if fault then
-    return notify.fault(fault)
-  end
-  page.open({
-    title = value.stage and ("Why stage %d"):format(value.stage) or "Why",
-    filetype = "superpower-why",
-    lines = M.lines(value.lines or {}),
-    wrap = true,
-    over = over,
-  })
+  session.ask("why", { root = root, stage = stage, run_id = run_id }, function(value, fault)
+    if fault then
+      return notify.fault(fault)
+    end
+    page.open({
+      title = value.stage and ("Why stage %d"):format(value.stage) or "Why",
+      filetype = "superpower-why",
+      lines = M.lines(value.lines or {}),
+      wrap = true,
+      over = over,
+    })
+  end)
 end
 
 return M
