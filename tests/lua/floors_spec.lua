@@ -101,3 +101,29 @@ describe("the reading of floors", function()
     eq({ "attic stands on no floor" }, house({ attic = "return {}\n" }))
   end)
 end)
+
+describe("the main loop", function()
+  --- What replays a journal, or reads a whole project.
+  local slow = { "check-all", "diff", "health", "list", "log", "output", "plan", "review", "runs", "status", "why" }
+  --- Where the answer is waited for because whoever asks waits: scripts, `:checkhealth`, completion, the bang.
+  local waits = { "health", "init", "runs.current", "commands.complete", "commands.headless" }
+
+  it("waits for none of it where a window asks", function()
+    local found, asked = {}, 0
+    for module, source in pairs(sources()) do
+      for how, op in source:gmatch('session%.(%l+)%(%s*"([%l-]+)"') do
+        local is_slow = vim.list_contains(slow, op)
+        asked = asked + (how == "ask" and is_slow and 1 or 0)
+        if how == "call" and is_slow and not vim.list_contains(waits, module) then
+          table.insert(found, ("%s calls %s"):format(module, op))
+        end
+      end
+      ok(
+        module == "runs.current" or not source:find("current.status(", 1, true) or vim.list_contains(waits, module),
+        module
+      )
+    end
+    ok(asked >= 12, asked .. " are asked")
+    eq({}, found)
+  end)
+end)

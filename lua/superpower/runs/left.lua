@@ -14,13 +14,12 @@ end
 --- The same as a list, where nothing was found.
 ---@param root string
 ---@param found table[]?
----@param ask superpower.Ask
 ---@param done fun(left: string[]?)
-function M.unless_found(root, found, ask, done)
+function M.unless_found(root, found, done)
   if found and #found > 0 then
     return done(nil)
   end
-  ask("left", { root = root }, function(left)
+  session.ask("left", { root = root }, function(left)
     done(left)
   end)
 end

@@ -21,23 +21,17 @@ local progress = require("superpower.views.progress")
 
 local M = {}
 
---- The first picture is waited for.
----@param op string
----@param fields table<string, any>
----@param answered fun(value: any, err: superpower.Fault?)
-local function at_once(op, fields, answered)
-  answered(session.call(op, fields))
-end
-
 --- What stages are carried out by.
----@return string
-local function harness()
+---@param found fun(words: string)
+local function harness(found)
   local wanted = config.get().harness
   if wanted ~= "auto" then
-    return wanted
+    return found(wanted)
   end
-  local health = session.call("health", {}) or {}
-  return (health.auto == nil or health.auto == "manual") and "no agent found: by hand" or health.auto .. " ✓"
+  session.ask("health", {}, function(health)
+    local auto = health and health.auto
+    found((auto == nil or auto == "manual") and "no agent found: by hand" or auto .. " ✓")
+  end)
 end
 
 ---@param root string
@@ -81,14 +75,9 @@ local function subject(row)
 end
 
 ---@param root string
-function M.open(root)
-  local state, err ---@type superpower.OverviewState?, superpower.Fault?
-  dashboard_state.collect(root, at_once, function(found, fault)
-    state, err = found, fault
-  end)
-  if not state then
-    return notify.fault(assert(err))
-  end
+---@param state superpower.OverviewState
+---@param by string what stages are carried out by
+local function show(root, state, by)
   local rows ---@type table<integer, superpower.OverviewRow>
   local page ---@type superpower.Page
   ---@param act fun(row: superpower.OverviewRow)
@@ -135,7 +124,7 @@ function M.open(root)
   end
   page = Page.open({
     title = "Superpowers · " .. vim.fs.basename(root),
-    right = harness(),
+    right = by,
     filetype = "superpower-dashboard",
     width = 94,
     lines = function(width)
@@ -224,6 +213,18 @@ function M.open(root)
       end
     end
     vim.api.nvim_win_set_cursor(page.float.win, { same or free or 1, 0 })
+  end)
+end
+
+---@param root string
+function M.open(root)
+  dashboard_state.collect(root, function(state, err)
+    if not state then
+      return notify.fault(assert(err))
+    end
+    harness(function(by)
+      show(root, state, by)
+    end)
   end)
 end
 

@@ -9,18 +9,15 @@ local overview = require("superpower.views.overview")
 
 local M = {}
 
----@alias superpower.Ask fun(op: string, fields: table<string, any>, answered: fun(value: any, err: superpower.Fault?))
-
 --- Of what is unfinished the summaries say too little: with its gate and what it waits for.
 ---@param root string
 ---@param runs table[] summaries
----@param ask superpower.Ask
 ---@param done fun()
-local function complete(root, runs, ask, done)
+local function complete(root, runs, done)
   local open = vim.list_slice(vim.tbl_filter(overview.unfinished, runs), 1, 10)
   local left = #open
   for _, run in ipairs(open) do
-    ask("status", { root = root, run_id = run.run_id }, function(now)
+    session.ask("status", { root = root, run_id = run.run_id }, function(now)
       if type(now) == "table" and now.run_id == run.run_id then
         run.gate, run.detail = now.gate, now.detail
       end
@@ -36,20 +33,19 @@ local function complete(root, runs, ask, done)
 end
 
 ---@param root string
----@param ask superpower.Ask
 ---@param done fun(state: superpower.OverviewState?, err: superpower.Fault?)
-function M.collect(root, ask, done)
-  ask("list", { root = root }, function(list, err)
+function M.collect(root, done)
+  session.ask("list", { root = root }, function(list, err)
     if err then
       return done(nil, err)
     end
-    ask("runs", { root = root }, function(runs, fault)
+    session.ask("runs", { root = root }, function(runs, fault)
       if fault then
         return done(nil, fault)
       end
       runs = runs or {}
-      complete(root, runs, ask, function()
-        links.unless_found(root, list, ask, function(left)
+      complete(root, runs, function()
+        links.unless_found(root, list, function(left)
           done({
             list = list,
             left = left,
@@ -84,7 +80,7 @@ function M.follow(root, page, renew)
       local now = key()
       seen = now
       -- Asked, not called: while a run is under way the editor waits for none of it. What was asked for later may come first.
-      M.collect(root, session.ask, function(state)
+      M.collect(root, function(state)
         if state and now == seen and page:is_open() then
           renew(state)
         end
