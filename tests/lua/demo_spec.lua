@@ -137,14 +137,15 @@ describe("the demo", function()
     eq(1, nvim:eval("line('.')"), "a prompt is read from its beginning")
     nvim:feed("q")
     for line, expected in pairs({
-      ["Superpower why 2"] = "stage 2/13",
-      ["Superpower plan new-ui-feature " .. Shop.inputs] = "ux-researcher",
-      ["Superpower runs"] = "paused: gate",
-      ["Superpower log"] = "LOADED  new-ui-feature",
-      ["Superpower"] = "waits at gate 2/13",
+      ["Superpower why 2"] = { "why", "stage 2/13" },
+      ["Superpower plan new-ui-feature " .. Shop.inputs] = { "plan", "ux-researcher" },
+      ["Superpower runs"] = { "runs", "paused: gate" },
+      ["Superpower log"] = { "log", "LOADED  new-ui-feature" },
+      ["Superpower"] = { "dashboard", "waits at gate 2/13" },
     }) do
       nvim:cmd(line)
-      nvim:wait_screen(expected)
+      nvim:wait(("vim.bo.filetype == 'superpower-%s'"):format(expected[1]))
+      nvim:wait_screen(expected[2])
       nvim:feed("q")
       vim.uv.sleep(50)
     end

@@ -30,11 +30,11 @@ local function then_show(root, callback)
       return callback(err, value)
     end
     runs.show(root)
+    callback(nil, value)
     current.ask(root, nil, function(run)
       if run then
         events.tell({ type = "verb-drives", root = root })
       end
-      callback(nil, value)
     end)
   end
 end
