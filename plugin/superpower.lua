@@ -35,7 +35,7 @@ end, {
   bang = true,
   desc = "Agent workflows with human gates",
   complete = function(lead, line, pos)
-    return require("superpower.boot").load("commands").complete(lead, line, pos)
+    return require("superpower.boot").peek("commands").complete(lead, line, pos)
   end,
 })
 

@@ -1,13 +1,13 @@
 --- Brings the editor's half together: the only place that knows which feature hears of which event. Loaded once, by the
 --- first thing that the user does with the plugin; what it wires is loaded when its event comes.
 local late = require("superpower.base.late")
-local events = require("superpower.events")
 
 local manual = late("superpower.ask.manual")
 local permission = late("superpower.ask.permission")
 local config = late("superpower.config")
 local attention = late("superpower.editor.attention")
 local buffers = late("superpower.editor.buffers")
+local events = late("superpower.events")
 local gate = late("superpower.gate")
 local progress_message = late("superpower.notices.progress_message")
 local run_notices = late("superpower.notices.run_notices")
@@ -200,6 +200,13 @@ end
 ---@return table
 function M.load(module)
   M.start()
+  return require("superpower." .. module)
+end
+
+--- Gives a module of ours and wires nothing: for completion, which hears of no event.
+---@param module string
+---@return table
+function M.peek(module)
   return require("superpower." .. module)
 end
 

@@ -1,10 +1,12 @@
 --- `:Superpower`: one table of sub-words, each with what it does, what completes it and what it says of itself.
 local args = require("superpower.base.args")
-local suggest = require("superpower.base.suggest")
-local complete = require("superpower.commands.complete")
-local headless = require("superpower.commands.headless")
+local late = require("superpower.base.late")
 local subcommands = require("superpower.commands.subcommands")
-local notify = require("superpower.notify")
+
+local suggest = late("superpower.base.suggest")
+local complete = late("superpower.commands.complete")
+local headless = late("superpower.commands.headless")
+local notify = late("superpower.notify")
 
 local M = {}
 

@@ -18,7 +18,7 @@ Floors.order = {
 }
 
 --- Who names everything and needs little of it: loaded late, by name.
-Floors.late = { "boot", "init", "commands.subcommands", "commands.views" }
+Floors.late = { "boot", "init", "commands", "commands.subcommands", "commands.views" }
 
 ---@param module string without `superpower.`
 ---@return integer? floor from 1
