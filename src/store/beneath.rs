@@ -241,16 +241,24 @@ impl Door {
             std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.base)?;
         }
         let inner = self.inner(path)?.to_owned();
-        let mut made = PathBuf::new();
-        for part in inner.components() {
-            made.push(part);
-            match self.create_dir(&made) {
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                made => made?,
+        if inner.as_os_str().is_empty() {
+            return self.dir(&inner).map(drop);
+        }
+        // Most often the folder above is there.
+        let mut missing = vec![inner.as_path()];
+        while let Some(folder) = missing.pop() {
+            match self.create_dir(folder) {
+                Ok(()) => {}
+                // A file or a link may stand in its place.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => self.dir(folder).map(drop)?,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    let above = folder.parent().filter(|above| !above.as_os_str().is_empty()).ok_or(error)?;
+                    missing.extend([folder, above]);
+                }
+                Err(error) => return Err(error),
             }
         }
-        // A file or a link may stand in its place.
-        self.dir(&inner).map(drop)
+        Ok(())
     }
 
     /// What a path leads to. Links are followed as the door says; one that is not followed is itself what is there.
