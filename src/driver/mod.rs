@@ -14,6 +14,7 @@ mod facts;
 pub mod gate_review;
 mod gate_seal;
 pub mod give_up;
+pub mod handle;
 mod host;
 pub mod judge;
 mod keeper;

@@ -2,12 +2,13 @@
 
 use super::adopt;
 use super::checkpoint_writer::CheckpointWriter;
+use super::handle::Handle;
 use super::keeper::Keeper;
 use super::looker::Looker;
-use super::mailbox::{Outbox, mailbox};
+use super::mailbox::mailbox;
 use super::open::{self, OpenError, Opened, kept_plan};
 use super::performer::Performer;
-use super::{Drive, Host, Message, Shared, projection, unwritten};
+use super::{Drive, Host, Shared, projection, unwritten};
 use crate::declaration::model::InputKind;
 use crate::plan::{Inputs, Plan};
 use crate::run::effect::Effect;
@@ -23,10 +24,8 @@ use serde_json::json;
 use std::collections::VecDeque;
 use std::io;
 use std::path::Path;
-use std::sync::mpsc::{Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex};
 use thiserror::Error;
 
 /// Why a drive did not begin.
@@ -56,45 +55,6 @@ fn elsewhere(holder: Option<&Holder>) -> String {
             holder.superpower, holder.pid
         ),
         None => "another editor is driving a run of this project; decide there, or leave it first".into(),
-    }
-}
-
-/// A drive, as its owner holds it.
-#[derive(Debug)]
-pub struct Handle {
-    /// The run.
-    pub run_id: String,
-    outbox: Outbox,
-    /// Held until the drive may go on.
-    start: Mutex<Option<Sender<()>>>,
-    /// What may be known of it.
-    pub shared: Arc<Shared>,
-    thread: JoinHandle<()>,
-}
-
-impl Handle {
-    /// Lets the drive go on; until then it has begun, but is not heard of.
-    pub fn go(&self) {
-        self.start.lock().unwrap_or_else(PoisonError::into_inner).take();
-    }
-
-    /// Tells the drive something; false where it has ended and takes nothing any more.
-    pub fn tell(&self, message: Message) -> bool {
-        self.shared.tell(&self.outbox, message)
-    }
-
-    /// Whether the drive is over.
-    pub fn is_over(&self) -> bool {
-        self.thread.is_finished()
-    }
-
-    /// Waits for the end of the drive, at most this long.
-    pub fn wait(&self, limit: Duration) -> bool {
-        let until = Instant::now() + limit;
-        while !self.is_over() && Instant::now() < until {
-            std::thread::sleep(Duration::from_millis(2));
-        }
-        self.is_over()
     }
 }
 

@@ -1,6 +1,7 @@
 //! Whether a run on disk may be taken up at all: one that is ours and whole is; what somebody else's files claim, and
 //! what has lost records, needs a human's yes first.
 
+use super::foreign_run::ForeignRun;
 use super::questions::{Answers, Choice};
 use super::{Engine, Refusal, locked, trusted};
 use crate::config::Trust;
@@ -8,15 +9,12 @@ use crate::driver::open::{Opened, digest};
 use crate::driver::start::Admission;
 use crate::run::log::count;
 use crate::run::state::{Done, Step};
-use serde_json::json;
 use std::path::Path;
 
 /// Letters of a text that the claim of a foreign run shows.
 const SAID: usize = 200;
 /// Foreign runs whose claims were shown and may still be agreed to.
 const SHOWN: usize = 8;
-/// The code of the refusal of a run that is not ours.
-pub const FOREIGN: &str = "foreign-run";
 
 /// What a verb is about to do with a run.
 #[derive(Clone, Copy)]
@@ -31,7 +29,6 @@ pub enum Purpose<'a> {
 
 /// Judges a run that a verb is about to take up.
 pub fn admit(engine: &Engine, root: &Path, opened: &Opened, purpose: Purpose) -> Result<Admission, Refusal> {
-    let name = opened.run.plan.name();
     let answers = if let Purpose::Continue(answers) = purpose { Some(answers) } else { None };
     if !opened.contents.ours {
         // What only ends it, or asks it to wait, makes it nobody's own.
@@ -48,19 +45,8 @@ pub fn admit(engine: &Engine, root: &Path, opened: &Opened, purpose: Purpose) ->
         && !matches!(purpose, Purpose::End)
         && answers.is_none_or(|answers| !answers.has(Choice::Repair))
     {
-        let lost = lost(opened);
-        let message = format!(
-            "the journal of {name} is damaged at byte {} (line {}): {}; the whole journal is kept when you continue \
-             without what is lost (answer=repair)",
-            damage.offset,
-            damage.line,
-            lost.join(", ")
-        );
-        return Err(Refusal::with(
-            "damaged-journal",
-            message,
-            json!({ "offset": damage.offset, "differences": lost }),
-        ));
+        let superpower = opened.run.plan.name().to_owned();
+        return Err(Refusal::DamagedJournal { superpower, damage, lost: lost(opened) });
     }
     if let Some(answers) = answers {
         declaration_kept(opened, answers)?;
@@ -73,14 +59,8 @@ fn declaration_kept(opened: &Opened, answers: &Answers) -> Result<(), Refusal> {
     if !opened.changed || answers.has(Choice::Old) || answers.has(Choice::New) {
         return Ok(());
     }
-    let name = opened.run.plan.name();
-    let message = format!(
-        "the copy of the declaration that this run of {name} kept, \"{}\", was changed: continue with the changed copy \
-         (answer=old), or with the superpower as it is now (answer=new)?",
-        opened.declaration
-    );
-    let differences = json!([format!("{} is not what was kept when the run started", opened.declaration)]);
-    Err(Refusal::with("declaration-changed", message, json!({ "differences": differences })))
+    let (superpower, copy) = (opened.run.plan.name().to_owned(), opened.declaration.clone());
+    Err(Refusal::KeptCopyChanged { superpower, copy })
 }
 
 /// What is known of the loss: where the run stands without it.
@@ -98,22 +78,11 @@ fn lost(opened: &Opened) -> Vec<String> {
 
 fn foreign(engine: &Engine, root: &Path, opened: &Opened) -> Refusal {
     engine.shown_claim(root, opened);
-    let name = opened.run.plan.name();
     let claim = claim(opened);
-    let message = format!(
-        "this run of {name} was not started by you on this machine, or by an older version: its files say that {}. Look at \
-         what it would do and agree with :Superpower resume in the editor; headless, answer=adopt makes it yours where \
-         you trust what it would drive; :Superpower cancel files it away",
-        claim.join(", ")
-    );
-    let mut data = json!({ "claim": claim, "name": name, "run_id": opened.run.run_id });
     let claimed = format!("{}: so its own files say", claim.join(", "));
-    if let Some((digest, sheet)) = trusted::sheet_of(engine, root, opened, claimed) {
-        data["digest"] = json!(digest);
-        data["sheet"] = sheet;
-        data["answer"] = json!("adopt");
-    }
-    Refusal::with(FOREIGN, message, data)
+    let sheet = trusted::sheet_of(engine, root, opened, claimed);
+    let (name, run_id) = (opened.run.plan.name().to_owned(), opened.run.run_id.clone());
+    Refusal::ForeignRun(Box::new(ForeignRun { name, run_id, claim, sheet }))
 }
 
 /// What the files of the run say has happened, and what they would have later agents be told.
@@ -168,9 +137,4 @@ impl Engine {
 
 fn digest_of(opened: &Opened) -> String {
     digest(&serde_json::to_vec(&opened.contents.records).unwrap_or_default())
-}
-
-/// Whether a refusal says that a run is not ours.
-pub fn is_foreign(refusal: &Refusal) -> bool {
-    refusal.code == FOREIGN
 }

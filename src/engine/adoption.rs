@@ -13,7 +13,6 @@ use crate::project::trust::Trust;
 use crate::run::event::Adopted;
 use crate::store::lease;
 use crate::store::squad::Squad;
-use serde_json::json;
 use std::path::Path;
 use std::time::Duration;
 
@@ -43,9 +42,7 @@ pub fn over(squad: &Squad) -> Option<&'static str> {
 /// Takes a `squad.json` of another tool over as a paused run of our own; gives its id.
 pub fn adopt(engine: &Engine, root: &Path, squad: &Squad, taking: &Taking) -> Result<String, Refusal> {
     if let Some(state) = over(squad) {
-        let name = &squad.active_superpower;
-        let message = format!("{name} is {state}; start it anew with :Superpower run {name}");
-        return Err(Refusal::with("finished", message, json!({ "state": state })));
+        return Err(Refusal::SquadOver { superpower: squad.active_superpower.clone(), state });
     }
     if let Some(holder) = lease::holder(root) {
         return Err(crate::driver::start::StartError::DrivenElsewhere(holder).into());
@@ -54,13 +51,8 @@ pub fn adopt(engine: &Engine, root: &Path, squad: &Squad, taking: &Taking) -> Re
     let Some(declaration) = loaded.checked.declaration.clone() else { return Err(loaded.invalid()) };
     let total = declaration.stages.len();
     if squad.current_stage > total {
-        return Err(Refusal::new(
-            "foreign-squad",
-            format!(
-                "\"squad.json\" stands at stage {} of {}, which has {total}",
-                squad.current_stage, squad.active_superpower
-            ),
-        ));
+        let (stage, superpower) = (squad.current_stage, squad.active_superpower.clone());
+        return Err(Refusal::SquadPastEnd { stage, superpower, total });
     }
     let none = Inputs::new();
     let given = if let Taking::Asking { inputs, .. } = taking { inputs } else { &none };
@@ -75,7 +67,7 @@ pub fn adopt(engine: &Engine, root: &Path, squad: &Squad, taking: &Taking) -> Re
             require_harness(engine, root, &plan, None)?;
             let judged = Judged::loaded(engine, root, &loaded, None)?;
             if judged.trust != Trust::Trusted || !answers.has(Choice::Adopt) {
-                return Err(judged.refusal(engine, root, Some(claim), &How::Continue));
+                return Err(judged.refusal(engine, root, Some(claim), How::Continue));
             }
         } else {
             engine.say_answer(root, &format!("{} is taken over: {claim}", squad.active_superpower));
@@ -171,16 +163,8 @@ fn inputs(declaration: &Declaration, squad: &Squad, given: &Inputs) -> Result<Gi
     let unchanged = unchanged.map(|(key, value)| (key.clone(), value.clone())).collect();
     all.extend(known);
     if let Err(error) = Plan::new(declaration.clone(), &all) {
-        let mut refusal = super::loaded::input_refusal(error);
-        refusal.data["name"] = json!(squad.active_superpower);
-        refusal.data["given"] = json!(all);
-        if refusal.code == "missing-inputs" {
-            refusal.message = format!(
-                "\"squad.json\" lacks an input of {}: {}; give it with :Superpower resume KEY=VALUE",
-                squad.active_superpower, refusal.message
-            );
-        }
-        return Err(refusal);
+        let superpower = squad.active_superpower.clone();
+        return Err(Refusal::InputsOfSquad { error: Box::new(error), superpower, given: all });
     }
     let undeclared = extra.keys().cloned().collect();
     all.extend(extra);

@@ -34,9 +34,9 @@ struct Worker {
 pub fn ask(engine: &Engine, Ask { id, request }: Ask) -> Result<Value, Refusal> {
     // The one would wait for itself, the other for the thread that it is in.
     if matches!(request.get("op").and_then(Value::as_str), Some("ask" | "stop")) {
-        return Err(Refusal::new("bad-request", "\"ask\" and \"stop\" are called, not asked"));
+        return Err(Refusal::BadRequest("\"ask\" and \"stop\" are called, not asked".into()));
     }
-    let cannot = |error: &dyn std::fmt::Display| Refusal::new("no-thread", format!("no thread: {error}"));
+    let cannot = |error: &dyn std::fmt::Display| Refusal::NoThread(error.to_string());
     let mut worker = locked(&engine.asks.worker);
     if worker.as_ref().is_none_or(|worker| worker.thread.is_finished()) {
         let (outbox, inbox) = channel();

@@ -67,7 +67,7 @@ pub fn renew(engine: &Engine, request: &Renew) -> Result<Value, Refusal> {
 /// Answers; null where there is nothing to say.
 pub fn assist(engine: &Engine, request: &Assist) -> Result<Value, Refusal> {
     let Some(reading) = engine.documents.reading(&request.path, request.tick) else {
-        return Err(Refusal::new("outdated", "the text has changed since it was read"));
+        return Err(Refusal::Outdated);
     };
     let known = reading.root.as_deref().map(|root| engine.projects.known(engine, root));
     let desk = Desk { engine, known, reading: &reading, uri: shapes::uri(&reading.path) };
@@ -183,7 +183,7 @@ impl Desk<'_> {
 
     fn rename(&self, offset: usize, new: &str) -> Result<Value, Refusal> {
         let edits = assist::rename(self.checked(), offset, new);
-        Ok(self.workspace_edit(&edits.map_err(|why| Refusal::new("not-renamed", why))?))
+        Ok(self.workspace_edit(&edits.map_err(Refusal::NotRenamed)?))
     }
 
     fn symbols(&self) -> Value {

@@ -40,7 +40,7 @@ pub fn check(engine: &Engine, request: &Check) -> Answer {
     let checked = match (&request.text, &request.path) {
         (Some(text), _) => check::check(text, &context),
         (None, Some(path)) => file::read(request.root.as_deref(), path)?.checked(&context),
-        (None, None) => return Err(Refusal::new("bad-request", "check takes a path or a text")),
+        (None, None) => return Err(Refusal::BadRequest("check takes a path or a text".into())),
     };
     Ok(json!({ "diagnostics": views(&checked) }))
 }
@@ -58,10 +58,7 @@ pub fn check_all(engine: &Engine, request: &CheckAll) -> Answer {
         Some(name) => match (index.superpower(name), new.into_iter().find(|(stem, _)| stem == name)) {
             (Ok(file), _) => vec![of(file)],
             (Err(_), Some(new)) => vec![new],
-            (Err(unknown), None) => {
-                let data = json!({ "names": unknown.names });
-                return Err(Refusal::with("unknown-superpower", unknown.to_string(), data));
-            }
+            (Err(unknown), None) => return Err(unknown.into()),
         },
     };
     let all = files.into_iter().map(|(name, path)| {

@@ -46,10 +46,7 @@ pub struct Grant {
 }
 
 pub fn project(request: &Project) -> Answer {
-    match root::find(request.file.as_deref(), &request.cwd) {
-        Ok(root) => Ok(json!({ "root": root })),
-        Err(none) => Err(Refusal::with("no-project", &none, json!({ "looked": none.looked }))),
-    }
+    Ok(json!({ "root": root::find(request.file.as_deref(), &request.cwd)? }))
 }
 
 /// The links that were not followed, in a sentence each: why something may seem to be missing.

@@ -123,7 +123,7 @@ pub fn document(engine: &Engine, mut request: Document) -> Result<Value, Refusal
     if request.parts {
         let parts = locked(&engine.documents.open).get_mut(&request.path).and_then(|slot| slot.parts.take());
         let Some((_, mut text)) = parts.filter(|(tick, _)| *tick == request.tick) else {
-            return Err(Refusal::new("outdated", "the parts before this one are not those of the same text"));
+            return Err(Refusal::PartsOfAnother);
         };
         text.push_str(&request.text);
         request.text = text;
@@ -156,7 +156,7 @@ pub fn part(engine: &Engine, request: Part) -> Result<Value, Refusal> {
             text.push_str(&request.text);
             Ok(json!({}))
         }
-        None => Err(Refusal::new("outdated", "the parts before this one are not those of the same text")),
+        None => Err(Refusal::PartsOfAnother),
     }
 }
 

@@ -19,8 +19,7 @@ pub enum File {
 
 /// Reads a file: of a project, or from elsewhere.
 pub fn read(root: Option<&Path>, path: &Path) -> Result<File, Refusal> {
-    bounded(root, path)
-        .map_err(|error| Refusal::new("disk", format!("cannot read \"{}\": {error}", path.display())))
+    bounded(root, path).map_err(|error| Refusal::disk(format!("cannot read \"{}\"", path.display()), error))
 }
 
 /// What the checker says of a file; where it cannot be read, that.

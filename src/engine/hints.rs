@@ -2,14 +2,13 @@
 
 use super::documents::Reading;
 use super::known::Known;
-use super::preview::{Step, imagined, steps};
+use super::preview::{Outlook, Step, imagined, steps};
 use super::{Engine, shapes};
 use crate::assist::{self, Verdict};
 use crate::condition::facts_in;
 use crate::declaration::model::Input;
 use crate::plan::Inputs;
 use crate::run::state::Run;
-use crate::source::Span;
 use serde_json::{Value, json};
 
 /// More characters would push what is written out of sight.
@@ -33,9 +32,9 @@ pub fn hints(engine: &Engine, reading: &Reading, known: &Known) -> Value {
     });
     let verdicts: Vec<Verdict> = engine.documents.verdicts(&reading.path, stages, decided);
     let hints = assist::hints(checked, &verdicts).into_iter().map(|hint| {
-        let place = shapes::range(&checked.source, Span::new(hint.offset, hint.offset));
+        let place = shapes::position(&checked.source, hint.offset);
         json!({
-            "position": place["start"], "label": hint.label, "tooltip": hint.tooltip, "paddingLeft": true,
+            "position": place, "label": hint.label, "tooltip": hint.tooltip, "paddingLeft": true,
         })
     });
     hints.collect()
@@ -49,13 +48,14 @@ fn verdict(run: &Run, step: &Step) -> Verdict {
         return Verdict { stage: step.stage, label, why };
     }
     let word = match step.now {
-        "skip" => "would skip",
-        "ask" => "would ask",
-        "run" => "would run",
-        _ => "decided in the run",
+        Outlook::IsSkipped => "would skip",
+        Outlook::Asks => "would ask",
+        Outlook::Runs => "would run",
+        Outlook::Open => "decided in the run",
     };
     let reasons = reasons(run, step.stage);
-    let reasons = if step.now == "?" || reasons.is_empty() { step.why.clone() } else { reasons.join(", ") };
+    let reasons =
+        if step.now == Outlook::Open || reasons.is_empty() { step.why.clone() } else { reasons.join(", ") };
     let (word, why) = if step.what == step.now {
         (word.to_owned(), step.why.clone())
     } else {

@@ -4,11 +4,7 @@ use super::Refusal;
 use crate::driver::open::OpenError;
 use crate::store::rundir::{self, RunDir};
 use crate::store::squad;
-use serde_json::json;
 use std::path::Path;
-
-/// Runs that a refusal lists.
-pub const LISTED: usize = 10;
 
 /// The run of this id, or of this start of one.
 pub fn identified(root: &Path, given: &str) -> Result<String, Refusal> {
@@ -19,23 +15,14 @@ pub fn identified(root: &Path, given: &str) -> Result<String, Refusal> {
     if dir.door().is_dir(dir.path()) || is_current() {
         return Ok(given.to_owned());
     }
-    begins(root, given)?.ok_or_else(|| {
-        Refusal::new(
-            "unknown-run",
-            format!("no run \"{given}\" in this project; :Superpower runs lists them"),
-        )
-    })
+    begins(root, given)?.ok_or_else(|| Refusal::UnknownRun(given.to_owned()))
 }
 
 /// The run whose id begins so, if it is one alone.
 pub fn begins(root: &Path, start: &str) -> Result<Option<String>, Refusal> {
     let mut ids: Vec<String> = rundir::ids(root).into_iter().filter(|id| id.starts_with(start)).collect();
     if ids.len() > 1 {
-        let shown = ids.iter().take(LISTED).map(String::as_str).collect::<Vec<_>>().join(", ");
-        let more = if ids.len() > LISTED { ", …" } else { "" };
-        let message =
-            format!("\"{start}\" is the start of {} runs; give more of the id: {shown}{more}", ids.len());
-        return Err(Refusal::with("ambiguous-run", message, json!({ "runs": ids })));
+        return Err(Refusal::AmbiguousRun { start: start.to_owned(), runs: ids });
     }
     Ok(ids.pop())
 }

@@ -36,17 +36,13 @@ fn most() -> u64 {
 pub fn read_file(request: &Part) -> Result<Value, Refusal> {
     let path = request.root.join(&request.path);
     if !PLACES.iter().any(|place| path.starts_with(request.root.join(place))) {
-        let message = format!("\"{}\" is not a file of the plugin's own", path.display());
-        return Err(Refusal::new("not-ours", message));
+        return Err(Refusal::NotOurs(path));
     }
     match Door::ours(&request.root).read_part(&path, request.from, request.most.min(MOST)) {
         Ok((bytes, from, size)) => {
             Ok(json!({ "text": String::from_utf8_lossy(&bytes), "from": from, "size": size }))
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Value::Null),
-        Err(error) => {
-            let message = format!("cannot read \"{}\": {error}", path.display());
-            Err(Refusal::new("unreadable-file", message))
-        }
+        Err(error) => Err(Refusal::UnreadableFile { path, error }),
     }
 }

@@ -1,16 +1,14 @@
 //! A declaration that was found and checked, and what is required of it before it drives.
 
-use super::declarations::input_view;
 use super::{Engine, Refusal, file};
 use crate::check::{Checked, Context, Left};
 use crate::diagnostic::Severity;
-use crate::harness::resolve;
-use crate::plan::{InputError, Inputs, Plan};
+use crate::harness::{Kind, resolve};
+use crate::plan::{Inputs, Plan};
 use crate::project::agents;
 use crate::project::links::Left as Link;
 use crate::project::{Index, Named, Places, SuperpowerFile};
 use crate::store::beneath;
-use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
 /// A declaration that was found and checked.
@@ -29,9 +27,7 @@ impl Loaded {
     /// Finds a superpower by name and checks it.
     pub fn find(engine: &Engine, root: &Path, name: &str) -> Result<Self, Refusal> {
         let index = index(engine, root);
-        let file = index.superpower(name).cloned().map_err(|unknown| {
-            Refusal::with("unknown-superpower", unknown.to_string(), json!({ "names": unknown.names }))
-        })?;
+        let file = index.superpower(name).cloned()?;
         let read = file::read(Some(root), &file.path)?;
         let checked = read.checked(&context(engine, Some(&index), Some(&file.path)));
         Ok(Self { file, index, bytes: read.bytes(), checked })
@@ -40,7 +36,7 @@ impl Loaded {
     /// The plan for these inputs; refused where the declaration has an error.
     pub fn plan(&self, inputs: &Inputs) -> Result<Plan, Refusal> {
         let Some(declaration) = self.checked.declaration.clone() else { return Err(self.invalid()) };
-        Plan::new(declaration, inputs).map_err(input_refusal)
+        Ok(Plan::new(declaration, inputs)?)
     }
 
     /// Its errors, a line each.
@@ -52,10 +48,11 @@ impl Loaded {
 
     /// The refusal of a declaration with errors.
     pub fn invalid(&self) -> Refusal {
-        let errors = self.errors();
-        let message =
-            format!("\"{}\" has errors and was not started:\n{}", self.file.name, errors.join("\n"));
-        Refusal::with("invalid-declaration", message, json!({ "lines": errors, "path": self.file.path }))
+        Refusal::InvalidDeclaration {
+            name: self.file.name.clone(),
+            path: self.file.path.clone(),
+            errors: self.errors(),
+        }
     }
 }
 
@@ -70,13 +67,9 @@ pub fn require_harness(
     for stage in (0..plan.total()).filter(|&stage| plan.acts(stage)) {
         let own = plan.stage(stage).harness.as_ref().map(|harness| harness.value.as_str());
         let name = own.or(harness).unwrap_or(&host.config.harness);
-        let resolved = resolve(name, &host.harnesses, Some(root)).map_err(|missing| {
-            Refusal::with("no-harness", &missing, json!({ "harness": missing.harness }))
-        })?;
-        if host.config.headless && resolved.name == "manual" {
-            let message =
-                "the harness \"manual\" needs somebody at the editor; set another harness for headless use";
-            return Err(Refusal::with("no-harness", message, json!({ "harness": "manual" })));
+        let resolved = resolve(name, &host.harnesses, Some(root))?;
+        if host.config.headless && matches!(resolved.kind, Kind::Manual) {
+            return Err(Refusal::ManualHeadless);
         }
     }
     Ok(())
@@ -136,21 +129,4 @@ pub fn stem(path: &Path) -> String {
 /// Where a file really is; a new one is where it is said to be.
 pub fn real(path: &Path) -> PathBuf {
     beneath::real(path).unwrap_or_else(|_| path.to_owned())
-}
-
-/// Inputs that do not fit.
-pub fn input_refusal(error: InputError) -> Refusal {
-    let message = error.to_string();
-    match error {
-        InputError::Missing(inputs) => {
-            let inputs: Vec<Value> = inputs.iter().map(input_view).collect();
-            Refusal::with("missing-inputs", message, json!({ "inputs": inputs }))
-        }
-        InputError::Unknown { key, known, .. } => {
-            Refusal::with("unknown-input", message, json!({ "key": key, "known": known }))
-        }
-        InputError::Invalid { key, allowed, .. } => {
-            Refusal::with("invalid-input", message, json!({ "key": key, "allowed": allowed }))
-        }
-    }
 }

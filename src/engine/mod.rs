@@ -12,6 +12,7 @@ mod declarations;
 mod documents;
 pub mod drill;
 mod file;
+mod foreign_run;
 mod hints;
 mod identify;
 mod kept;
@@ -27,13 +28,14 @@ mod refusal;
 mod schema;
 mod shapes;
 mod trusted;
+mod untrusted;
 mod verbs;
 mod views;
 mod which;
 mod whom;
 
 use crate::config::Config;
-use crate::driver::start::Handle;
+use crate::driver::handle::Handle;
 use crate::driver::unwritten::Unwritten;
 use crate::driver::{Host, Message};
 use crate::harness::{Harnesses, Settings};
@@ -43,7 +45,7 @@ use crate::store::keyring::Keyring;
 use crate::store::state::State;
 use chrono::Utc;
 use queue::Queue;
-pub use refusal::Refusal;
+use refusal::Refusal;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -98,7 +100,7 @@ impl Engine {
         crate::environ::capture();
         let answer = match serde_json::from_str(request) {
             Ok(request) => self.respond(request),
-            Err(_) => Refusal::new("bad-request", "a request is a JSON object").json().to_string(),
+            Err(_) => Refusal::BadRequest("a request is a JSON object".into()).json().to_string(),
         };
         self.set_going();
         answer
@@ -137,7 +139,7 @@ impl Engine {
     fn answer(&self, mut request: Map<String, Value>) -> Result<ops::Reply, Refusal> {
         match request.remove("op") {
             Some(Value::String(op)) => ops::perform(self, &op, request),
-            _ => Err(Refusal::new("bad-request", "the request has no \"op\"")),
+            _ => Err(Refusal::BadRequest("the request has no \"op\"".into())),
         }
     }
 

@@ -119,7 +119,7 @@ fn answer(engine: &Engine, op: &str, fields: Map<String, Value>) -> Answer {
         _ => {
             let hint = crate::suggest::did_you_mean(op, NAMES.iter().copied());
             let shown: String = op.chars().take(100).collect();
-            Err(Refusal::new("unknown-op", format!("no operation \"{shown}\"{hint}")))
+            Err(Refusal::UnknownOp { op: shown, hint })
         }
     }
 }
@@ -142,7 +142,6 @@ fn grace() -> u64 {
 }
 
 fn read<T: DeserializeOwned>(op: &str, fields: Map<String, Value>) -> Result<T, Refusal> {
-    serde_json::from_value(Value::Object(fields)).map_err(|error| {
-        Refusal::new("bad-request", format!("{op}: {}", error.to_string().replace('`', "\"")))
-    })
+    serde_json::from_value(Value::Object(fields))
+        .map_err(|error| Refusal::BadRequest(format!("{op}: {}", error.to_string().replace('`', "\""))))
 }

@@ -1,9 +1,9 @@
 //! What a run would do, as the project is now. Nothing is started.
 
-use super::loaded::{Loaded, input_refusal};
+use super::loaded::Loaded;
 use super::{Engine, Refusal};
 use crate::declaration::model::{Declaration, InputKind};
-use crate::harness::resolve;
+use crate::harness::{Kind, resolve};
 use crate::plan::{InputError, Inputs, Plan};
 use crate::project::{Fact, facts};
 use crate::run::decide::{Verdict, decide};
@@ -25,14 +25,39 @@ pub struct Preview {
     inputs: Inputs,
 }
 
+/// What becomes of a stage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outlook {
+    /// It runs.
+    Runs,
+    /// It is skipped.
+    IsSkipped,
+    /// It is a gate, and asks.
+    Asks,
+    /// Only the run can tell.
+    Open,
+}
+
+impl Outlook {
+    /// As Lua has it.
+    fn word(self) -> &'static str {
+        match self {
+            Self::Runs => "run",
+            Self::IsSkipped => "skip",
+            Self::Asks => "ask",
+            Self::Open => "?",
+        }
+    }
+}
+
 /// What a stage would do.
 pub struct Step {
     /// The stage, as an index of the list.
     pub stage: usize,
-    /// `run`, `skip`, `ask`; `?` where only the run can tell.
-    pub what: &'static str,
-    /// The same as things are now, even where an earlier stage may change them.
-    pub now: &'static str,
+    /// As far as it is certain.
+    pub what: Outlook,
+    /// As things are now, even where an earlier stage may change them.
+    pub now: Outlook,
     /// Why, with the reasons of the facts that were asked.
     pub why: String,
 }
@@ -75,19 +100,22 @@ pub fn steps(run: &mut Run, fact: &mut dyn FnMut(&str, &Inputs) -> Option<Fact>)
     let plan = run.plan.clone();
     let mut earlier_acts = false;
     let step = |&stage: &usize| {
-        let gate = plan.actor(stage).0 == "gate";
+        let gate = !plan.acts(stage);
         let (now, why) = loop {
             match decide(run, stage) {
-                Verdict::Decided { run: false, why } => break ("skip", why),
-                Verdict::Decided { run: true, why } if gate && plan.asks(stage) => break ("ask", why),
-                Verdict::Decided { run: true, why } => break ("run", why),
+                Verdict::Decided { run: false, why } => break (Outlook::IsSkipped, why),
+                Verdict::Decided { run: true, why } if gate && plan.asks(stage) => {
+                    break (Outlook::Asks, why);
+                }
+                Verdict::Decided { run: true, why } => break (Outlook::Runs, why),
                 Verdict::Needs(name) => match fact(&name, &plan.inputs) {
                     Some(known) => {
                         let record = FactRecord { value: known.value, reason: known.reason, stage };
                         run.facts.insert(name, record);
                     }
                     None => {
-                        break ("?", format!("{name}: your own condition, decided when the run gets here"));
+                        let why = format!("{name}: your own condition, decided when the run gets here");
+                        break (Outlook::Open, why);
                     }
                 },
             }
@@ -100,8 +128,8 @@ pub fn steps(run: &mut Run, fact: &mut dyn FnMut(&str, &Inputs) -> Option<Fact>)
             .collect();
         let why = if asked.is_empty() { why } else { format!("{why}: {}", asked.join(", ")) };
         // An earlier stage may change what a fact says, so only what stands before all work is certain.
-        let what = if earlier_acts && !asked.is_empty() { "?" } else { now };
-        earlier_acts |= !gate && what != "skip";
+        let what = if earlier_acts && !asked.is_empty() { Outlook::Open } else { now };
+        earlier_acts |= !gate && what != Outlook::IsSkipped;
         Step { stage, what, now, why }
     };
     plan.order.iter().map(step).collect()
@@ -111,26 +139,28 @@ pub fn steps(run: &mut Run, fact: &mut dyn FnMut(&str, &Inputs) -> Option<Fact>)
 pub fn plan(engine: &Engine, request: &Preview) -> Result<Value, Refusal> {
     let loaded = Loaded::find(engine, &request.root, &request.name)?;
     let Some(declaration) = loaded.checked.declaration.clone() else { return Err(loaded.invalid()) };
-    let mut run = imagined(declaration, request.inputs.clone()).map_err(input_refusal)?;
+    let mut run = imagined(declaration, request.inputs.clone())?;
     let steps = steps(&mut run, &mut |name, inputs| facts::decide(name, inputs, &request.root));
     let plan = run.plan.clone();
     let (default, timeout) = (engine.config().harness, engine.config().timeout);
     let known = engine.host().harnesses.clone();
     // What "auto" is here. One that is not there is told at the start of a run.
     let root = Some(request.root.as_path());
-    let found =
-        |name: &str| resolve(name, &known, root).map_or_else(|_| name.to_owned(), |resolved| resolved.name);
+    let found = |name: &str| match resolve(name, &known, root) {
+        Ok(resolved) => (resolved.name, matches!(resolved.kind, Kind::Manual)),
+        Err(_) => (name.to_owned(), false),
+    };
     let stages = steps.into_iter().map(|Step { stage, what, why, .. }| {
         let (kind, actor) = plan.actor(stage);
         let own = plan.stage(stage).harness.as_ref().map(|harness| harness.value.as_str());
-        let harness = (kind != "gate").then(|| own.unwrap_or(&default));
+        let harness = plan.acts(stage).then(|| own.unwrap_or(&default));
         let limit = plan.stage(stage).timeout.as_ref().map_or(timeout, |timeout| timeout.value);
-        let by = harness.map(found);
-        let limit = (by.as_deref() != Some("manual")).then_some(limit);
+        let (by, by_hand) = harness.map(found).unzip();
+        let limit = (by_hand != Some(true)).then_some(limit);
         json!({
-            "position": stage + 1, "label": run.label(stage), "what": what, "kind": kind, "actor": actor,
+            "position": stage + 1, "label": run.label(stage), "what": what.word(), "kind": kind, "actor": actor,
             "gate": plan.asks(stage), "harness": harness, "by": by, "why": why,
-            "prompt": (kind != "gate").then(|| crate::prompt::prompt(&run, stage, false, limit)),
+            "prompt": plan.acts(stage).then(|| crate::prompt::prompt(&run, stage, false, limit)),
         })
     });
     let stages: Vec<Value> = stages.collect();

@@ -1,7 +1,7 @@
 //! What a verb may have to ask before it drives: trust, an edited declaration, files that changed after the approval.
 //! A question is a refusal that names its answers; the verb is called again with them.
 
-use super::loaded::{Loaded, index, input_refusal, require_harness};
+use super::loaded::{Loaded, index, require_harness};
 use super::{Engine, Refusal, trusted};
 use crate::driver::open::{Opened, digest};
 use crate::plan::{InputError, Inputs, Plan};
@@ -10,7 +10,6 @@ use crate::run::drift::{Drift, compare};
 use crate::run::event::Event;
 use crate::run::state::Reason;
 use serde::Deserialize;
-use serde_json::json;
 use std::path::{Path, PathBuf};
 
 /// An answer to a question that a verb was refused with.
@@ -96,12 +95,7 @@ impl TryFrom<String> for Answers {
 /// An editor that a stage started does not decide over its own run.
 pub fn nested(what: &str) -> Result<(), Refusal> {
     match crate::environ::get("SUPERPOWER_RUN_ID") {
-        Some(_) => Err(Refusal::new(
-            "nested",
-            format!(
-                "this editor was started by a stage of a superpower, and does not {what}; do it in your own editor"
-            ),
-        )),
+        Some(_) => Err(Refusal::Nested { what: what.to_owned() }),
         None => Ok(()),
     }
 }
@@ -117,17 +111,8 @@ pub fn before_driving(
 ) -> Result<Vec<Event>, Refusal> {
     let run = &opened.run;
     if let Some((input, variables)) = opened.hidden.iter().next() {
-        let name = run.plan.name();
-        let message = format!(
-            "the input \"{input}\" of {name} held a secret, which the run does not keep: start the editor with {} \
-             set, and try again; or start anew with :Superpower run {name}",
-            variables.join(", ")
-        );
-        return Err(Refusal::with(
-            "hidden-input",
-            message,
-            json!({ "input": input, "variables": variables }),
-        ));
+        let superpower = run.plan.name().to_owned();
+        return Err(Refusal::HiddenInput { superpower, input: input.clone(), variables: variables.clone() });
     }
     let next = next(engine, root, opened, answers)?;
     let mut events = trusted::before_driving(engine, root, opened, &next, answers, drives)?;
@@ -141,7 +126,7 @@ pub fn before_driving(
     let declaration = opened
         .dir
         .keep_declaration(&next.bytes)
-        .map_err(|error| Refusal::new("disk", format!("cannot keep the edited declaration: {error}")))?;
+        .map_err(|error| Refusal::disk("cannot keep the edited declaration", error))?;
     let version = edited.declaration.version.value;
     let digest = Some(digest(&next.bytes));
     events.push(Event::DeclarationReplaced { declaration, digest, version });
@@ -167,12 +152,7 @@ pub fn next(engine: &Engine, root: &Path, opened: &Opened, answers: &Answers) ->
     let name = opened.run.plan.name();
     let kept = |index, gone, there: Option<&[u8]>| {
         let bytes = opened.dir.declaration(&opened.declaration);
-        let bytes = bytes.map_err(|error| {
-            Refusal::new(
-                "unreadable-run",
-                format!("the declaration that {name} keeps cannot be read: {error}"),
-            )
-        })?;
+        let bytes = bytes.map_err(|error| Refusal::KeptDeclaration { superpower: name.to_owned(), error })?;
         let same = there == Some(bytes.as_slice());
         let kept = (!same).then(|| opened.dir.path().join(&opened.declaration));
         Ok(Next { edited: None, bytes, index, kept, gone })
@@ -180,8 +160,10 @@ pub fn next(engine: &Engine, root: &Path, opened: &Opened, answers: &Answers) ->
     let loaded = match Loaded::find(engine, root, name) {
         Ok(loaded) => loaded,
         Err(gone) => {
-            let missing = gone.code == "unknown-superpower";
-            let why = if missing { "is no longer there".to_owned() } else { gone.message };
+            let why = match gone {
+                Refusal::UnknownSuperpower(_) => "is no longer there".to_owned(),
+                gone => gone.to_string(),
+            };
             return kept(index(engine, root), Some(why), None);
         }
     };
@@ -202,7 +184,7 @@ pub fn known_inputs(engine: &Engine, root: &Path, opened: &Opened, given: &Input
         if !declared(key) {
             let known = plan.declaration.inputs.iter().map(|input| input.name.value.clone()).collect();
             let hint = String::new();
-            return Err(input_refusal(InputError::Unknown { key: key.clone(), known, hint }));
+            return Err(InputError::Unknown { key: key.clone(), known, hint }.into());
         }
         let kept = plan.inputs.get(key).map_or("", String::as_str);
         if kept != value {
@@ -222,15 +204,8 @@ fn drift(opened: &Opened, loaded: &Loaded, answers: &Answers) -> Result<Option<P
     if answers.has(Choice::Old) || unchanged() {
         return Ok(None);
     }
-    let name = run.plan.name();
-    let unusable = |why: Vec<String>| {
-        let message = format!(
-            "{name} was edited while its run was paused, and cannot be used: {}; mend it, or go on with the old one \
-             (answer=old)",
-            why.join(", ")
-        );
-        Refusal::with("declaration-unusable", message, json!({ "differences": why }))
-    };
+    let superpower = run.plan.name().to_owned();
+    let unusable = |why| Refusal::DeclarationUnusable { superpower: superpower.clone(), why };
     let Some(declaration) = loaded.checked.declaration.clone() else {
         return Err(unusable(loaded.errors()));
     };
@@ -239,12 +214,7 @@ fn drift(opened: &Opened, loaded: &Loaded, answers: &Answers) -> Result<Option<P
     match compare(&run.plan, &plan, run.cursor) {
         Drift::None => Ok(None),
         Drift::Differs(differences) if !answers.has(Choice::New) => {
-            let message = format!(
-                "{name} was edited while its run was paused: {}; go on with the old or the new one? (answer=old, \
-                 answer=new)",
-                differences.join(", ")
-            );
-            Err(Refusal::with("declaration-changed", message, json!({ "differences": differences })))
+            Err(Refusal::DeclarationEdited { superpower, differences })
         }
         Drift::Harmless | Drift::Differs(_) => Ok(Some(plan)),
     }
@@ -269,10 +239,5 @@ pub fn look_again(
     if answers.has(Choice::LookAgain) {
         return Ok(Some(vec![Event::GateReopened { stage: decision.stage }]));
     }
-    let message = format!(
-        "since stage {} was approved, {} changed: go on, or look again? (answer=go-on, answer=look-again)",
-        decision.stage + 1,
-        files.join(", ")
-    );
-    Err(Refusal::with("files-changed", message, json!({ "files": files, "stage": decision.stage + 1 })))
+    Err(Refusal::FilesChanged { stage: decision.stage + 1, files })
 }

@@ -22,12 +22,14 @@ pub fn uri(path: &Path) -> String {
 }
 
 /// A place.
+pub fn position(source: &Source, offset: usize) -> Value {
+    let at = source.position(offset);
+    json!({ "line": at.line, "character": at.col_utf16 })
+}
+
+/// From one place to another.
 pub fn range(source: &Source, span: Span) -> Value {
-    let point = |offset| {
-        let at = source.position(offset);
-        json!({ "line": at.line, "character": at.col_utf16 })
-    };
-    json!({ "start": point(span.start), "end": point(span.end) })
+    json!({ "start": position(source, span.start), "end": position(source, span.end) })
 }
 
 /// A fault.

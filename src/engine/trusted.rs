@@ -2,6 +2,7 @@
 
 use super::loaded::{Loaded, index};
 use super::questions::{Answers, Choice, Next, next};
+use super::untrusted::Untrusted;
 use super::{Engine, Refusal, adoption, locked};
 use crate::config::Trust as Wanted;
 use crate::driver::open::Opened;
@@ -9,7 +10,7 @@ use crate::driver::trust::{path, state, tools, words};
 use crate::environ;
 use crate::plan::Plan;
 use crate::project::Index;
-use crate::project::trust::{Cache, Change, Driven, Subject, Trust};
+use crate::project::trust::{Cache, Change, Driven, Sheet, Subject, Trust};
 use crate::run::event::Event;
 use crate::run::state::Reason;
 use crate::store::state::State;
@@ -92,53 +93,22 @@ impl Judged {
     }
 
     /// The refusal that shows the sheet. `claim` stands on top of it, and needs an answer of its own.
-    pub fn refusal(&self, engine: &Engine, root: &Path, claim: Option<String>, how: &How) -> Refusal {
+    pub fn refusal(&self, engine: &Engine, root: &Path, claim: Option<String>, how: How) -> Refusal {
+        Refusal::Untrusted(Box::new(self.untrusted(engine, root, claim, how)))
+    }
+
+    fn untrusted(&self, engine: &Engine, root: &Path, claim: Option<String>, how: How) -> Untrusted {
         remember(engine, root, self);
-        let name = &self.subject.sheet.superpower;
         let mut sheet = self.subject.sheet.clone();
-        let changes = self.changes().unwrap_or_default();
-        sheet.changes = changes.to_vec();
-        sheet.claim.clone_from(&claim);
+        sheet.changes = self.changes().unwrap_or_default().to_vec();
+        sheet.claim = claim;
         sheet.older = self.trust == Trust::Unknown { older: true };
-        let what = match &self.trust {
-            Trust::Trusted => String::new(),
-            Trust::Changed(changes) => {
-                format!("\"{name}\" has changed since you trusted it: {}", words(changes).join(", "))
-            }
-            Trust::Unknown { older: true } => format!(
-                "\"{name}\" was trusted before, by an older version that looked at less of what agents read and run"
-            ),
-            Trust::Unknown { older: false } => format!("\"{name}\" was not trusted here before"),
-        };
-        let answer = match (&claim, &self.trust, how) {
-            (Some(_), ..) => Some("adopt"),
-            (None, Trust::Changed(_), How::Continue) => Some("trust"),
-            _ => None,
-        };
-        let look = format!("look at what it does and agree with {} in the editor", how.verb(name));
-        let always = "or set trust = \"always\" in vim.g.superpower";
-        let message = match (&claim, &self.trust) {
-            (Some(claim), Trust::Trusted) => {
-                format!(
-                    "{claim}; look at it with {} in the editor, or take it over with answer=adopt",
-                    how.verb(name)
-                )
-            }
-            (Some(claim), _) => format!("{claim}; {what}; {look}, {always}"),
-            (None, _) if answer == Some("trust") => {
-                format!("{what}; {look}, or agree here with answer=trust, {always}")
-            }
-            (None, _) => format!("{what}; {look}, {always}"),
-        };
-        let data = json!({
-            "digest": self.subject.digest, "changed": !changes.is_empty(), "changes": words(changes),
-            "sheet": sheet, "name": name, "answer": answer,
-        });
-        Refusal::with("untrusted", message, data)
+        Untrusted { digest: self.subject.digest.clone(), sheet, trust: self.trust.clone(), how }
     }
 }
 
 /// How the verb that was refused begins again.
+#[derive(Clone, Copy, Debug)]
 pub enum How {
     /// `run`.
     Run,
@@ -147,7 +117,7 @@ pub enum How {
 }
 
 impl How {
-    fn verb(&self, name: &str) -> String {
+    pub fn verb(self, name: &str) -> String {
         match self {
             Self::Run => format!(":Superpower run {name}"),
             Self::Continue => ":Superpower resume".to_owned(),
@@ -164,7 +134,7 @@ pub fn to_start(engine: &Engine, root: &Path, loaded: &Loaded, harness: Option<&
     if judged.trust == Trust::Trusted {
         return Ok(());
     }
-    Err(judged.refusal(engine, root, None, &How::Run))
+    Err(judged.refusal(engine, root, None, How::Run))
 }
 
 /// Refuses to continue a run unless the user agreed to exactly what would be driven, and to what was claimed of it.
@@ -188,7 +158,7 @@ pub fn before_driving(
     let by = environ::user();
     if claim.is_some() {
         if judged.trust != Trust::Trusted || !answers.has(Choice::Adopt) {
-            return Err(judged.refusal(engine, root, claim, &How::Continue));
+            return Err(judged.refusal(engine, root, claim, How::Continue));
         }
         events.push(Event::AdoptionConfirmed { by: by.clone() });
     }
@@ -199,7 +169,7 @@ pub fn before_driving(
             keep(engine, &judged.subject, &judged.subject.digest)?;
             events.push(Event::TrustGranted { by, files: words(changes) });
         }
-        _ => return Err(judged.refusal(engine, root, None, &How::Continue)),
+        _ => return Err(judged.refusal(engine, root, None, How::Continue)),
     }
     Ok(events)
 }
@@ -210,13 +180,13 @@ pub fn is_agreed(engine: &Engine, root: &Path, opened: &Opened, answers: &Answer
     Ok(Judged::next(engine, root, opened, &next)?.trust == Trust::Trusted)
 }
 
-/// The sheet of a run that is not ours, for the declaration that it brings along; its digest beside it.
-pub fn sheet_of(engine: &Engine, root: &Path, opened: &Opened, claim: String) -> Option<(String, Value)> {
+/// The sheet of a run that is not ours, for the declaration that it brings along; its digest before it.
+pub fn sheet_of(engine: &Engine, root: &Path, opened: &Opened, claim: String) -> Option<(String, Sheet)> {
     let answers = Answers::old();
     let next = next(engine, root, opened, &answers).ok()?;
-    let refusal =
-        Judged::next(engine, root, opened, &next).ok()?.refusal(engine, root, Some(claim), &How::Continue);
-    Some((refusal.data["digest"].as_str()?.to_owned(), refusal.data["sheet"].clone()))
+    let judged = Judged::next(engine, root, opened, &next).ok()?;
+    let Untrusted { digest, sheet, .. } = judged.untrusted(engine, root, Some(claim), How::Continue);
+    Some((digest, sheet))
 }
 
 /// What a gate shows first: the trusted files that changed since the last yes, and the digest that approving agrees to.
@@ -248,15 +218,12 @@ pub fn grant(engine: &Engine, root: &Path, name: &str, digest: &str) -> Result<(
 }
 
 fn keep(engine: &Engine, subject: &Subject, digest: &str) -> Result<(), Refusal> {
-    let nowhere = || Refusal::new("no-state-dir", "the answer cannot be kept: there is no home directory");
-    let state: State = state(&engine.config(), subject.root()).ok_or_else(nowhere)?;
-    subject.grant(&state, digest).map_err(|error| Refusal::new("not-kept", error))
+    let state: State = state(&engine.config(), subject.root()).ok_or(Refusal::NoStateDir)?;
+    subject.grant(&state, digest).map_err(|error| Refusal::TrustNotKept(error.to_string()))
 }
 
 fn read(root: &Path, index: &Index, driven: &Driven) -> Result<Subject, Refusal> {
-    Subject::read(root, index, driven, &mut Cache::default()).map_err(|too_much| {
-        Refusal::with("too-much-to-trust", &too_much, json!({ "folder": too_much.folder }))
-    })
+    Ok(Subject::read(root, index, driven, &mut Cache::default())?)
 }
 
 fn remember(engine: &Engine, root: &Path, judged: &Judged) {

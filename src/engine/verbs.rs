@@ -1,6 +1,6 @@
 //! Operations that drive: run, resume, decide, retry, skip, pause, cancel, and the answers that a drive waits for.
 
-use super::admission::{Purpose, admit, is_foreign};
+use super::admission::{Purpose, admit};
 use super::adoption::Taking;
 use super::loaded::{Loaded, require_harness};
 use super::questions::{Answers, before_driving, known_inputs, look_again, nested};
@@ -9,8 +9,9 @@ use super::{Engine, Refusal, trusted, which};
 use crate::driver::Message;
 use crate::driver::adopt::file_away;
 use crate::driver::give_up::give_up;
+use crate::driver::handle::{Handle, Standing};
 use crate::driver::open::Opened;
-use crate::driver::start::{Handle, NewRun, begin, take_up};
+use crate::driver::start::{NewRun, begin, take_up};
 use crate::environ;
 use crate::plan::Inputs;
 use crate::run::event::{Decision, Event};
@@ -238,8 +239,9 @@ pub fn cancel(engine: &Engine, request: Verb) -> Answer {
     let answer = told_or_done(engine, &request.root, "cancel", event, whom);
     match answer {
         Err(refusal)
-            if is_foreign(&refusal)
-                || which::is_lost(&refusal) && which::is_foreign(engine, &request.root, whom.run_id) =>
+            if matches!(refusal, Refusal::ForeignRun(_))
+                || matches!(refusal, Refusal::Lost { .. })
+                    && which::is_foreign(engine, &request.root, whom.run_id) =>
         {
             let run_id = whom.find(engine, &request.root, &Taking::Quietly)?;
             let to = file_away(&engine.host(), &request.root, &run_id)?;
@@ -247,7 +249,7 @@ pub fn cancel(engine: &Engine, request: Verb) -> Answer {
             engine.notice(&request.root, "info", &format!("the run's files were moved to \"{to}\""));
             Ok(json!({ "run_id": run_id, "others": 0, "state": "cancelled" }))
         }
-        Err(refusal) if which::is_lost(&refusal) => {
+        Err(Refusal::Lost { .. }) => {
             // What cannot be read cannot be gone on with, but it can be ended.
             let run_id = whom.find(engine, &request.root, &Taking::Quietly)?;
             give_up(&engine.host(), &request.root, &run_id, &by)?;
@@ -272,17 +274,16 @@ pub fn answer(engine: &Engine, request: AnswerRequest) -> Answer {
 
 pub fn submit(engine: &Engine, request: Submit) -> Answer {
     if request.message.trim().is_empty() {
-        return Err(Refusal::new("empty-result", "an empty result cannot be handed in; write what was done"));
+        return Err(Refusal::EmptyResult);
     }
-    let nothing =
-        || Refusal::new("nothing-to-submit", "no stage waits for this result; nothing was handed in");
     let (reply, answer) = channel();
-    let drive = running(engine, &request.root).ok_or_else(nothing)?;
-    drive.tell(Message::Submit(request.launch, request.message, reply)).then_some(()).ok_or_else(nothing)?;
+    let drive = running(engine, &request.root).ok_or(Refusal::NothingToSubmit)?;
+    let told = drive.tell(Message::Submit(request.launch, request.message, reply));
+    told.then_some(()).ok_or(Refusal::NothingToSubmit)?;
     match answer.recv_timeout(ANSWER) {
         // It is busy with the disk, and takes it then.
         Ok(true) | Err(RecvTimeoutError::Timeout) => Ok(json!({})),
-        Ok(false) | Err(RecvTimeoutError::Disconnected) => Err(nothing()),
+        Ok(false) | Err(RecvTimeoutError::Disconnected) => Err(Refusal::NothingToSubmit),
     }
 }
 
@@ -350,23 +351,17 @@ fn told(drive: &Handle, event: &Event) -> Option<Result<(), machine::Refusal>> {
 
 fn started(engine: &Engine, root: &Path, handle: Handle, others: usize) -> Answer {
     let handle = engine.keep(root, handle);
-    Ok(json!({ "run_id": handle.run_id, "others": others, "state": handle.shared.head()["state"] }))
+    Ok(json!({ "run_id": handle.run_id, "others": others, "state": handle.state() }))
 }
 
 /// Refuses while this editor drives a run of the project; one that is just ending is waited for.
 fn idle(engine: &Engine, root: &Path) -> Result<(), Refusal> {
     let Some(drive) = running(engine, root) else { return Ok(()) };
-    let picture = drive.shared.head();
-    if picture["state"] != "running" && drive.wait(END) {
+    let Standing { is_running, superpower, stage } = drive.standing();
+    if !is_running && drive.wait(END) {
         return Ok(());
     }
-    let superpower = picture["superpower"].as_str().unwrap_or("a run").to_owned();
-    let stage = picture["current_stage"].as_u64().unwrap_or(0);
-    Err(Refusal::with(
-        "running",
-        format!("{superpower} is running, at stage {stage}; :Superpower pause or cancel it first"),
-        json!({ "run_id": drive.run_id }),
-    ))
+    Err(Refusal::Running { run_id: drive.run_id.clone(), superpower, stage })
 }
 
 fn no_gate(opened: &Opened) -> Refusal {
@@ -375,15 +370,7 @@ fn no_gate(opened: &Opened) -> Refusal {
         .decisions
         .last()
         .map(|last| format!("; the last gate, stage {}, was decided by {}", last.stage + 1, last.by));
-    Refusal::new(
-        "no-gate",
-        format!(
-            "no gate is waiting: {} is {}{}",
-            run.plan.name(),
-            run.phase.words(),
-            gate.unwrap_or_default()
-        ),
-    )
+    Refusal::NoGate(format!(": {} is {}{}", run.plan.name(), run.phase.words(), gate.unwrap_or_default()))
 }
 
 fn decision<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Decision, D::Error> {

@@ -3,6 +3,7 @@
 use super::declarations::Root;
 use super::identify::identified;
 use super::ops::Reply;
+use super::refusal::StageReference;
 use super::{Engine, PROTOCOL, Refusal, which};
 use crate::driver::open::Opened;
 use crate::driver::{checkpoint_writer, gate_review, unwritten};
@@ -79,12 +80,12 @@ pub fn status(engine: &Engine, request: &OfRun) -> Result<Reply, Refusal> {
             if lease::holder(root).is_none() {
                 unwritten::look(root, &engine.unwritten, || engine.host());
             }
+            let waiting = engine.unwritten.waiting(root, &opened.run.run_id);
             let mut picture = view(root, Arc::unwrap_or_clone(opened));
-            let run_id = picture["run_id"].as_str().unwrap_or_default();
-            picture["checkpoint_waiting"] = json!(engine.unwritten.waiting(root, run_id));
+            picture["checkpoint_waiting"] = json!(waiting);
             Ok(Reply::Value(picture))
         }
-        Err(refusal) if refusal.code == "nothing-to-resume" => Ok(Reply::Value(Value::Null)),
+        Err(refusal) if refusal.is_nothing() => Ok(Reply::Value(Value::Null)),
         Err(refusal) => Err(refusal),
     }
 }
@@ -96,10 +97,11 @@ fn view(root: &Path, mut opened: Opened) -> Value {
         opened.interrupt();
     }
     let mut picture = snapshot(&opened.run, Utc::now());
-    if let Some((reason, words)) = which::unsound(&opened) {
+    if let Some(unsound) = which::unsound(&opened) {
+        let words = unsound.to_string();
         // Whatever it was doing, it waits for a human to say what is true.
         picture["state"] = json!("paused");
-        picture["reason"] = json!(reason);
+        picture["reason"] = json!(unsound.word());
         picture["detail"] = json!(words);
         picture["summary"] = json!(words);
         picture["gate"] = Value::Null;
@@ -122,7 +124,7 @@ pub fn review(engine: &Engine, request: &OfRun) -> Answer {
     let opened = opened(engine, &request.root, request.run_id.as_deref())?;
     let run = &opened.run;
     let Some((stage, visit)) = run.open_gate() else {
-        return Err(Refusal::new("no-gate", "no gate is waiting"));
+        return Err(Refusal::NoGate(String::new()));
     };
     let gate = gate_id(stage, visit);
     // What could not be listed when the gate opened may be by now.
@@ -172,10 +174,8 @@ pub fn diff(engine: &Engine, request: &OfFile) -> Answer {
     let opened = opened(engine, &request.root, request.run_id.as_deref())?;
     let host = engine.host();
     let path = gate_review::real(&request.root, &request.path, &host.secrets);
-    let before = host
-        .looks(&engine.hurry, &request.root)
-        .before(&opened.run, &path)
-        .map_err(|error| Refusal::new("no-diff", error))?;
+    let before =
+        host.looks(&engine.hurry, &request.root).before(&opened.run, &path).map_err(Refusal::NoDiff)?;
     Ok(json!({ "before": before, "after_path": request.root.join(path) }))
 }
 
@@ -184,16 +184,9 @@ pub fn output(engine: &Engine, request: &Output) -> Answer {
     let opened = opened(engine, &request.root, request.run_id.as_deref())?;
     let run = &opened.run;
     let stage = request.stage.checked_sub(1).filter(|&stage| stage < run.plan.total());
-    let stage =
-        stage.ok_or_else(|| Refusal::new("unknown-stage", format!("there is no stage {}", request.stage)))?;
-    let launch = run.stages[stage].launch.ok_or_else(|| {
-        let why = if run.plan.acts(stage) {
-            "has not started an agent yet"
-        } else {
-            "is a gate: no agent works on it"
-        };
-        Refusal::new("no-output", format!("stage {} {why}", request.stage))
-    })?;
+    let stage = stage.ok_or(Refusal::UnknownStage(StageReference::Place(request.stage)))?;
+    let none = Refusal::NoOutput { stage: request.stage, acts: run.plan.acts(stage) };
+    let launch = run.stages[stage].launch.ok_or(none)?;
     let file = match request.what {
         Part::Output => "output.log",
         Part::Prompt => "prompt.md",
@@ -228,10 +221,9 @@ pub fn why(engine: &Engine, request: &Why) -> Answer {
         _ => None,
     };
     let stage = match reference {
-        Some(reference) => run
-            .plan
-            .find(&reference)
-            .ok_or_else(|| Refusal::new("unknown-stage", format!("there is no stage \"{reference}\"")))?,
+        Some(reference) => {
+            run.plan.find(&reference).ok_or(Refusal::UnknownStage(StageReference::Text(reference)))?
+        }
         None => run.current().unwrap_or(run.plan.total() - 1),
     };
     Ok(json!({ "lines": reasons(&request.root, &opened, stage), "stage": stage + 1 }))

@@ -2,18 +2,20 @@
 
 use super::adoption::{Taking, adopt, over};
 use super::identify::{begins, identified};
+use super::refusal::{Aside, Nothing};
 use super::{Engine, Refusal};
 use crate::check::is_kebab;
 use crate::driver::open::Opened;
+use crate::driver::start::StartError;
 use crate::process::{Environment, Secrets};
-use crate::store::journal::{self, Place};
+use crate::store::journal::{self, Damage, Place};
 use crate::store::keyring::Keyring;
 use crate::store::rundir::{self, RunDir};
 use crate::store::squad::{self, Squad, SquadError};
 use crate::store::summary::{self, Summary};
 use crate::store::{atomic, lease};
 use chrono::Utc;
-use serde_json::json;
+use std::fmt;
 use std::path::Path;
 
 /// What stands in a project.
@@ -65,14 +67,11 @@ pub fn current(engine: &Engine, root: &Path, taking: &Taking) -> Result<String, 
 pub fn shown(engine: &Engine, root: &Path) -> Result<String, Refusal> {
     match standing(engine, root) {
         Ok(Standing::Ours(run_id)) => Ok(run_id),
-        Ok(Standing::Foreign(_)) => Err(Refusal::new(
-            "nothing-to-resume",
-            "\"squad.json\" was written by another tool; :Superpower resume takes it over",
-        )),
+        Ok(Standing::Foreign(_)) => Err(Refusal::NothingToResume(Nothing::AnotherTools)),
         Ok(Standing::Nothing) => {
             summaries(engine, root).into_iter().next().map(|newest| newest.run_id).ok_or_else(nothing)
         }
-        Err(error) => Err(Refusal::new("unreadable-squad", error)),
+        Err(error) => Err(Refusal::UnreadableSquad { error, aside: Aside::Left }),
     }
 }
 
@@ -102,7 +101,7 @@ pub fn named(engine: &Engine, root: &Path, which: &str, taking: &Taking) -> Resu
         Some(chosen) => Ok((chosen.run_id.clone(), unfinished.len().saturating_sub(1))),
         None => {
             let hint = crate::suggest::did_you_mean(which, all.iter().map(|it| it.superpower.as_str()));
-            Err(Refusal::new("nothing-to-resume", format!("no run of \"{which}\" to resume{hint}")))
+            Err(Refusal::NothingToResume(Nothing::Named { which: which.to_owned(), hint }))
         }
     }
 }
@@ -114,24 +113,25 @@ pub fn summaries(engine: &Engine, root: &Path) -> Vec<Summary> {
     let summary = |id: String| {
         let driven = lease::drives(driver.as_ref(), &id);
         let kept = summary::read(root, &id, &keys)
-            .filter(|kept| driven || (kept.current && kept.summary.state != "running"));
+            .filter(|kept| driven || (kept.current && !kept.summary.running()));
         if let Some(kept) = kept {
             return Some(kept.summary);
         }
         if foreign == FOREIGN_LISTED {
             return None;
         }
-        let summary = from_journal(root, &id, &keys, driven)?;
-        foreign += usize::from(summary.reason.as_deref() == Some(FOREIGN) || summary.summary == OVER);
+        let (summary, ours) = from_journal(root, &id, &keys, driven)?;
+        foreign += usize::from(!ours);
         Some(summary)
     };
     rundir::ids(root).into_iter().filter_map(summary).collect()
 }
 
-fn from_journal(root: &Path, id: &str, keys: &Keyring, driven: bool) -> Option<Summary> {
+/// The summary that a journal gives, and whether the run is ours.
+fn from_journal(root: &Path, id: &str, keys: &Keyring, driven: bool) -> Option<(Summary, bool)> {
     let place = Place::new(&RunDir::of(root, id).ok()?, keys);
     if !journal::begun_by_us(&place) {
-        return foreign(root, id, &place);
+        return foreign(root, id, &place).map(|summary| (summary, false));
     }
     let mut opened = crate::driver::open::open(root, id, keys).ok()?;
     if !driven {
@@ -139,11 +139,12 @@ fn from_journal(root: &Path, id: &str, keys: &Keyring, driven: bool) -> Option<S
     }
     let secrets = Secrets::of(&Environment::current());
     let mut summary = crate::driver::projection::summary(&opened.run, &secrets);
-    if let Some((reason, words)) = unsound(&opened) {
+    let unsound = unsound(&opened);
+    if let Some(unsound) = unsound {
         summary.state = "paused".into();
-        (summary.reason, summary.summary) = (Some(reason.into()), words);
+        (summary.reason, summary.summary) = (Some(unsound.word().into()), unsound.to_string());
     }
-    Some(summary)
+    Some((summary, unsound != Some(Unsound::Foreign)))
 }
 
 /// A run that is not ours. What its files claim is listed where it can be nothing else: a name, a state, a number.
@@ -161,38 +162,59 @@ fn foreign(root: &Path, id: &str, place: &Place) -> Option<Summary> {
         run_id: id.to_owned(),
         superpower,
         state: over.map_or_else(|| "paused".to_owned(), |over| over.state.clone()),
-        reason: over.is_none().then(|| FOREIGN.to_owned()),
+        reason: over.is_none().then(|| Unsound::Foreign.word().to_owned()),
         current_stage: claimed.as_ref().map_or(1, |claimed| claimed.current_stage),
         total: claimed.as_ref().map_or(1, |claimed| claimed.total),
         started_at,
         updated_at: claimed.as_ref().map_or(started_at, |claimed| claimed.updated_at),
-        summary: if over.is_some() { OVER.into() } else { NOT_YOURS.into() },
+        summary: if over.is_some() { "not your run".to_owned() } else { Unsound::Foreign.to_string() },
         about: String::new(),
     })
 }
 
-/// The reason that is shown of a run that is not ours.
-pub const FOREIGN: &str = "foreign";
 /// Runs that are not ours which are listed; a clone may bring any number along.
 const FOREIGN_LISTED: usize = 100;
-/// What is said of one that is over, as its files say.
-const OVER: &str = "not your run";
-/// What is said of one that waits.
-const NOT_YOURS: &str =
-    "not started by you on this machine, or by an older version: :Superpower resume shows what it would do";
 
-/// Why a run cannot be taken up as it is: a word, and what is shown.
-pub fn unsound(opened: &Opened) -> Option<(&'static str, String)> {
-    if !opened.contents.ours {
-        return Some((FOREIGN, NOT_YOURS.to_owned()));
+/// Why a run cannot be taken up as it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unsound {
+    /// It is not ours.
+    Foreign,
+    /// Its journal has lost records.
+    Damaged(Damage),
+}
+
+impl Unsound {
+    /// The reason that is shown for its pause.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Foreign => "foreign",
+            Self::Damaged(_) => "damaged",
+        }
     }
-    opened.contents.damaged.map(|damage| {
-        let words = format!(
-            "the journal is damaged at byte {}: :Superpower resume shows what is lost, and how to continue",
-            damage.offset
-        );
-        ("damaged", words)
-    })
+}
+
+impl fmt::Display for Unsound {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Foreign => out.write_str(
+                "not started by you on this machine, or by an older version: :Superpower resume shows what it would do",
+            ),
+            Self::Damaged(damage) => write!(
+                out,
+                "the journal is damaged at byte {}: :Superpower resume shows what is lost, and how to continue",
+                damage.offset
+            ),
+        }
+    }
+}
+
+/// Whether a run cannot be taken up as it is.
+pub fn unsound(opened: &Opened) -> Option<Unsound> {
+    if !opened.contents.ours {
+        return Some(Unsound::Foreign);
+    }
+    opened.contents.damaged.map(Unsound::Damaged)
 }
 
 /// Whether the run that is named, else the one that verbs act on, lies here and is not ours, also where nobody can read
@@ -211,25 +233,16 @@ pub fn is_foreign(engine: &Engine, root: &Path, given: Option<&str>) -> bool {
     })
 }
 
-/// Whether a verb was refused because the run itself cannot be read any more.
-pub fn is_lost(refusal: &Refusal) -> bool {
-    refusal.code == "unreadable-run" || (refusal.code == "nothing-to-resume" && refusal.data["lost"] == true)
-}
-
 /// What can be done with a run that cannot be read any more: no verb goes on with it.
 pub fn lost(engine: &Engine, root: &Path, run_id: &str, refusal: Refusal) -> Refusal {
     let current = squad::read(root).ok().flatten().filter(|squad| squad.run_id.as_deref() == Some(run_id));
-    let missing = refusal.code == "nothing-to-resume" && current.is_some();
-    if refusal.code != "unreadable-run" && !missing {
+    let is_gone = refusal.is_nothing() && current.is_some();
+    if !is_gone && !refusal.is_unreadable() {
         return refusal;
     }
     let name = summary::read(root, run_id, &engine.keys()).map(|kept| kept.summary.superpower);
-    let name = name.or(current.map(|squad| squad.active_superpower)).unwrap_or_else(|| "NAME".into());
-    let message = format!(
-        "{}; nothing can go on with this run: :Superpower cancel ends it, :Superpower run {name} starts anew",
-        refusal.message
-    );
-    Refusal::with(refusal.code, message, json!({ "lost": true }))
+    let superpower = name.or(current.map(|squad| squad.active_superpower)).unwrap_or_else(|| "NAME".into());
+    Refusal::Lost { why: Box::new(refusal), superpower }
 }
 
 /// Sees to it that nothing of another tool's is lost when `squad.json` is about to name a run of ours: its run becomes
@@ -246,16 +259,16 @@ pub fn make_way(engine: &Engine, root: &Path) -> Result<(), Refusal> {
                     engine.notice(root, "info", &text);
                     return Ok(());
                 }
-                Err(refusal) if refusal.code == "driven-elsewhere" => return Err(refusal),
-                Err(refusal) => refusal.message,
+                Err(elsewhere @ Refusal::Start(StartError::DrivenElsewhere(_))) => return Err(elsewhere),
+                Err(refusal) => refusal.to_string(),
             }
         }
         Ok(_) => return Ok(()),
-        Err(error @ SquadError::Io(_)) => return Err(Refusal::new("disk", error)),
+        Err(SquadError::Io(error)) => return Err(Refusal::disk("cannot read \"squad.json\"", error)),
         Err(error) => error.to_string(),
     };
     let aside = atomic::set_aside(&squad::path(root), Utc::now())
-        .map_err(|error| Refusal::new("disk", format!("\"squad.json\" cannot be moved aside: {error}")))?;
+        .map_err(|error| Refusal::disk("\"squad.json\" cannot be moved aside", error))?;
     engine.notice(root, "warn", &format!("{lost}; it was moved to \"{}\"", aside.display()));
     Ok(())
 }
@@ -265,21 +278,16 @@ fn newest_unfinished(engine: &Engine, root: &Path) -> Option<String> {
 }
 
 fn nothing() -> Refusal {
-    Refusal::new("nothing-to-resume", "there is no run here; start one with :Superpower run NAME")
+    Refusal::NothingToResume(Nothing::Here)
 }
 
 /// What becomes of a `squad.json` that cannot be used: moved aside where it cannot be read, left where it can.
 fn unreadable(root: &Path, error: SquadError) -> Refusal {
-    let message = error.to_string();
-    match error {
-        SquadError::Unreadable(_) => match atomic::set_aside(&squad::path(root), Utc::now()) {
-            Ok(aside) => Refusal::with(
-                "unreadable-squad",
-                format!("{message}; it was moved to \"{}\"", aside.display()),
-                json!({ "aside": aside }),
-            ),
-            Err(error) => Refusal::new("unreadable-squad", format!("{message}, nor moved aside: {error}")),
-        },
-        _ => Refusal::new("unreadable-squad", message),
-    }
+    let aside = match error {
+        SquadError::Unreadable(_) => {
+            atomic::set_aside(&squad::path(root), Utc::now()).map_or_else(Aside::Failed, Aside::Moved)
+        }
+        _ => Aside::Left,
+    };
+    Refusal::UnreadableSquad { error, aside }
 }

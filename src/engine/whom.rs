@@ -1,11 +1,11 @@
 //! The run that a verb acts on: the one that it names, else the one that the project is at.
 
 use super::adoption::Taking;
-use super::identify::{LISTED, identified};
+use super::identify::identified;
+use super::refusal::LISTED;
 use super::{Engine, Refusal, which};
-use crate::driver::start::Handle;
+use crate::driver::handle::Handle;
 use crate::store::summary::Summary;
-use serde_json::json;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -77,7 +77,7 @@ impl<'a> Whom<'a> {
         match which.filter(|which| !which.is_empty()) {
             None => Ok((self.find(engine, root, taking)?, 0)),
             Some(which) if self.run_id.is_none() => which::named(engine, root, which, taking),
-            Some(_) => Err(Refusal::new("bad-request", "resume takes one run: a name, or run=ID")),
+            Some(_) => Err(Refusal::BadRequest("resume takes one run: a name, or run=ID".into())),
         }
     }
 
@@ -104,7 +104,7 @@ fn only_one(engine: &Engine, root: &Path, fits: fn(&Summary) -> bool) -> Result<
     }
     let fitting: Vec<Summary> = which::summaries(engine, root)
         .into_iter()
-        .filter(|summary| summary.reason.as_deref() != Some(which::FOREIGN) && fits(summary))
+        .filter(|summary| !summary.foreign() && fits(summary))
         .collect();
     if fitting.len() < 2 {
         return Ok(());
@@ -117,7 +117,5 @@ fn only_one(engine: &Engine, root: &Path, fits: fn(&Summary) -> bool) -> Result<
     if fitting.len() > LISTED {
         lines.push("  …".into());
     }
-    let ids: Vec<&String> = fitting.iter().map(|it| &it.run_id).collect();
-    let message = format!("{} runs fit; name one as the first word:\n{}", fitting.len(), lines.join("\n"));
-    Err(Refusal::with("several-runs", message, json!({ "runs": ids })))
+    Err(Refusal::SeveralRuns { lines, ids: fitting.into_iter().map(|it| it.run_id).collect() })
 }

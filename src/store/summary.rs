@@ -58,6 +58,11 @@ impl Summary {
         self.state == "paused"
     }
 
+    /// Whether it was listed as a run that is not ours.
+    pub fn foreign(&self) -> bool {
+        self.reason.as_deref() == Some("foreign")
+    }
+
     /// Whether it waits at a gate.
     pub fn at_gate(&self) -> bool {
         self.paused() && self.reason.as_deref() == Some("gate")

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use std::sync::mpsc::channel;
 use superpower::check::Context;
 use superpower::driver::Message;
-use superpower::driver::start::Handle;
+use superpower::driver::handle::Handle;
 use superpower::harness::{Progress, Question, Signal, Step};
 use superpower::outcome::Outcome;
 use superpower::plan::Inputs;
