@@ -21,6 +21,7 @@ pub mod hidden;
 pub mod lookalike;
 pub mod source;
 pub mod suggest;
+mod sync;
 pub mod terminal;
 pub mod tolerant;
 
@@ -40,6 +41,8 @@ pub mod store;
 
 pub mod process;
 pub mod project;
+
+pub mod runs;
 
 pub mod harness;
 

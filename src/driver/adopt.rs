@@ -1,9 +1,11 @@
 //! A run that is not ours, taken over by a human's yes: its records are copied into a journal of our own. Or filed away.
 
 use super::Host;
-use super::open::{OpenError, Opened, digest, open};
 use super::start::{StartError, lock};
 use crate::run::event::{Event, Record};
+use crate::runs::open::{Opened, open};
+use crate::runs::open_error::OpenError;
+use crate::runs::replay::digest;
 use crate::store::beneath::Door;
 use crate::store::journal::{self, Journal, Place};
 use crate::store::log::Log;

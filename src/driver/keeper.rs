@@ -2,10 +2,11 @@
 
 use super::performer::Performer;
 use super::start::{StartError, lock};
-use super::{Host, Shared, projection};
+use super::{Host, Shared};
 use crate::run::effect::Notice;
 use crate::run::event::Record;
 use crate::run::state::{Phase, Run};
+use crate::runs::projection;
 use crate::store::journal::{Journal, JournalError};
 use crate::store::lease::{Holder, Lease};
 use crate::store::log::Log;

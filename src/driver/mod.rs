@@ -9,11 +9,11 @@
 mod act;
 pub mod adopt;
 mod ask_lua;
+pub mod cancel_unreadable;
 pub mod checkpoint_writer;
 mod facts;
 pub mod gate_review;
 mod gate_seal;
-pub mod give_up;
 pub mod handle;
 mod host;
 pub mod judge;
@@ -23,10 +23,8 @@ pub mod live;
 pub mod looker;
 pub mod mailbox;
 mod message;
-pub mod open;
 mod performer;
 mod permissions;
-pub mod projection;
 mod publish;
 mod signals;
 pub mod stamps;
@@ -41,6 +39,8 @@ use crate::run::effect::Effect;
 use crate::run::event::{Event, Record};
 use crate::run::machine::{self, Refusal};
 use crate::run::state::{Phase, Reason, Run, StageState, Step};
+use crate::runs::open;
+use crate::runs::open_error::OpenError;
 use act::Act;
 use chrono::{DateTime, Utc};
 pub use host::{Host, Publish};
@@ -337,7 +337,7 @@ impl Drive {
         // Only for the picture: what the journal knows, which will call this an interruption.
         match open::open(&self.root, &self.run.run_id, &self.host.keys) {
             Ok(opened) => self.run = opened.run,
-            Err(open::OpenError::Missing(_)) => {
+            Err(OpenError::Missing(_)) => {
                 // It may come back, as a disk that is mounted again does.
                 detail += &format!("; where it is lost for good, :Superpower run {name} starts anew");
                 // A gate that nobody can decide waits for nobody.

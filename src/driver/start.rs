@@ -6,9 +6,8 @@ use super::handle::Handle;
 use super::keeper::Keeper;
 use super::looker::Looker;
 use super::mailbox::mailbox;
-use super::open::{self, OpenError, Opened, kept_plan};
 use super::performer::Performer;
-use super::{Drive, Host, Shared, projection, unwritten};
+use super::{Drive, Host, Shared, unwritten};
 use crate::declaration::model::InputKind;
 use crate::plan::{Inputs, Plan};
 use crate::run::effect::Effect;
@@ -16,6 +15,10 @@ use crate::run::event::{Adopted, Event, Record};
 use crate::run::machine::{self, Refusal};
 use crate::run::replace;
 use crate::run::state::Run;
+use crate::runs::open::{self, Opened};
+use crate::runs::open_error::OpenError;
+use crate::runs::projection;
+use crate::runs::replay::{digest, kept_plan};
 use crate::store::journal::{self, Journal, JournalError, Place};
 use crate::store::lease::{self, Holder, Lease, Taken};
 use crate::store::rundir::RunDir;
@@ -119,7 +122,7 @@ fn make(
         superpower: new.plan.name().to_owned(),
         version: new.plan.declaration.version.value.clone(),
         declaration: dir.keep_declaration(&new.declaration)?,
-        digest: Some(open::digest(&new.declaration)),
+        digest: Some(digest(&new.declaration)),
         inputs: new.inputs,
         harness: new.harness,
         by: new.by,

@@ -3,9 +3,9 @@
 
 use super::Host;
 use super::checkpoint_writer::{self, mark, opening, past, reason, reporter, sayer};
-use super::open::open;
 use crate::checkpoint::Checkpoints;
 use crate::run::state::Run;
+use crate::runs::open::open;
 use crate::store::beneath::Door;
 use crate::store::rundir::{self, RunDir};
 use std::collections::HashSet;

@@ -1,133 +1,85 @@
-//! The operations of the door, by name.
+//! The table of the door's operations: each one once, with its name, its lane and what performs it. Names, the schema and
+//! the lanes that Lua reads all come from here.
 
-use super::{
-    Engine, Refusal, asks, assist, checks, declarations, documents, drill, kept, preview, schema, verbs,
-    views,
-};
+use super::core::Engine;
+use super::editing::{assist, checks, declarations, documents, preview};
+use super::op::{Fields, Lane, Op, Reply};
+use super::refusal::Refusal;
+use super::verbs::{decide, run, stop, tell, trust};
+use super::views::{health, output, read_file, review, schema, status, why};
 use crate::config::Config;
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::time::Duration;
 
-type Answer = Result<Value, Refusal>;
-
-/// Every operation that Lua may call.
-pub const NAMES: &[&str] = &[
-    "answer",
-    "ask",
-    "assist",
-    "cancel",
-    "check",
-    "check-all",
-    "configure",
-    "decide",
-    "diff",
-    "document",
-    "document-closed",
-    "document-part",
-    "health",
-    "inputs",
-    "left",
-    "list",
-    "log",
-    "output",
-    "pause",
-    "plan",
-    "project",
-    "project-renew",
-    "read-file",
-    "resume",
-    "retry",
-    "review",
-    "run",
-    "runs",
-    "schema",
-    "skip",
-    "status",
-    "stop",
-    "submit",
-    "trust",
-    "trust-grant",
-    "why",
+/// Every operation that Lua may call or ask for.
+pub(super) const OPS: &[Op] = &[
+    Op::main("answer", |engine, it| value(tell::answer(engine, it.read()?))),
+    Op::asks("ask"),
+    Op::main("assist", |engine, it| value(assist::assist(engine, &it.read()?))),
+    Op::worker("cancel", |engine, it| value(stop::cancel(engine, it.read()?))).or_ended_when_left(),
+    Op::worker("check", |engine, it| value(checks::check(engine, &it.read()?))),
+    Op::worker("check-all", |engine, it| value(checks::check_all(engine, &it.read()?))),
+    Op::main("configure", configure),
+    Op::worker("decide", |engine, it| value(decide::decide(engine, it.read()?))).or_done_when_left(),
+    Op::worker("diff", |engine, it| value(review::diff(engine, &it.read()?))),
+    Op::main("document", |engine, it| value(documents::document(engine, it.read()?))),
+    Op::main("document-closed", |engine, it| value(documents::closed(engine, &it.read()?))),
+    Op::main("document-part", |engine, it| value(documents::part(engine, it.read()?))),
+    Op::worker("health", |engine, it| value(health::health(engine, &it.read()?))),
+    Op::worker("inputs", |engine, it| value(declarations::inputs(engine, &it.read()?))),
+    Op::worker("left", |engine, it| value(declarations::left(engine, &it.read()?))),
+    Op::worker("list", |engine, it| value(declarations::list(engine, &it.read()?))),
+    Op::worker("log", |engine, it| value(output::log(engine, &it.read()?))),
+    Op::worker("output", |engine, it| value(output::output(engine, &it.read()?))),
+    Op::worker("pause", |engine, it| value(stop::pause(engine, it.read()?))).or_done_when_left(),
+    Op::worker("plan", |engine, it| value(preview::plan(engine, &it.read()?))),
+    Op::main("project", |_, it| value(declarations::project(&it.read()?))),
+    Op::main("project-renew", |engine, it| value(assist::renew(engine, &it.read()?))),
+    Op::worker("read-file", |_, it| value(read_file::read_file(&it.read()?))),
+    Op::worker("resume", |engine, it| value(run::resume(engine, it.read()?))),
+    Op::worker("retry", |engine, it| value(decide::retry(engine, it.read()?))).or_done_when_left(),
+    Op::worker("review", |engine, it| value(review::review(engine, &it.read()?))),
+    Op::worker("run", |engine, it| value(run::run(engine, it.read()?))),
+    Op::worker("runs", |engine, it| value(status::runs(engine, &it.read()?))),
+    Op::main("schema", schema),
+    Op::worker("skip", |engine, it| value(stop::skip(engine, it.read()?))).or_done_when_left(),
+    Op::worker("status", |engine, it| status::status(engine, &it.read()?)),
+    Op::main("stop", stop).only_called(),
+    Op::worker("submit", |engine, it| value(tell::submit(engine, it.read()?))).or_done_when_left(),
+    Op::worker("trust", |engine, it| value(trust::trust(engine, &it.read()?))),
+    Op::worker("trust-grant", |engine, it| value(trust::trust_grant(engine, &it.read()?))),
+    Op::worker("why", |engine, it| value(why::why(engine, &it.read()?))),
 ];
 
-/// What an operation answers.
-pub enum Reply {
-    /// Data.
-    Value(Value),
-    /// Data that is written already.
-    Text(String),
+/// The names of all operations, with their lanes.
+pub fn lanes() -> impl Iterator<Item = (&'static str, Lane)> {
+    OPS.iter().map(|op| (op.name, op.lane))
 }
 
-/// Performs one.
-pub fn perform(engine: &Engine, op: &str, fields: Map<String, Value>) -> Result<Reply, Refusal> {
-    match op {
-        "status" => views::status(engine, &read(op, fields)?),
-        _ => answer(engine, op, fields).map(Reply::Value),
-    }
+/// Those that cannot be asked for.
+pub(super) fn only_called() -> impl Iterator<Item = &'static str> {
+    OPS.iter().filter(|op| op.is_only_called()).map(|op| op.name)
 }
 
-fn answer(engine: &Engine, op: &str, fields: Map<String, Value>) -> Answer {
-    match op {
-        "configure" => {
-            let Configure { config } = read(op, fields)?;
-            engine.configure(config);
-            Ok(json!({}))
-        }
-        "project" => declarations::project(&read(op, fields)?),
-        "left" => declarations::left(engine, &read(op, fields)?),
-        "list" => declarations::list(engine, &read(op, fields)?),
-        "check" => checks::check(engine, &read(op, fields)?),
-        "check-all" => checks::check_all(engine, &read(op, fields)?),
-        "document" => documents::document(engine, read(op, fields)?),
-        "document-part" => documents::part(engine, read(op, fields)?),
-        "document-closed" => documents::closed(engine, &read(op, fields)?),
-        "assist" => assist::assist(engine, &read(op, fields)?),
-        "project-renew" => assist::renew(engine, &read(op, fields)?),
-        "inputs" => declarations::inputs(engine, &read(op, fields)?),
-        "plan" => preview::plan(engine, &read(op, fields)?),
-        "trust" => declarations::trust(engine, &read(op, fields)?),
-        "trust-grant" => declarations::trust_grant(engine, &read(op, fields)?),
-        "run" => verbs::run(engine, read(op, fields)?),
-        "resume" => verbs::resume(engine, read(op, fields)?),
-        "decide" => verbs::decide(engine, read(op, fields)?),
-        "retry" => verbs::retry(engine, read(op, fields)?),
-        "skip" => verbs::skip(engine, read(op, fields)?),
-        "pause" => verbs::pause(engine, read(op, fields)?),
-        "cancel" => verbs::cancel(engine, read(op, fields)?),
-        "ask" => asks::ask(engine, read(op, fields)?),
-        "answer" => verbs::answer(engine, read(op, fields)?),
-        "submit" => verbs::submit(engine, read(op, fields)?),
-        "review" => views::review(engine, &read(op, fields)?),
-        "diff" => views::diff(engine, &read(op, fields)?),
-        "output" => views::output(engine, &read(op, fields)?),
-        "log" => views::log(engine, &read(op, fields)?),
-        "read-file" => kept::read_file(&read(op, fields)?),
-        "runs" => views::runs(engine, &read(op, fields)?),
-        "why" => views::why(engine, &read(op, fields)?),
-        "schema" => Ok(schema::schema()),
-        "health" => views::health(engine, &read(op, fields)?),
-        "stop" => {
-            let Stop { grace_ms } = read(op, fields)?;
-            Ok(json!({ "unwritten": engine.stop(Duration::from_millis(grace_ms)) }))
-        }
-        "panic" if drill::allowed() => {
-            drill::panic(engine.queue(), fields.get("where").and_then(Value::as_str).unwrap_or("call"));
-            Ok(json!({}))
-        }
-        _ => {
-            let hint = crate::suggest::did_you_mean(op, NAMES.iter().copied());
-            let shown: String = op.chars().take(100).collect();
-            Err(Refusal::UnknownOp { op: shown, hint })
-        }
-    }
+fn value(answer: Result<Value, Refusal>) -> Result<Reply, Refusal> {
+    answer.map(Reply::Value)
+}
+
+fn schema(_: &Engine, _: Fields) -> Result<Reply, Refusal> {
+    Ok(Reply::Value(schema::schema(lanes())))
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Configure {
     config: Config,
+}
+
+fn configure(engine: &Engine, fields: Fields) -> Result<Reply, Refusal> {
+    let Configure { config } = fields.read()?;
+    engine.configure(config);
+    Ok(Reply::Value(json!({})))
 }
 
 #[derive(Deserialize)]
@@ -141,7 +93,8 @@ fn grace() -> u64 {
     500
 }
 
-fn read<T: DeserializeOwned>(op: &str, fields: Map<String, Value>) -> Result<T, Refusal> {
-    serde_json::from_value(Value::Object(fields))
-        .map_err(|error| Refusal::BadRequest(format!("{op}: {}", error.to_string().replace('`', "\""))))
+/// The editor leaves, and waits for that: the only one on the main lane that takes as long as it takes.
+fn stop(engine: &Engine, fields: Fields) -> Result<Reply, Refusal> {
+    let Stop { grace_ms } = fields.read()?;
+    Ok(Reply::Value(json!({ "unwritten": engine.stop(Duration::from_millis(grace_ms)) })))
 }

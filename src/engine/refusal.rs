@@ -1,11 +1,10 @@
 //! Why a request was refused. What decides inside the engine is the variant; what Lua gets as `err` (a code, words for
 //! people, and the data of an answer) is made of it at the door, in [`wire`].
 
+pub(in crate::engine) mod foreign_run;
+pub(in crate::engine) mod untrusted;
 mod wire;
 
-use super::foreign_run::ForeignRun;
-use super::untrusted::Untrusted;
-use crate::driver::open::OpenError;
 use crate::driver::start::StartError;
 use crate::harness;
 use crate::plan::{InputError, Inputs};
@@ -13,13 +12,16 @@ use crate::project::root::NoProject;
 use crate::project::superpowers::UnknownSuperpower;
 use crate::project::trust::TooMuch;
 use crate::run::machine;
+use crate::runs::open_error::OpenError;
 use crate::store::journal::Damage;
 use crate::store::squad::SquadError;
+use foreign_run::ForeignRun;
 use std::any::Any;
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
 use thiserror::Error;
+use untrusted::Untrusted;
 
 /// Runs that a refusal lists.
 pub(crate) const LISTED: usize = 10;

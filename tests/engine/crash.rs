@@ -8,9 +8,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
-use superpower::driver::open::open;
 use superpower::outcome::Outcome;
 use superpower::run::event::{Decision, Event};
+use superpower::runs::open::open;
 use superpower::store::{journal, rundir};
 
 use crate::world::{STATE, World};

@@ -7,7 +7,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use superpower::driver::open::open;
+use superpower::runs::open::open;
 use superpower::store::disk::{Op, set_probe};
 use superpower::store::lease;
 

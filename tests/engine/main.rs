@@ -37,6 +37,7 @@ mod harness;
 mod hidden;
 mod invariants;
 mod json_schema;
+mod lanes;
 mod left;
 mod limits;
 mod links;

@@ -17,6 +17,7 @@ use superpower::outcome::Outcome;
 use superpower::plan::{Inputs, Plan};
 use superpower::process::Secrets;
 use superpower::run::event::{Event, Record};
+use superpower::runs::open::Opened;
 use superpower::store::journal::{self, Place};
 use superpower::store::keyring::Keyring;
 use superpower::store::rundir::RunDir;

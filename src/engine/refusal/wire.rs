@@ -1,11 +1,11 @@
 //! A refusal as the door gives it: `{"err":{"code","message","data"?}}`. Codes are stable, in kebab-case.
 
-use super::super::declarations::input_view;
 use super::{Aside, Refusal};
-use crate::driver::open::OpenError;
 use crate::driver::start::StartError;
+use crate::engine::editing::input_view::input_view;
 use crate::plan::InputError;
 use crate::run::machine;
+use crate::runs::open_error::OpenError;
 use crate::store::journal::JournalError;
 use serde_json::{Value, json};
 

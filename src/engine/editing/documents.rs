@@ -1,0 +1,60 @@
+//! The texts of open declarations, as the editor sends them: whole, or in parts.
+
+use super::assist::known;
+use super::context::context;
+use super::open_documents::{Document, view};
+use crate::engine::core::Engine;
+use crate::engine::refusal::Refusal;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::path::PathBuf;
+
+/// A part of a document's newest text; the last one comes with the document.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Part {
+    path: PathBuf,
+    tick: i64,
+    text: String,
+    first: bool,
+}
+
+/// A document that the editor has closed.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Closed {
+    path: PathBuf,
+}
+
+/// Takes a text, and answers with what is wrong in it; `pending` where an event will.
+pub fn document(engine: &Engine, mut request: Document) -> Result<Value, Refusal> {
+    if request.parts {
+        let parts = engine.documents.take_parts(&request.path, request.tick);
+        let mut text = parts.ok_or(Refusal::PartsOfAnother)?;
+        text.push_str(&request.text);
+        request.text = text;
+    }
+    let index = request.root.as_deref().map(|root| known(engine, root).index(&engine.queue));
+    let context = context(engine, index.as_deref(), Some(&request.path));
+    let tick = request.tick;
+    if let Some(reading) = engine.documents.take_text(request, context, &engine.queue) {
+        return Ok(view(&reading));
+    }
+    Ok(json!({ "tick": tick, "pending": true }))
+}
+
+/// Takes a part of a text.
+pub fn part(engine: &Engine, request: Part) -> Result<Value, Refusal> {
+    let Part { path, tick, text, first } = request;
+    if engine.documents.add_part(path, tick, text, first) {
+        Ok(json!({}))
+    } else {
+        Err(Refusal::PartsOfAnother)
+    }
+}
+
+/// Forgets a document.
+pub fn closed(engine: &Engine, request: &Closed) -> Result<Value, Refusal> {
+    engine.documents.close(&request.path);
+    Ok(json!({}))
+}

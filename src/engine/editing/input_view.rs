@@ -1,0 +1,20 @@
+//! An input of a declaration, for windows that ask for its value.
+
+use crate::declaration::model::{Input, InputKind};
+use serde_json::{Value, json};
+
+/// An input as Lua sees it.
+pub fn input_view(input: &Input) -> Value {
+    let (kind, values) = match &input.kind {
+        InputKind::String => ("string", None),
+        InputKind::Bool => ("bool", None),
+        InputKind::Enum(values) => {
+            ("enum", Some(values.iter().map(|value| &value.value).collect::<Vec<_>>()))
+        }
+    };
+    json!({
+        "name": input.name.value, "type": kind, "required": input.required,
+        "description": input.description.as_ref().map(|text| &text.value),
+        "default": input.default.as_ref().map(|default| &default.value), "enum": values,
+    })
+}

@@ -1,0 +1,144 @@
+//! Another tool's `squad.json`, taken over as a paused run of our own (SPEC section 7). It claims that stages were run
+//! and gates passed, and nobody but the file says so: a human is shown the claim before the run drives anything.
+
+use super::adoption_claim::claim;
+use super::answers::{Answers, Choice};
+use super::trusted::Judged;
+use crate::config::Trust as Wanted;
+use crate::declaration::model::Declaration;
+use crate::driver::start::{NewRun, StartError, begin};
+use crate::engine::core::Engine;
+use crate::engine::editing::loaded::{Loaded, require_harness};
+use crate::engine::refusal::Refusal;
+use crate::engine::refusal::untrusted::How;
+use crate::plan::{InputError, Inputs, Plan};
+use crate::project::trust::Trust;
+use crate::run::event::Adopted;
+use crate::store::lease;
+use crate::store::squad::Squad;
+use std::path::Path;
+use std::time::Duration;
+
+/// How a run is taken over.
+pub enum Taking<'a> {
+    /// By a verb that drives it: the claim is shown first.
+    Asking {
+        /// The answers given so far.
+        answers: &'a Answers,
+        /// Inputs that the file may lack.
+        inputs: &'a Inputs,
+    },
+    /// To be kept, or ended: nothing is driven, and the claim is shown when something is.
+    Quietly,
+}
+
+/// Our word for a status of another tool that means that nothing can follow.
+pub fn over(squad: &Squad) -> Option<&'static str> {
+    match squad.status.to_lowercase().as_str() {
+        "complete" | "completed" | "done" => Some("complete"),
+        "cancelled" | "canceled" => Some("cancelled"),
+        "rejected" => Some("rejected"),
+        _ => None,
+    }
+}
+
+/// Takes a `squad.json` of another tool over as a paused run of our own; gives its id.
+pub fn adopt(engine: &Engine, root: &Path, squad: &Squad, taking: &Taking) -> Result<String, Refusal> {
+    if let Some(state) = over(squad) {
+        return Err(Refusal::SquadOver { superpower: squad.active_superpower.clone(), state });
+    }
+    if let Some(holder) = lease::holder(root) {
+        return Err(StartError::DrivenElsewhere(holder).into());
+    }
+    let loaded = Loaded::find(engine, root, &squad.active_superpower)?;
+    let Some(declaration) = loaded.checked.declaration.clone() else { return Err(loaded.invalid()) };
+    let total = declaration.stages.len();
+    if squad.current_stage > total {
+        let (stage, superpower) = (squad.current_stage, squad.active_superpower.clone());
+        return Err(Refusal::SquadPastEnd { stage, superpower, total });
+    }
+    let none = Inputs::new();
+    let given = if let Taking::Asking { inputs, .. } = taking { inputs } else { &none };
+    let inputs = inputs(&declaration, squad, given)?;
+    let plan = Plan::kept(declaration, &inputs.all);
+    let asks = engine.config().trust == Wanted::Ask;
+    let unasked = asks && matches!(taking, Taking::Quietly);
+    let adopted = Adopted { stage: squad.current_stage - 1, status: squad.status.clone(), unasked };
+    let claim = claim(&plan, &adopted);
+    if let Taking::Asking { answers, .. } = taking {
+        if asks {
+            require_harness(engine, root, &plan, None)?;
+            let judged = Judged::loaded(engine, root, &loaded, None)?;
+            if judged.trust != Trust::Trusted || !answers.has(Choice::Adopt) {
+                return Err(judged.refusal(engine, root, Some(claim), How::Continue));
+            }
+        } else {
+            engine.say_answer(root, &format!("{} is taken over: {claim}", squad.active_superpower));
+        }
+    }
+    inputs.say(engine, root, &squad.active_superpower);
+    let new = NewRun {
+        plan,
+        declaration: loaded.bytes,
+        inputs: inputs.all,
+        harness: None,
+        by: "another tool".into(),
+        adopted: Some(adopted),
+    };
+    let handle = begin(engine.host(), root, new)?;
+    handle.go();
+    handle.wait(Duration::from_secs(5));
+    Ok(handle.run_id)
+}
+
+/// The inputs of a run that is taken over.
+struct Given {
+    all: Inputs,
+    /// Keys that the superpower does not declare.
+    undeclared: Vec<String>,
+    /// Keys that the file has, and that were given with another value.
+    unchanged: Vec<(String, String)>,
+}
+
+/// What the file has, filled up by what is given. What it has is not changed, but for a value that the input does not
+/// take; what nobody declares is kept.
+fn inputs(declaration: &Declaration, squad: &Squad, given: &Inputs) -> Result<Given, Refusal> {
+    let declared = |key: &String| declaration.inputs.iter().any(|input| input.name.value == *key);
+    let (mut known, extra): (Inputs, Inputs) =
+        squad.inputs.clone().into_iter().partition(|(key, _)| declared(key));
+    // A value that the input does not take is none: it is asked for.
+    let required =
+        |key: &String| declaration.inputs.iter().any(|input| input.name.value == *key && input.required);
+    known.retain(|key, value| !(required(key) && value.is_empty()));
+    while let Err(InputError::Invalid { key, .. }) = Plan::new(declaration.clone(), &known) {
+        known.remove(&key);
+    }
+    let mut all = given.clone();
+    let unchanged = known.iter().filter(|(key, value)| given.get(*key).is_some_and(|given| given != *value));
+    let unchanged = unchanged.map(|(key, value)| (key.clone(), value.clone())).collect();
+    all.extend(known);
+    if let Err(error) = Plan::new(declaration.clone(), &all) {
+        let superpower = squad.active_superpower.clone();
+        return Err(Refusal::InputsOfSquad { error: Box::new(error), superpower, given: all });
+    }
+    let undeclared = extra.keys().cloned().collect();
+    all.extend(extra);
+    Ok(Given { all, undeclared, unchanged })
+}
+
+impl Given {
+    fn say(&self, engine: &Engine, root: &Path, name: &str) {
+        if !self.undeclared.is_empty() {
+            let quoted: Vec<String> = self.undeclared.iter().map(|key| format!("\"{key}\"")).collect();
+            let words = format!(
+                "{name} does not declare {}, which \"squad.json\" gives: kept, and not used",
+                quoted.join(", ")
+            );
+            engine.say_answer(root, &words);
+        }
+        for (key, value) in &self.unchanged {
+            let words = format!("the input \"{key}\" of {name} stays \"{value}\": resume does not change it");
+            engine.say_answer(root, &words);
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! Decisions at gates, and another try of what has failed.
+
+use super::admission::{Purpose, admit};
+use super::adoption::Taking;
+use super::answers::Answers;
+use super::idle_run::{by, idle, started, verb};
+use super::nested::nested;
+use super::preflight::before_driving;
+use super::run_lookup;
+use super::whom::{Fits, Whom};
+use crate::driver::start::take_up;
+use crate::engine::core::Engine;
+use crate::engine::refusal::Refusal;
+use crate::plan::Inputs;
+use crate::run::event::{Decision, Event};
+use crate::run::machine;
+use crate::run::state::gate_id;
+use crate::runs::open::Opened;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
+use std::path::PathBuf;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Decide {
+    root: PathBuf,
+    #[serde(deserialize_with = "decision")]
+    decision: Decision,
+    #[serde(default)]
+    comment: String,
+    run_id: Option<String>,
+    #[serde(default)]
+    only: bool,
+    gate: Option<String>,
+    /// The digest of what the gate's window showed as changed since it was trusted.
+    trust: Option<String>,
+    #[serde(default)]
+    answer: Answers,
+    by: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Retry {
+    root: PathBuf,
+    #[serde(default)]
+    comment: String,
+    run_id: Option<String>,
+    #[serde(default)]
+    only: bool,
+    #[serde(default)]
+    answer: Answers,
+    by: Option<String>,
+}
+
+pub fn decide(engine: &Engine, request: Decide) -> Result<Value, Refusal> {
+    let root = &request.root;
+    nested("decide over gates")?;
+    idle(engine, root)?;
+    let answers = request.answer.agreeing(request.trust.as_ref());
+    let (drives, none) = (request.decision != Decision::Reject, Inputs::new());
+    let asking = Taking::Asking { answers: &answers, inputs: &none };
+    let whom = Whom::of(&request.run_id, request.only, Fits::Decide);
+    let run_id = whom.find(engine, root, if drives { &asking } else { &Taking::Quietly })?;
+    let by = by(request.by);
+    let admit = |opened: &Opened| admit(engine, root, opened, Purpose::Continue(&request.answer));
+    let handle = take_up(engine.host(), root, &run_id, admit, |opened| -> Result<Vec<Event>, Refusal> {
+        let Some((stage, visit)) = opened.run.open_gate() else {
+            return Err(no_gate(opened));
+        };
+        let open = gate_id(stage, visit);
+        if let Some(given) = request.gate.as_ref().filter(|gate| **gate != open) {
+            return Err(machine::Refusal::StaleGate { given: given.clone(), open }.into());
+        }
+        let mut events = Vec::new();
+        if drives {
+            events = before_driving(engine, root, opened, &answers, true)?;
+        }
+        let shown = engine.gate_lists.last(&opened.run, stage, visit);
+        let host = engine.host();
+        let looks = host.looks(&engine.hurry, root);
+        let digest = shown.as_ref().and_then(|(shown, _)| looks.seal(&opened.dir, &open, shown));
+        events.extend(shown.filter(|(_, news)| *news).map(|(shown, _)| shown.event(stage, visit)));
+        let (decision, comment) = (request.decision, request.comment.clone());
+        events.push(Event::GateDecided { stage, visit, decision, comment, by, digest });
+        Ok(events)
+    });
+    started(engine, root, handle.map_err(|refusal| run_lookup::lost(engine, root, &run_id, refusal))?, 0)
+}
+
+pub fn retry(engine: &Engine, request: Retry) -> Result<Value, Refusal> {
+    let event = Event::Retried { by: by(request.by), comment: request.comment };
+    let whom = Whom::of(&request.run_id, request.only, Fits::Retry);
+    verb(engine, &request.root, "retry", event, Some(&request.answer), whom)
+}
+
+fn no_gate(opened: &Opened) -> Refusal {
+    let run = &opened.run;
+    let gate = run
+        .decisions
+        .last()
+        .map(|last| format!("; the last gate, stage {}, was decided by {}", last.stage + 1, last.by));
+    Refusal::NoGate(format!(": {} is {}{}", run.plan.name(), run.phase.words(), gate.unwrap_or_default()))
+}
+
+fn decision<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Decision, D::Error> {
+    let word = String::deserialize(deserializer)?;
+    match word.as_str() {
+        "approve" => Ok(Decision::Approve),
+        "changes" => Ok(Decision::Changes),
+        "reject" => Ok(Decision::Reject),
+        _ => {
+            let hint = crate::suggest::did_you_mean(&word, ["approve", "changes", "reject"]);
+            Err(D::Error::custom(format!("\"{word}\" is no decision{hint}: approve, changes or reject")))
+        }
+    }
+}

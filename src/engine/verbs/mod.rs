@@ -1,0 +1,21 @@
+//! Operations that drive runs, and what they ask of a human first.
+
+mod admission;
+mod adoption;
+mod adoption_claim;
+mod answers;
+mod continuation;
+pub mod decide;
+pub mod gate_lists;
+mod idle_run;
+mod nested;
+mod preflight;
+pub mod run;
+pub mod run_id;
+pub mod run_lookup;
+pub mod shown;
+pub mod stop;
+pub mod tell;
+pub mod trust;
+pub mod trusted;
+mod whom;

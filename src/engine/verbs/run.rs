@@ -1,0 +1,89 @@
+//! `run` and `resume`.
+
+use super::admission::{Purpose, admit};
+use super::adoption::Taking;
+use super::answers::Answers;
+use super::idle_run::{by, idle, started};
+use super::nested::nested;
+use super::preflight::{before_driving, known_inputs, look_again};
+use super::whom::{Fits, Whom};
+use super::{run_lookup, trusted};
+use crate::driver::start::{NewRun, begin, take_up};
+use crate::engine::core::Engine;
+use crate::engine::editing::loaded::{Loaded, require_harness};
+use crate::engine::refusal::Refusal;
+use crate::plan::Inputs;
+use crate::run::event::Event;
+use crate::runs::open::Opened;
+use serde::Deserialize;
+use serde_json::Value;
+use std::path::PathBuf;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Run {
+    root: PathBuf,
+    name: String,
+    #[serde(default)]
+    inputs: Inputs,
+    harness: Option<String>,
+    by: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Resume {
+    root: PathBuf,
+    which: Option<String>,
+    run_id: Option<String>,
+    /// Refused where several runs fit.
+    #[serde(default)]
+    only: bool,
+    /// For those that an adopted `squad.json` lacks.
+    #[serde(default)]
+    inputs: Inputs,
+    #[serde(default)]
+    answer: Answers,
+    by: Option<String>,
+}
+
+pub fn run(engine: &Engine, request: Run) -> Result<Value, Refusal> {
+    nested("start runs")?;
+    idle(engine, &request.root)?;
+    let loaded = Loaded::find(engine, &request.root, &request.name)?;
+    let plan = loaded.plan(&request.inputs)?;
+    require_harness(engine, &request.root, &plan, request.harness.as_deref())?;
+    trusted::to_start(engine, &request.root, &loaded, request.harness.as_deref())?;
+    run_lookup::make_way(engine, &request.root)?;
+    let Run { inputs, harness, .. } = request;
+    let by = by(request.by);
+    let new = NewRun { plan, declaration: loaded.bytes, inputs, harness, by, adopted: None };
+    started(engine, &request.root, begin(engine.host(), &request.root, new)?, 0)
+}
+
+pub fn resume(engine: &Engine, request: Resume) -> Result<Value, Refusal> {
+    nested("resume runs")?;
+    let root = &request.root;
+    idle(engine, root)?;
+    let taking = Taking::Asking { answers: &request.answer, inputs: &request.inputs };
+    let whom = Whom::of(&request.run_id, request.only, Fits::Resume);
+    let (run_id, others) = whom.named(engine, root, request.which.as_deref(), &taking)?;
+    run_lookup::make_way(engine, root)?;
+    let by = by(request.by);
+    let admit = |opened: &Opened| admit(engine, root, opened, Purpose::Continue(&request.answer));
+    let handle = take_up(engine.host(), root, &run_id, admit, |opened| -> Result<Vec<Event>, Refusal> {
+        if opened.run.phase.ended() {
+            // The machine says how it ended.
+            return Ok(vec![Event::Resumed { by }]);
+        }
+        known_inputs(engine, root, opened, &request.inputs)?;
+        if let Some(at) = look_again(engine, root, opened, &request.answer)? {
+            return Ok(at);
+        }
+        let mut events =
+            before_driving(engine, root, opened, &request.answer, opened.run.open_gate().is_none())?;
+        events.push(Event::Resumed { by });
+        Ok(events)
+    });
+    started(engine, root, handle.map_err(|refusal| run_lookup::lost(engine, root, &run_id, refusal))?, others)
+}

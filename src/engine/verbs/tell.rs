@@ -1,0 +1,55 @@
+//! What a drive waits for: the answer to a question, and the result of a stage that a human carried out.
+
+use super::stop::ANSWER;
+use super::whom::running;
+use crate::driver::Message;
+use crate::engine::core::Engine;
+use crate::engine::refusal::Refusal;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AnswerRequest {
+    id: String,
+    value: Option<Value>,
+    error: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Submit {
+    root: PathBuf,
+    launch: u32,
+    message: String,
+}
+
+pub fn answer(engine: &Engine, request: AnswerRequest) -> Result<Value, Refusal> {
+    let answer = match (request.value, request.error) {
+        (Some(value), None) => Ok(value),
+        (_, error) => Err(error.unwrap_or_else(|| "no answer".into())),
+    };
+    for drive in engine.drives() {
+        if request.id.starts_with(&drive.run_id) {
+            drive.tell(Message::Answer(request.id.clone(), answer.clone()));
+        }
+    }
+    Ok(json!({}))
+}
+
+pub fn submit(engine: &Engine, request: Submit) -> Result<Value, Refusal> {
+    if request.message.trim().is_empty() {
+        return Err(Refusal::EmptyResult);
+    }
+    let (reply, answer) = channel();
+    let drive = running(engine, &request.root).ok_or(Refusal::NothingToSubmit)?;
+    let told = drive.tell(Message::Submit(request.launch, request.message, reply));
+    told.then_some(()).ok_or(Refusal::NothingToSubmit)?;
+    match answer.recv_timeout(ANSWER) {
+        // It is busy with the disk, and takes it then.
+        Ok(true) | Err(RecvTimeoutError::Timeout) => Ok(json!({})),
+        Ok(false) | Err(RecvTimeoutError::Disconnected) => Err(Refusal::NothingToSubmit),
+    }
+}

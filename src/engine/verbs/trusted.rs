@@ -1,0 +1,199 @@
+//! Trust, asked about what will be driven (SPEC section 11): the question, and what its answers come to.
+
+use super::adoption_claim::claim;
+use super::answers::{Answers, Choice};
+use super::continuation::{Next, next};
+use crate::config::Trust as Wanted;
+use crate::driver::trust::{path, state, tools, words};
+use crate::engine::core::Engine;
+use crate::engine::editing::context::index;
+use crate::engine::editing::loaded::Loaded;
+use crate::engine::refusal::Refusal;
+use crate::engine::refusal::untrusted::{How, Untrusted};
+use crate::environ;
+use crate::plan::Plan;
+use crate::project::Index;
+use crate::project::trust::{Cache, Change, Driven, Sheet, Subject, Trust};
+use crate::run::event::Event;
+use crate::run::state::Reason;
+use crate::runs::open::Opened;
+use crate::store::state::State;
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// What will be driven, and whether the user agreed.
+pub struct Judged {
+    /// What an answer covers.
+    pub subject: Subject,
+    /// Whether there is one.
+    pub trust: Trust,
+    driven: Driven,
+}
+
+impl Judged {
+    /// Reads what will be driven and looks for an answer on record.
+    pub fn of(engine: &Engine, root: &Path, index: &Index, driven: Driven) -> Result<Self, Refusal> {
+        let subject = read(root, index, &driven)?;
+        let trust = match state(&engine.config(), root) {
+            _ if engine.config().trust == Wanted::Always => Trust::Trusted,
+            Some(state) => subject.state(&state),
+            None => Trust::Unknown { older: false },
+        };
+        Ok(Self { subject, trust, driven })
+    }
+
+    /// A superpower as its file is now.
+    pub fn loaded(
+        engine: &Engine,
+        root: &Path,
+        loaded: &Loaded,
+        harness: Option<&str>,
+    ) -> Result<Self, Refusal> {
+        let Some(declaration) = loaded.checked.declaration.clone() else { return Err(loaded.invalid()) };
+        let host = engine.host();
+        let driven = Driven {
+            tools: tools(root, &declaration, harness, &host.config, &host.harnesses),
+            declaration,
+            bytes: loaded.bytes.clone(),
+            path: loaded.file.path.clone(),
+            kept: None,
+        };
+        Self::of(engine, root, &loaded.index, driven)
+    }
+
+    /// A run as it would continue.
+    fn next(engine: &Engine, root: &Path, opened: &Opened, next: &Next) -> Result<Self, Refusal> {
+        let plan: &Plan = next.edited.as_ref().unwrap_or(&opened.run.plan);
+        let host = engine.host();
+        let driven = Driven {
+            declaration: plan.declaration.clone(),
+            bytes: next.bytes.clone(),
+            path: path(root, &next.index, plan.name()),
+            kept: next.kept.clone(),
+            tools: tools(
+                root,
+                &plan.declaration,
+                opened.run.harness.as_deref(),
+                &host.config,
+                &host.harnesses,
+            ),
+        };
+        Self::of(engine, root, &next.index, driven)
+    }
+
+    /// What has changed since the last yes, if there was one.
+    fn changes(&self) -> Option<&[Change]> {
+        if let Trust::Changed(changes) = &self.trust { Some(changes) } else { None }
+    }
+
+    /// The refusal that shows the sheet. `claim` stands on top of it, and needs an answer of its own.
+    pub fn refusal(&self, engine: &Engine, root: &Path, claim: Option<String>, how: How) -> Refusal {
+        Refusal::Untrusted(Box::new(self.untrusted(engine, root, claim, how)))
+    }
+
+    fn untrusted(&self, engine: &Engine, root: &Path, claim: Option<String>, how: How) -> Untrusted {
+        engine.sheets.remember(root, &self.subject.digest, &self.driven);
+        let mut sheet = self.subject.sheet.clone();
+        sheet.changes = self.changes().unwrap_or_default().to_vec();
+        sheet.claim = claim;
+        sheet.older = self.trust == Trust::Unknown { older: true };
+        Untrusted { digest: self.subject.digest.clone(), sheet, trust: self.trust.clone(), how }
+    }
+}
+
+/// Refuses to start a superpower unless the user agreed to exactly this.
+pub fn to_start(engine: &Engine, root: &Path, loaded: &Loaded, harness: Option<&str>) -> Result<(), Refusal> {
+    if engine.config().trust == Wanted::Always {
+        return Ok(());
+    }
+    let judged = Judged::loaded(engine, root, loaded, harness)?;
+    if judged.trust == Trust::Trusted {
+        return Ok(());
+    }
+    Err(judged.refusal(engine, root, None, How::Run))
+}
+
+/// Refuses to continue a run unless the user agreed to exactly what would be driven, and to what was claimed of it.
+/// Gives the events that the answers come to.
+pub fn before_driving(
+    engine: &Engine,
+    root: &Path,
+    opened: &Opened,
+    next: &Next,
+    answers: &Answers,
+    drives: bool,
+) -> Result<Vec<Event>, Refusal> {
+    let idle = !drives && opened.run.unconfirmed.is_none();
+    if idle || engine.config().trust == Wanted::Always {
+        return Ok(Vec::new());
+    }
+    let run = &opened.run;
+    let claim = run.unconfirmed.as_ref().map(|adopted| claim(&run.plan, adopted));
+    let judged = Judged::next(engine, root, opened, next)?;
+    let mut events = Vec::new();
+    let by = environ::user();
+    if claim.is_some() {
+        if judged.trust != Trust::Trusted || !answers.has(Choice::Adopt) {
+            return Err(judged.refusal(engine, root, claim, How::Continue));
+        }
+        events.push(Event::AdoptionConfirmed { by: by.clone() });
+    }
+    match &judged.trust {
+        Trust::Trusted => {}
+        // A copy that is not what the file holds is agreed to where it can be read.
+        Trust::Changed(changes) if next.kept.is_none() && answers.agree(&judged.subject.digest) => {
+            keep(engine, &judged.subject, &judged.subject.digest)?;
+            events.push(Event::TrustGranted { by, files: words(changes) });
+        }
+        _ => return Err(judged.refusal(engine, root, None, How::Continue)),
+    }
+    Ok(events)
+}
+
+/// Whether the user has agreed to exactly what the run would drive next.
+pub fn is_agreed(engine: &Engine, root: &Path, opened: &Opened, answers: &Answers) -> Result<bool, Refusal> {
+    let next = next(engine, root, opened, answers)?;
+    Ok(Judged::next(engine, root, opened, &next)?.trust == Trust::Trusted)
+}
+
+/// The sheet of a run that is not ours, for the declaration that it brings along; its digest before it.
+pub fn sheet_of(engine: &Engine, root: &Path, opened: &Opened, claim: String) -> Option<(String, Sheet)> {
+    let answers = Answers::old();
+    let next = next(engine, root, opened, &answers).ok()?;
+    let judged = Judged::next(engine, root, opened, &next).ok()?;
+    let Untrusted { digest, sheet, .. } = judged.untrusted(engine, root, Some(claim), How::Continue);
+    Some((digest, sheet))
+}
+
+/// What a gate shows first: the trusted files that changed since the last yes, and the digest that approving agrees to.
+/// Null where there is none.
+pub fn at_gate(engine: &Engine, root: &Path, opened: &Opened) -> Value {
+    if engine.config().trust == Wanted::Always || opened.run.phase.reason() != Some(Reason::Gate) {
+        return Value::Null;
+    }
+    // An edited declaration that needs a choice is asked about when the gate is approved.
+    let answers = Answers::default();
+    let judged =
+        next(engine, root, opened, &answers).and_then(|next| Judged::next(engine, root, opened, &next));
+    let Ok(judged) = judged else { return Value::Null };
+    let Some(changes) = judged.changes() else { return Value::Null };
+    json!({ "digest": judged.subject.digest, "files": changes })
+}
+
+/// Keeps a yes, for exactly what was shown.
+pub fn grant(engine: &Engine, root: &Path, name: &str, digest: &str) -> Result<(), Refusal> {
+    let subject = match engine.sheets.driven(root, digest) {
+        Some(driven) => read(root, &index(engine, root), &driven)?,
+        None => Judged::loaded(engine, root, &Loaded::find(engine, root, name)?, None)?.subject,
+    };
+    keep(engine, &subject, digest)
+}
+
+fn keep(engine: &Engine, subject: &Subject, digest: &str) -> Result<(), Refusal> {
+    let state: State = state(&engine.config(), subject.root()).ok_or(Refusal::NoStateDir)?;
+    subject.grant(&state, digest).map_err(|error| Refusal::TrustNotKept(error.to_string()))
+}
+
+fn read(root: &Path, index: &Index, driven: &Driven) -> Result<Subject, Refusal> {
+    Ok(Subject::read(root, index, driven, &mut Cache::default())?)
+}

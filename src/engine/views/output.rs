@@ -1,0 +1,55 @@
+//! Where a stage's newest output or prompt is, and what a run has put into the log.
+
+use super::opened::{OfRun, opened};
+use crate::engine::core::Engine;
+use crate::engine::refusal::{Refusal, StageReference};
+use crate::engine::verbs::run_id::identified;
+use crate::engine::verbs::run_lookup;
+use crate::runs::open;
+use crate::terminal::visible;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::path::PathBuf;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Output {
+    root: PathBuf,
+    run_id: Option<String>,
+    stage: usize,
+    what: Part,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Part {
+    Output,
+    Prompt,
+}
+
+/// The file with a stage's newest output or prompt.
+pub fn output(engine: &Engine, request: &Output) -> Result<Value, Refusal> {
+    let opened = opened(engine, &request.root, request.run_id.as_deref())?;
+    let run = &opened.run;
+    let stage = request.stage.checked_sub(1).filter(|&stage| stage < run.plan.total());
+    let stage = stage.ok_or(Refusal::UnknownStage(StageReference::Place(request.stage)))?;
+    let none = Refusal::NoOutput { stage: request.stage, acts: run.plan.acts(stage) };
+    let launch = run.stages[stage].launch.ok_or(none)?;
+    let file = match request.what {
+        Part::Output => "output.log",
+        Part::Prompt => "prompt.md",
+    };
+    Ok(json!({ "path": opened.dir.attempt(launch, stage).join(file) }))
+}
+
+/// The lines of one run's log.
+pub fn log(engine: &Engine, request: &OfRun) -> Result<Value, Refusal> {
+    let run_id = match &request.run_id {
+        Some(given) => identified(&request.root, given)?,
+        None => run_lookup::shown(engine, &request.root)?,
+    };
+    let secrets = engine.secrets();
+    let lines = open::log(&request.root, &run_id, &engine.keys())?;
+    let shown = |line: &String| format!("[superpower] {}", visible(&secrets.mask(line)));
+    Ok(json!({ "run_id": run_id, "lines": lines.iter().map(shown).collect::<Vec<_>>() }))
+}

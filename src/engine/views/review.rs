@@ -1,0 +1,82 @@
+//! What a person at an open gate has to see.
+
+use super::opened::{OfRun, opened};
+use crate::driver::gate_review;
+use crate::engine::core::Engine;
+use crate::engine::refusal::Refusal;
+use crate::engine::verbs::trusted;
+use crate::run::state::gate_id;
+use crate::runs::open::Opened;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::path::PathBuf;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OfFile {
+    root: PathBuf,
+    run_id: Option<String>,
+    path: String,
+}
+
+/// What a person at the open gate has to see.
+pub fn review(engine: &Engine, request: &OfRun) -> Result<Value, Refusal> {
+    let opened = opened(engine, &request.root, request.run_id.as_deref())?;
+    let run = &opened.run;
+    let Some((stage, visit)) = run.open_gate() else {
+        return Err(Refusal::NoGate(String::new()));
+    };
+    let gate = gate_id(stage, visit);
+    // What could not be listed when the gate opened may be by now.
+    let host = engine.host();
+    let looks = host.looks(&engine.hurry, &request.root);
+    let shown = engine
+        .gate_lists
+        .last(run, stage, visit)
+        .and_then(|(shown, _)| looks.again(&opened.dir, &gate, &shown));
+    let review = shown.unwrap_or_else(|| {
+        let (review, shown) = looks.make(&opened.dir, run, stage, looks.compare(run));
+        if let Some(shown) = shown {
+            engine.gate_lists.remember(run, stage, visit, shown);
+        }
+        review
+    });
+    let reporter = reporter(&opened, stage);
+    let message = match reporter {
+        None if run.stages[stage].by_hand => "The action of this stage was skipped by hand.".into(),
+        None => String::new(),
+        Some(stage) => run.result(stage),
+    };
+    Ok(json!({
+        "run_id": run.run_id, "superpower": run.plan.name(), "gate": gate, "stage": stage + 1,
+        "total": run.plan.total(), "label": run.label(stage),
+        "from": reporter.map(|stage| stage + 1),
+        "actor": reporter.map(|stage| run.plan.actor(stage).1),
+        "worked_ms": reporter.map(|stage| run.stages[stage].worked_ms),
+        "message": message,
+        "files": review.files, "note": review.note,
+        "trust": trusted::at_gate(engine, &request.root, &opened),
+    }))
+}
+
+/// The stage whose work the gate is about: its own action, else the nearest earlier action that ran.
+fn reporter(opened: &Opened, gate: usize) -> Option<usize> {
+    let run = &opened.run;
+    if run.stages[gate].by_hand {
+        return None;
+    }
+    if run.plan.acts(gate) && run.stages[gate].result.is_some() {
+        return Some(gate);
+    }
+    run.action_before(gate)
+}
+
+/// A file as of the last approval.
+pub fn diff(engine: &Engine, request: &OfFile) -> Result<Value, Refusal> {
+    let opened = opened(engine, &request.root, request.run_id.as_deref())?;
+    let host = engine.host();
+    let path = gate_review::real(&request.root, &request.path, &host.secrets);
+    let before =
+        host.looks(&engine.hurry, &request.root).before(&opened.run, &path).map_err(Refusal::NoDiff)?;
+    Ok(json!({ "before": before, "after_path": request.root.join(path) }))
+}

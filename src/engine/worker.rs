@@ -1,0 +1,105 @@
+//! The thread for what takes locks, replays journals or asks git, so that the editor's main loop does not wait for it. Jobs
+//! are done in the order in which they came.
+
+use crate::sync::locked;
+use std::sync::Mutex;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::Builder;
+use std::time::Instant;
+
+/// Something to do.
+pub(super) type Job = Box<dyn FnOnce() + Send>;
+
+/// The thread, from the first job on.
+#[derive(Default)]
+pub(super) struct Worker {
+    thread: Mutex<Option<Thread>>,
+}
+
+struct Thread {
+    outbox: Sender<Job>,
+    /// Disconnected when the thread has ended.
+    end: Receiver<()>,
+}
+
+impl Worker {
+    /// Hands over a job; why that cannot be, in words.
+    pub fn send(&self, job: Job) -> Result<(), String> {
+        let mut thread = locked(&self.thread);
+        if let Some(Thread { outbox, .. }) = &*thread {
+            match outbox.send(job) {
+                Ok(()) => return Ok(()),
+                // It has ended; another one does it.
+                Err(unsent) => return begin(&mut thread, unsent.0),
+            }
+        }
+        begin(&mut thread, job)
+    }
+
+    /// Takes no more, and waits for what is under way; false where that did not end in time.
+    pub fn close(&self, until: Instant) -> bool {
+        let Some(Thread { outbox, end }) = locked(&self.thread).take() else { return true };
+        drop(outbox);
+        let left = until.saturating_duration_since(Instant::now());
+        !matches!(end.recv_timeout(left), Err(std::sync::mpsc::RecvTimeoutError::Timeout))
+    }
+}
+
+fn begin(thread: &mut Option<Thread>, job: Job) -> Result<(), String> {
+    let (outbox, inbox) = channel::<Job>();
+    let (ended, end) = channel();
+    let builder = Builder::new().name("superpower-worker".into());
+    let work = move || {
+        let _ended: Sender<()> = ended;
+        for job in inbox {
+            job();
+        }
+    };
+    builder.spawn(work).map_err(|error| error.to_string())?;
+    outbox.send(job).map_err(|error| error.to_string())?;
+    *thread = Some(Thread { outbox, end });
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn jobs_are_done_in_order_and_the_end_is_waited_for() {
+        let worker = Worker::default();
+        let (done, is_done) = channel();
+        for n in 0..100 {
+            let done = done.clone();
+            worker.send(Box::new(move || done.send(n).unwrap())).unwrap();
+        }
+        assert!(worker.close(Instant::now() + Duration::from_secs(20)));
+        assert_eq!(is_done.try_iter().collect::<Vec<_>>(), (0..100).collect::<Vec<_>>());
+        worker.send(Box::new(move || done.send(100).unwrap())).unwrap();
+        assert_eq!(is_done.recv(), Ok(100), "after a close another thread begins");
+    }
+
+    #[test]
+    fn a_job_that_takes_too_long_is_left_behind() {
+        let worker = Worker::default();
+        let (go, wait) = channel::<()>();
+        worker.send(Box::new(move || wait.recv().unwrap())).unwrap();
+        assert!(!worker.close(Instant::now()));
+        go.send(()).unwrap();
+    }
+
+    #[test]
+    fn a_panic_ends_only_its_own_job() {
+        let worker = Worker::default();
+        let (done, is_done) = channel();
+        worker.send(Box::new(|| panic!("in a job"))).unwrap();
+        let end = Instant::now() + Duration::from_secs(20);
+        // Until the thread is seen to be gone, jobs may still be handed to it, and are lost with it.
+        while is_done.recv_timeout(Duration::from_millis(5)).is_err() {
+            assert!(Instant::now() < end);
+            let done = done.clone();
+            worker.send(Box::new(move || done.send(()).unwrap())).unwrap();
+        }
+    }
+}
