@@ -2,10 +2,10 @@
 
 use super::effect::{Effect, Notice};
 use super::failure::Failure;
-use super::gate;
 use super::log::{clock, place};
-use super::machine::{Refusal, advance, done, launch, pause};
+use super::refusal::Refusal;
 use super::state::{Done, Phase, Reason, Run, Step, Stop};
+use super::walk::{advance, done, launch, open_gate, pause};
 use crate::outcome::{Outcome, Usage};
 use chrono::{DateTime, Duration, Utc};
 
@@ -48,7 +48,7 @@ pub(super) fn ended(
             state.result = Some(it.message.to_owned());
             state.comments.clear();
             if run.plan.asks(stage) {
-                gate::open(run, stage, at, out);
+                open_gate(run, stage, at, out);
             } else {
                 done(run, stage, Done::Passed, at, out);
                 advance(run, at, out);

@@ -3,23 +3,10 @@
 use super::effect::{Effect, Notice};
 use super::event::{Decision, Event, Record};
 use super::log::{self, place};
-use super::machine::{Refusal, advance, done, finish, go_on, pause, settle};
+use super::refusal::Refusal;
 use super::state::{Done, GateRecord, Phase, Reason, Run, Step, gate_id};
+use super::walk::{advance, asks, done, finish, go_on, open_gate, settle};
 use chrono::{DateTime, Utc};
-
-/// Opens the stage's gate and pauses the run there.
-pub(super) fn open(run: &mut Run, stage: usize, at: DateTime<Utc>, out: &mut Vec<Effect>) {
-    run.stages[stage].step = Step::AtGate;
-    let label = run.label(stage);
-    out.push(asks(run, stage, &label));
-    out.push(Effect::OpenGate { stage, visit: run.stages[stage].visit });
-    out.push(Effect::Tell(Notice::GateOpened {
-        stage: stage + 1,
-        gate: gate_id(stage, run.stages[stage].visit),
-        label,
-    }));
-    pause(run, Reason::Gate, String::new(), at, out);
-}
 
 /// Shows an open gate again; decides nothing.
 pub(super) fn announce(run: &Run, stage: usize, visit: u32, out: &mut Vec<Effect>) {
@@ -28,11 +15,6 @@ pub(super) fn announce(run: &Run, stage: usize, visit: u32, out: &mut Vec<Effect
     out.push(Effect::OpenGate { stage, visit });
     out.push(Effect::Log(log::paused(run, Reason::Gate)));
     out.push(Effect::Tell(Notice::GateOpened { stage: stage + 1, gate: gate_id(stage, visit), label }));
-}
-
-fn asks(run: &Run, stage: usize, label: &str) -> Effect {
-    let note = if run.stages[stage].by_hand { "  (its action was skipped by hand)" } else { "" };
-    Effect::Log(format!("GATE   Human approval required: {label}{note}"))
 }
 
 /// Takes the newest approval back, where nothing has started since: the gate asks again, a new visit.
@@ -54,7 +36,7 @@ pub(super) fn reopen(
     state.visit += 1;
     state.entered_at = Some(at);
     state.done_at = None;
-    open(run, stage, at, out);
+    open_gate(run, stage, at, out);
     Ok(())
 }
 

@@ -5,56 +5,16 @@
 
 use super::effect::{Effect, Notice};
 use super::event::{Event, Record};
-use super::log::{self, place};
+use super::log::place;
+pub use super::refusal::Refusal;
 use super::shown::{Baseline, Shown};
 use super::state::{Done, FactRecord, Phase, Reason, Run, StageState, Step, Stop};
+use super::walk::{advance, begin, done, finish, go_on, launch, open_gate, pause, settle, skip};
 use super::{attempt, gate, trust, verbs};
 use crate::plan::Plan;
 use chrono::{DateTime, Utc};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use thiserror::Error;
-
-/// Why an event was refused. The run is as it was.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum Refusal {
-    /// The run is over.
-    #[error("{words}")]
-    Ended {
-        /// How, as its snapshot has it.
-        state: &'static str,
-        /// The same in a sentence.
-        words: String,
-    },
-    /// The verb does not fit why the run is paused, or it is not paused.
-    #[error("{verb} is not for a run that is {state}")]
-    NotNow {
-        /// The verb.
-        verb: &'static str,
-        /// E.g. `paused (gate)`.
-        state: String,
-    },
-    /// No gate is open.
-    #[error("no gate is waiting")]
-    NoGate,
-    /// Another gate, or another visit of it, is open.
-    #[error("the decision is for gate {given}, but gate {open} is open")]
-    StaleGate {
-        /// What the decision named.
-        given: String,
-        /// What is open.
-        open: String,
-    },
-    /// "Request changes" without saying which.
-    #[error("changes need a comment that says what to change")]
-    CommentMissing,
-    /// No stage before the gate has done any work.
-    #[error("there is nothing to rework before this gate: no earlier stage has run an action")]
-    NothingToRework,
-    /// It is about a launch, a stage or a wait that is not current. Expected in races; nothing to show.
-    #[error("it is about something that is over")]
-    Stale,
-}
 
 /// Begins a run from its first record.
 ///
@@ -234,7 +194,7 @@ pub fn step(run: &mut Run, record: &Record) -> Result<Vec<Effect>, Refusal> {
             run.stages[stage].result = None;
             run.stages[stage].by_hand = true;
             if run.plan.asks(stage) {
-                gate::open(run, stage, at, &mut out);
+                open_gate(run, stage, at, &mut out);
             } else {
                 done(run, stage, Done::SkippedByHand, at, &mut out);
                 advance(run, at, &mut out);
@@ -243,127 +203,6 @@ pub fn step(run: &mut Run, record: &Record) -> Result<Vec<Effect>, Refusal> {
     }
     run.updated_at = at;
     Ok(out)
-}
-
-/// Walks on from the cursor until something has to happen outside.
-pub(super) fn advance(run: &mut Run, at: DateTime<Utc>, out: &mut Vec<Effect>) {
-    while let Some(stage) = run.current() {
-        match run.stages[stage].step {
-            Step::Done(_) => run.cursor += 1,
-            Step::Waiting => {
-                if run.pausing {
-                    return pause(run, Reason::User, String::new(), at, out);
-                }
-                let state = &mut run.stages[stage];
-                state.visit += 1;
-                state.entered_at = Some(at);
-                state.done_at = None;
-                state.worked_ms = 0;
-                state.launches = 0;
-                state.by_hand = false;
-                state.stopped = None;
-                if state.pinned {
-                    begin(run, stage, at, out);
-                } else {
-                    state.step = Step::Deciding;
-                    out.push(Effect::Decide { stage });
-                }
-            }
-            _ => return,
-        }
-    }
-    settle(run, at);
-    run.phase = Phase::Complete;
-    let note = if run.nothing_ran() { "  (nothing ran: every stage was skipped)" } else { "" };
-    out.push(Effect::Log(format!("COMPLETE  {}{note}", run.plan.name())));
-    finish(run, "complete", out);
-}
-
-/// The stage's verdict is "run": dispatches its action, or opens its gate. What needs neither is done; to walk on from
-/// there is [`advance`]'s, which calls this in a loop: a rework may pass by 10,000 such stages.
-fn begin(run: &mut Run, stage: usize, at: DateTime<Utc>, out: &mut Vec<Effect>) {
-    let label = run.label(stage);
-    out.push(Effect::Log(format!("STAGE {}: {label}", place(run, stage))));
-    out.push(Effect::Tell(Notice::StageStarted { stage: stage + 1, visit: run.stages[stage].visit, label }));
-    if run.plan.acts(stage) {
-        let comment = run.rework_comment.take();
-        let resume = comment.is_some();
-        run.stages[stage].comments.extend(comment);
-        launch(run, stage, resume, at, out);
-    } else if run.plan.asks(stage) {
-        gate::open(run, stage, at, out);
-    } else {
-        done(run, stage, Done::Passed, at, out);
-    }
-}
-
-/// Starts an agent for the stage: anew, or to go on with what an earlier launch has begun.
-pub(super) fn launch(run: &mut Run, stage: usize, resume: bool, at: DateTime<Utc>, out: &mut Vec<Effect>) {
-    run.launches += 1;
-    let state = &mut run.stages[stage];
-    state.step = Step::Working { launch: run.launches, since: at };
-    state.launch = Some(run.launches);
-    state.launches += 1;
-    state.process = None;
-    // Which one it is now is told when it has started: until then no human has it in hand.
-    state.harness = None;
-    let session = state.session.clone().filter(|_| resume);
-    let (kind, actor) = run.plan.actor(stage);
-    let kind = if kind == "pipeline" { "agent" } else { kind };
-    out.push(Effect::Log(format!("DISPATCH  {kind}={actor}")));
-    out.push(Effect::StartAgent { stage, launch: run.launches, resume, session });
-}
-
-fn skip(run: &mut Run, stage: usize, why: &str, at: DateTime<Utc>, out: &mut Vec<Effect>) {
-    let label = run.label(stage);
-    out.push(Effect::Log(format!("SKIP   stage {}: {label}  (when={why})", place(run, stage))));
-    done(run, stage, Done::Skipped { why: why.to_owned() }, at, out);
-}
-
-/// Marks a stage done and tells so.
-pub(super) fn done(run: &mut Run, stage: usize, how: Done, at: DateTime<Utc>, out: &mut Vec<Effect>) {
-    let (outcome, note) = match &how {
-        Done::Passed | Done::Adopted => ("passed", String::new()),
-        Done::Approved => ("approved", String::new()),
-        Done::Skipped { why } => ("skipped", why.clone()),
-        Done::SkippedByHand => ("skipped", "by hand".to_owned()),
-    };
-    let label = run.label(stage);
-    let state = &mut run.stages[stage];
-    state.step = Step::Done(how);
-    state.done_at = Some(at);
-    state.pinned = false;
-    out.push(Effect::Tell(Notice::StageFinished { stage: stage + 1, label, outcome, note }));
-}
-
-/// Pauses the run.
-pub(super) fn pause(run: &mut Run, reason: Reason, detail: String, at: DateTime<Utc>, out: &mut Vec<Effect>) {
-    settle(run, at);
-    run.pausing = false;
-    run.phase = Phase::Paused { reason, detail: detail.clone() };
-    out.push(Effect::Log(log::paused(run, reason)));
-    out.push(Effect::Tell(Notice::RunPaused { stage: run.current_position(), reason, detail }));
-    out.push(Effect::Leave);
-}
-
-/// Takes the run out of its pause.
-pub(super) fn go_on(run: &mut Run, at: DateTime<Utc>) {
-    run.phase = Phase::Running;
-    run.pausing = false;
-    run.active_since = Some(at);
-}
-
-/// Ends the run: what listeners are told.
-pub(super) fn finish(run: &Run, state: &'static str, out: &mut Vec<Effect>) {
-    out.push(Effect::Tell(Notice::RunFinished { state, summary: super::snapshot::summary(run) }));
-    out.push(Effect::Leave);
-}
-
-/// Counts the time that was spent running.
-pub(super) fn settle(run: &mut Run, at: DateTime<Utc>) {
-    if let Some(since) = run.active_since.take() {
-        run.active_ms += (at - since).num_milliseconds().max(0);
-    }
 }
 
 /// Ends the agent that works, if one does; its stage is launched again, in its session, when the run goes on.

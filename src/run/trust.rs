@@ -2,8 +2,9 @@
 
 use super::effect::Effect;
 use super::log::place;
-use super::machine::{Refusal, pause};
+use super::refusal::Refusal;
 use super::state::{Phase, Reason, Run, Step};
+use super::walk::pause;
 use chrono::{DateTime, Utc};
 
 /// Pauses the run instead of a launch. No agent was started for it, and no attempt is spent.

@@ -3,8 +3,9 @@
 use super::effect::Effect;
 use super::gate;
 use super::log;
-use super::machine::{Refusal, advance, go_on, launch};
+use super::refusal::Refusal;
 use super::state::{Phase, Reason, Run, Step, Stop};
+use super::walk::{advance, go_on, launch};
 use chrono::{DateTime, Utc};
 
 /// `resume` and `retry` (SPEC section 5's table).
