@@ -10,24 +10,17 @@
 //! of checkpointflow, measured as a peer where it is given. `look` in the place of the stages measures only what a
 //! gate's list of changes takes. It judges nothing.
 
-use serde_json::{Value, json};
+mod support;
+
+use serde_json::json;
 use std::fs;
 use std::io::{Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
-use superpower::engine::Engine;
 use superpower::project::review::Review;
-use superpower::run::event::Event;
-use superpower::store::journal::{self, Journal, Place};
-use superpower::store::keyring::Keyring;
-use superpower::store::rundir::RunDir;
 use superpower::store::state::State;
-use superpower::store::summary;
-
-/// What every stage does.
-const PROGRAM: [&str; 2] = ["/bin/echo", "done"];
+use support::{PROGRAM, Project};
 
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
@@ -175,93 +168,11 @@ fn peak() -> u64 {
     line.split_whitespace().nth(1).and_then(|number| number.parse().ok()).unwrap_or(0)
 }
 
-struct Project {
-    dir: tempfile::TempDir,
-    root: PathBuf,
-    engine: Arc<Engine>,
-}
-
-impl Project {
-    fn new(stages: usize) -> Self {
-        let dir = tempfile::tempdir().expect("a directory");
-        let project = Self { root: dir.path().join("project"), dir, engine: Engine::new() };
-        fs::create_dir_all(project.path(".claude/superpowers")).expect("a directory");
-        let mut text = "name: many\ndescription: d\nversion: '1'\nstages:\n".to_owned();
-        for stage in 1..=stages {
-            text += &format!("  - {{agent: worker, description: Stage {stage}}}\n");
-        }
-        fs::write(project.path(".claude/superpowers/many.yaml"), text).expect("a declaration");
-        let config = json!({
-            "harness": "command", "trust": "always", "keep_runs": 100_000,
-            "state_dir": project.dir.path().join("state"),
-            "harnesses": { "command": { "cmd": PROGRAM } },
-        });
-        project.call("configure", json!({ "config": config }));
-        project
-    }
-
-    fn path(&self, inner: &str) -> PathBuf {
-        self.root.join(inner)
-    }
-
-    fn call(&self, op: &str, mut fields: Value) -> Value {
-        fields["op"] = json!(op);
-        if op != "configure" {
-            fields["root"] = json!(self.root);
-        }
-        let answer: Value = serde_json::from_str(&self.engine.call(&fields.to_string())).expect("an answer");
-        assert!(answer.get("ok").is_some(), "{op}: {answer}");
-        answer["ok"].clone()
-    }
-
-    /// Runs it to its end; polls as an editor does.
-    fn run(&self) -> String {
-        let run_id =
-            self.call("run", json!({ "name": "many" }))["run_id"].as_str().expect("an id").to_owned();
-        loop {
-            // Not read as data: what that takes is the editor's, and it must not take the processor from what is measured.
-            let events = self.engine.poll(200);
-            let told = |what: &str| memchr::memmem::find(events.as_bytes(), what.as_bytes()).is_some();
-            if told("\"type\":\"drive-ended\"") {
-                break;
-            }
-            assert!(!told("\"type\":\"run-paused\""), "{events}");
-            if events == "[]" {
-                std::thread::sleep(Duration::from_millis(5));
-            }
-        }
-        let status = self.engine.call(&json!({ "op": "status", "root": self.root }).to_string());
-        assert!(status.contains("\"state\":\"complete\""), "{status}");
-        run_id
-    }
-}
-
 /// What an editor asks when it opens a project that has so many finished runs.
 fn past(runs: usize) {
     let project = Project::new(13);
-    let first = project.run();
-    let from = project.path(&format!(".claude/state/runs/{first}"));
-    let keys = Keyring::open(State::at(Some(&project.dir.path().join("state"))));
-    let dir = RunDir::of(&project.root, &first).expect("an id");
-    let mut records = journal::read(&Place::new(&dir, &keys)).expect("a journal").records;
-    let mut summary = summary::read(&project.root, &first, &keys).expect("a summary").summary;
-    for _ in 1..runs {
-        let id = uuid::Uuid::now_v7().to_string();
-        let to = project.path(&format!(".claude/state/runs/{id}"));
-        fs::create_dir_all(&to).expect("a directory");
-        fs::copy(from.join("declaration-1.yaml"), to.join("declaration-1.yaml")).expect("a file");
-        fs::write(to.join("journal.jsonl"), "").expect("a file");
-        if let Event::RunStarted { run_id, .. } = &mut records[0].event {
-            run_id.clone_from(&id);
-        }
-        let dir = RunDir::of(&project.root, &id).expect("an id");
-        Journal::rewrite(&Place::new(&dir, &keys), &records).expect("a journal");
-        summary.run_id = id;
-        summary::write(&project.root, &summary, &keys).expect("a summary");
-    }
-    let engine = Engine::new();
-    let config = json!({ "state_dir": project.dir.path().join("state") });
-    engine.call(&json!({ "op": "configure", "config": config }).to_string());
+    project.fill(runs);
+    let engine = project.another_engine();
     let root = &project.root;
     for op in ["status", "runs", "status", "runs"] {
         let begun = Instant::now();

@@ -1,5 +1,6 @@
 #!/bin/sh
 # Measures what must be quick: the editor's half on the Neovim that `make nvim-path` names and the installed library,
+# what the main loop calls,
 # the editing of declarations beside yaml-language-server, where it can be installed, and what a stage costs, beside a
 # bare spawn and, where it can be installed, beside another tool of this kind.
 set -eu
@@ -14,6 +15,7 @@ PEER=$("$root/scripts/peer.sh") || PEER=
 export PEER
 "$nvim" -u NONE -i NONE -n --headless -l scripts/bench-editing.lua
 cargo bench --locked --quiet --profile torture --no-default-features --bench declarations
+cargo bench --locked --quiet --profile torture --no-default-features --bench lanes
 tool=
 if pip_install checkpointflow==1.10.0 2>/dev/null; then tool=$(venv)/bin/cpf; fi
 exec cargo bench --locked --quiet --profile torture --no-default-features --bench run -- $tool
