@@ -9,32 +9,14 @@ use serde_json::Value;
 use std::ops::Range;
 use thiserror::Error;
 
+mod door;
+mod hidden;
 mod scan;
 
+pub use door::{DEEPEST, Door, EVENT, FILE, PROSE, SETTINGS};
+pub use hidden::{bare, is_invisible, sequence};
 use scan::Scan;
 
-/// What a door takes besides.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Door {
-    /// Comments, `//` and `/* */`.
-    comments: bool,
-    /// Signs of Markdown between tokens, as in `{**"a"**: 1}`.
-    markdown: bool,
-    /// What is nested too deeply reads as null; else it is damage.
-    cut_deep: bool,
-}
-
-/// A document that is written again: nothing in it may be dropped.
-pub const FILE: Door = Door { comments: false, markdown: false, cut_deep: false };
-/// Settings that people write by hand.
-pub const SETTINGS: Door = Door { comments: true, ..FILE };
-/// Lines that a program prints.
-pub const EVENT: Door = Door { cut_deep: true, ..FILE };
-/// Objects in the prose of a model.
-pub const PROSE: Door = Door { comments: true, markdown: true, cut_deep: true };
-
-/// Levels that are read; strict readers take a few more.
-pub const DEEPEST: usize = 100;
 /// Bytes that are looked at for each byte of a text, before the search for objects in it ends.
 const EFFORT: usize = 16;
 /// The same for a short text.
@@ -136,46 +118,6 @@ pub fn outline(text: &str) -> Vec<(String, Option<String>)> {
     scan.outline = Some(Vec::new());
     let _ = scan.value();
     scan.outline.unwrap_or_default()
-}
-
-/// Whether a character takes no room and says nothing: a BOM, a joiner, a mark of direction.
-pub fn is_invisible(letter: char) -> bool {
-    matches!(letter,
-        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fe00}'..='\u{fe0f}' | '\u{e0000}'..='\u{e0fff}')
-}
-
-/// Where a terminal's sequence that begins at `at` ends: a colour, a window's title. `None` where none begins.
-pub fn sequence(text: &str, at: usize) -> Option<usize> {
-    let rest = text[at..].strip_prefix('\u{1b}')?;
-    let len = match rest.chars().next() {
-        Some('[') => 1 + rest[1..].find(|c| ('@'..='~').contains(&c)).map_or(rest.len() - 1, |end| end + 1),
-        Some(']' | 'P' | 'X' | '^' | '_') => {
-            let bell = rest.find('\u{7}').map(|end| end + 1);
-            let string = rest.find("\u{1b}\\").map(|end| end + 2);
-            bell.into_iter().chain(string).min().unwrap_or(1)
-        }
-        Some(other) => other.len_utf8(),
-        None => 0,
-    };
-    Some(at + 1 + len)
-}
-
-/// `text` without terminal sequences and characters that nobody sees.
-pub fn bare(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut at = 0;
-    while let Some(letter) = text[at..].chars().next() {
-        if let Some(end) = sequence(text, at) {
-            at = end;
-            continue;
-        }
-        if !is_invisible(letter) {
-            out.push(letter);
-        }
-        at += letter.len_utf8();
-    }
-    out
 }
 
 #[cfg(test)]

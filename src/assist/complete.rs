@@ -1,17 +1,17 @@
 //! What may be typed at a place: the same tables that the checker reads.
 
+use super::answers::{Completion, Kind};
 use super::complete_text::{condition, template};
 use super::context::{self, Context, Place, Value};
 use super::flow;
 use super::hover::{input_text, key_text, stage_text, worker_text};
-use super::{Completion, Kind, Project, Worker};
+use super::offer::{Offer, first_line, named, values_of};
+use super::project::{Project, Worker};
 use crate::check::Checked;
-use crate::declaration::draft::{DraftInput, Text};
+use crate::declaration::draft::DraftInput;
 use crate::declaration::keys::{HARNESSES, Key, Level, Takes};
 use crate::declaration::line::Line;
 use crate::declaration::scalar::plain_or_quoted;
-use crate::diagnostic::Edit;
-use crate::source::Span;
 
 /// Everything that may stand at `offset`, likeliest first.
 pub fn complete(checked: &Checked, offset: usize, project: &Project) -> Vec<Completion> {
@@ -28,46 +28,7 @@ pub fn complete(checked: &Checked, offset: usize, project: &Project) -> Vec<Comp
     offer.found
 }
 
-/// What is being put together.
-pub struct Offer<'a> {
-    pub checked: &'a Checked,
-    pub project: &'a Project,
-    pub text: &'a str,
-    pub line: Line,
-    pub offset: usize,
-    pub found: Vec<Completion>,
-}
-
-/// The first line of a text.
-pub fn first_line(text: &str) -> String {
-    text.lines().next().unwrap_or_default().to_owned()
-}
-
 impl Offer<'_> {
-    /// Offers `insert` in place of the word before the cursor.
-    pub fn word(&mut self, label: &str, kind: Kind, detail: String, documentation: String, insert: String) {
-        let word = |c: char| c.is_alphanumeric() || "_-./:".contains(c);
-        let head = &self.text[self.line.start..self.offset];
-        let start = self.line.start + head.trim_end_matches(word).len();
-        self.from(start, label, kind, detail, documentation, insert);
-    }
-
-    /// Offers `insert` in place of what stands between `start` and the cursor.
-    pub fn from(
-        &mut self,
-        start: usize,
-        label: &str,
-        kind: Kind,
-        detail: String,
-        documentation: String,
-        insert: String,
-    ) {
-        let written = &self.text[start..self.offset];
-        let filter = if written.starts_with(['"', '{']) { insert.clone() } else { label.to_owned() };
-        let edit = Edit { span: Span::new(start, self.offset), text: insert };
-        self.found.push(Completion { label: label.to_owned(), kind, detail, documentation, filter, edit });
-    }
-
     fn keys(&mut self, level: Level, context: &Context) {
         let bracketed = flow::siblings(self.text, context.from, self.offset);
         let flow = bracketed.is_some();
@@ -204,13 +165,6 @@ impl Offer<'_> {
         }
     }
 
-    /// The position, from 0, of the stage that the cursor is in.
-    pub fn own_stage(&self) -> Option<usize> {
-        let stages = &self.checked.draft.stages;
-        let starts = |at: &usize| self.checked.tree.node(stages[*at].slot.node).span.start <= self.offset;
-        (0..stages.len()).rev().find(starts)
-    }
-
     fn stages(&mut self, only_earlier: bool, in_brackets: bool) {
         let own = self.own_stage();
         for (at, stage) in self.checked.draft.stages.iter().enumerate() {
@@ -248,23 +202,6 @@ impl Offer<'_> {
 fn plain_or_word(input: &DraftInput, value: &str) -> String {
     let bool = input.kind.as_ref().is_some_and(|kind| kind.value == "bool");
     if bool { value.to_owned() } else { plain_or_quoted(value) }
-}
-
-/// The values that an input can have, if they are few.
-pub fn values_of(input: &DraftInput) -> Vec<String> {
-    match input.kind.as_ref().map(|kind| kind.value.as_str()) {
-        Some("bool") => vec!["true".to_owned(), "false".to_owned()],
-        Some("enum") => {
-            let values = input.values.as_ref().map_or(&[][..], |(values, _)| values);
-            values.iter().map(|value: &Text| value.value.clone()).collect()
-        }
-        _ => Vec::new(),
-    }
-}
-
-/// The inputs that have a name.
-pub fn named(inputs: &[DraftInput]) -> impl Iterator<Item = (&str, &DraftInput)> {
-    inputs.iter().filter_map(|input| input.name.as_ref().map(|name| (name.value.as_str(), input)))
 }
 
 /// A key with what always follows it.

@@ -1,9 +1,9 @@
 //! Completion inside of texts: variables in `{{`, and what can stand next in a condition.
 
-use super::Kind;
-use super::complete::{Offer, first_line, named, values_of};
+use super::answers::Kind;
 use super::context::Value;
 use super::hover::{fact_text, input_text, stage_text};
+use super::offer::{Offer, first_line, named, values_of};
 use crate::condition::{self, Next, WORDS};
 use crate::declaration::scalar::quoted;
 

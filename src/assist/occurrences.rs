@@ -2,7 +2,7 @@
 
 use crate::check::Checked;
 use crate::declaration::draft::{DraftStage, Text};
-use crate::declaration::inside::Places;
+use crate::declaration::scalar_spans::Places;
 use crate::declaration::yaml::NodeId;
 use crate::source::Span;
 use crate::template::{self, Variable};

@@ -1,6 +1,6 @@
 //! `when`: does it parse, do its facts exist, can its comparisons ever differ.
 
-use super::Context;
+use super::context::Context;
 use super::templates::{Inputs, judge_variable};
 use crate::condition::{Expr, FACTS, Operand, WORDS};
 use crate::declaration::Sink;

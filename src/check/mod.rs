@@ -3,6 +3,7 @@
 //! No rule stops at the first fault, and none needs another to have passed: each judges what could be read.
 
 mod conditions;
+mod context;
 mod graph;
 mod inputs;
 mod json_schema;
@@ -23,42 +24,13 @@ use crate::declaration::{Sink, decode};
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::source::{Source, Span};
 
+pub use context::{Context, Left};
 use inputs::RESERVED;
 pub use json_schema::json_schema;
 pub(crate) use names::{ORCHESTRATOR, is_argument, is_kebab};
 pub use text::{MAX_BYTES, too_large};
 
 use syntax::Read;
-
-/// What a declaration is checked against, besides itself. What is `None` is not checked.
-#[derive(Clone, Debug, Default)]
-pub struct Context {
-    /// The stem of its file.
-    pub stem: Option<String>,
-    /// The agents that there are.
-    pub agents: Option<Vec<String>>,
-    /// The skills that there are.
-    pub skills: Option<Vec<String>>,
-    /// Why an agent may be missing though somebody wrote one.
-    pub agents_left: Vec<Left>,
-    /// Why a skill may be.
-    pub skills_left: Vec<Left>,
-    /// Facts of the user's own, registered from Lua.
-    pub facts: Vec<String>,
-    /// Harnesses from the configuration, besides those that the engine knows.
-    pub harnesses: Vec<String>,
-    /// Another file of the same name in the same place.
-    pub twin: Option<String>,
-}
-
-/// Something that was not read: a link that is not followed, or a file that is not understood.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Left {
-    /// The name that it would have; none where it may be any.
-    pub name: Option<String>,
-    /// What it is, and why it was not read.
-    pub message: String,
-}
 
 /// A checked declaration.
 #[derive(Clone, Debug)]

@@ -1,6 +1,6 @@
 //! The superpower's own name and version, and the names of agents and skills.
 
-use super::{Context, Left};
+use super::context::{Context, Left};
 use crate::declaration::Sink;
 use crate::declaration::draft::{ActionKey, Draft, Text, pipeline};
 use crate::declaration::scalar::{Core, plain_or_quoted};

@@ -1,6 +1,6 @@
 //! What a stage is made of: actions, gates, limits, expectations.
 
-use super::Context;
+use super::context::Context;
 use super::names::{ARGUMENT, is_argument};
 use crate::declaration::Sink;
 use crate::declaration::draft::{ActionKey, Draft, DraftStage, Text, duration, gate, pipeline};

@@ -3,13 +3,15 @@
 use super::figures::items;
 use super::head::head;
 use super::lock::LockError;
+use super::opening::{Find, Opening};
 use super::place::plan_text;
 use super::record::{Record, Unreadable};
+use super::report::{Report, State};
 use super::store::{Found, Stamp, Store, StoreError};
 use super::update::{Attempt, End, Past, Start, Tracker};
-use super::writer::{Find, Opening, Report, State, locked};
 use crate::harness::TodoItem;
 use crate::store::beneath::Door;
+use crate::sync::locked;
 use chrono::{DateTime, Utc};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;

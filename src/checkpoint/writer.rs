@@ -3,42 +3,20 @@
 //! A lock that somebody holds never holds up a run: the handle only queues, and what cannot be written waits in its
 //! newest form and is tried again. What people should know of it is reported once.
 
+use super::opening::Opening;
 use super::place::Place;
+use super::report::{Report, State};
 use super::store::read;
 use super::thread::{Command, Writer};
 use super::update::{Attempt, End, Past, Start, Tracker};
 use super::view::{Row, rows};
 use crate::harness::TodoItem;
+use crate::sync::locked;
 use chrono::{DateTime, Utc};
-use std::path::PathBuf;
 use std::sync::mpsc::{Sender, channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
-
-/// What people should know.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Report {
-    /// A checkpoint cannot be written for now; said once for each cause.
-    Waiting(String),
-    /// It could be written after all.
-    Recovered,
-    /// Something was mended on the way: a dead owner's lock broken, an unreadable document moved aside.
-    Mended(String),
-    /// The document is another than before, by us or by somebody else: worth reading again.
-    Changed,
-    /// Writing stands otherwise than before: to show, not to tell.
-    Stands(State),
-}
-
-/// Where writing stands.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum State {
-    /// All is written.
-    Written,
-    /// Something waits to be written, and this is why.
-    Waiting(String),
-}
 
 /// A stage of `FIX` that must not begin: the limit is reached. Its checkpoint is written `BLOCKED`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -50,29 +28,6 @@ pub struct TooManyFixes {
     pub max: u64,
     /// The document, from the project root.
     pub document: String,
-}
-
-/// Finds the files that each of these attempts has written, relative to the project root. It may take its time.
-pub type Find = Box<dyn FnMut(&[Attempt]) -> Vec<Vec<String>> + Send>;
-
-/// What checkpoints are opened with.
-pub struct Opening {
-    /// Where they are.
-    pub place: Place,
-    /// A file that is there as long as something waits, for a process that comes later.
-    pub mark: Option<PathBuf>,
-    /// Takes what is secret out of a text that we read ourselves.
-    pub mask: Box<dyn Fn(&str) -> String + Send>,
-    /// Finds what attempts have written.
-    pub find: Find,
-}
-
-impl Opening {
-    /// The same where nothing is to be found, marked or masked.
-    fn bare(place: Place) -> Self {
-        let find = |attempts: &[Attempt]| vec![Vec::new(); attempts.len()];
-        Self { place, mark: None, mask: Box::new(str::to_owned), find: Box::new(find) }
-    }
 }
 
 /// The checkpoints of one run. Nothing here waits for the disk, except [`Checkpoints::flush`] and
@@ -229,8 +184,4 @@ impl Drop for Checkpoints {
     fn drop(&mut self) {
         self.send(Command::Close);
     }
-}
-
-pub(super) fn locked<T>(state: &Mutex<T>) -> MutexGuard<'_, T> {
-    state.lock().unwrap_or_else(PoisonError::into_inner)
 }

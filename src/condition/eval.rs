@@ -1,6 +1,15 @@
 //! What a condition comes to.
 
-use super::{Evaluation, Expr, Operand};
+use super::expr::{Expr, Operand};
+
+/// What a condition comes to with the facts known so far.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Evaluation {
+    /// Decided.
+    Known(bool),
+    /// This fact must be decided first.
+    Needs(String),
+}
 
 /// Evaluates `expr` from left to right, asking for no more than it must: a fact is [`Evaluation::Needs`] only where the
 /// evaluation really reaches it.

@@ -1,7 +1,17 @@
 //! Words and signs of a condition, with their places.
 
-use super::ConditionError;
 use crate::source::Span;
+
+/// Why a text is no condition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConditionError {
+    /// The offending token, relative to the condition's text; empty at the end where something is missing.
+    pub span: Span,
+    /// What is wrong and what to write.
+    pub message: String,
+    /// What to put in place of the span, where that is certain.
+    pub instead: Option<String>,
+}
 
 /// A word or a sign.
 #[derive(Clone, Debug, PartialEq, Eq)]

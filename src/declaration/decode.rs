@@ -1,8 +1,9 @@
 //! From tree to draft: the shape of a declaration. Every fault of shape is reported, and reading goes on behind it.
 
 use super::draft::{ActionKey, Draft, DraftExpects, DraftInput, DraftStage, Slot, Text};
-use super::fields::{self, Fields, child};
+use super::fields::Fields;
 use super::keys::{Level, Takes, fits};
+use super::mapping::{self, child};
 use super::path::Path;
 use super::scalar::{self, Core};
 use super::sink::Sink;
@@ -166,7 +167,7 @@ impl Decoder<'_, '_> {
     }
 
     fn mapping(&mut self, slot: &Slot, level: Level, message: &str) -> Option<Fields> {
-        let found = fields::read(self.sink, slot, level);
+        let found = mapping::read(self.sink, slot, level);
         if found.is_none() && !self.is_lost(slot.node) {
             let called = self.called(slot.node);
             let colon = misfit::missing_colon(self.sink, slot, level);
@@ -287,7 +288,7 @@ impl Decoder<'_, '_> {
             return Vec::new();
         };
         let mut found = Vec::new();
-        for (key, value, text) in fields::unique(self.sink, slot, pairs) {
+        for (key, value, text) in mapping::unique(self.sink, slot, pairs) {
             let path = slot.path.key(key);
             let name = Text {
                 value: text.to_owned(),

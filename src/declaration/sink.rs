@@ -2,8 +2,8 @@
 
 use super::alike;
 use super::draft::{Slot, Text};
-use super::inside::Places;
 use super::scalar;
+use super::scalar_spans::Places;
 use super::yaml::{Kind, NodeId, Style, Tree};
 use crate::diagnostic::{Code, Diagnostic, Edit, Fix, Related, Severity};
 use crate::source::{Source, Span};

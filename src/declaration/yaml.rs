@@ -3,9 +3,10 @@
 //! The tree is an arena, built from granit-parser's events without recursion, and aliases stay references: neither
 //! deep nor multiplied input costs more than its length.
 
-use super::inside::Places;
 use super::patch::Patched;
 use super::scalar::{self, Core};
+use super::scalar_spans::Places;
+pub use super::style::Style;
 use crate::source::Span;
 use granit_parser::{Event, Options, Parser, ScalarStyle, ScanError, StructureStyle};
 use std::collections::HashMap;
@@ -32,21 +33,6 @@ impl NodeId {
     pub(super) fn shifted(self, by: usize) -> Self {
         Self(u32::try_from((self.0 as usize).wrapping_add(by)).unwrap_or(u32::MAX))
     }
-}
-
-/// How a scalar is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Style {
-    /// Without quotes.
-    Plain,
-    /// In `'`.
-    SingleQuoted,
-    /// In `"`.
-    DoubleQuoted,
-    /// Behind `|`.
-    Literal,
-    /// Behind `>`.
-    Folded,
 }
 
 /// What a node is.

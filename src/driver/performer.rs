@@ -17,7 +17,8 @@ use crate::outcome::Outcome;
 use crate::run::event::Event;
 use crate::run::shown::Shown;
 use crate::run::state::{Phase, Run, Step};
-use crate::store::rundir::{self, RunDir};
+use crate::store::prune::prune;
+use crate::store::rundir::RunDir;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
@@ -302,7 +303,7 @@ impl Performer {
 
     /// A new run makes room for itself: the oldest finished ones go, and what only they needed.
     pub(super) fn tidy(&mut self, run: &Run) {
-        rundir::prune(&self.root, &self.host.keys, self.host.config.keep_runs, &run.run_id);
+        prune(&self.root, &self.host.keys, self.host.config.keep_runs, &run.run_id);
         let (done, busy) = channel();
         let (looker, now) = (self.looker.clone(), (self.host.clock)());
         let tidy = move || {

@@ -8,7 +8,7 @@ use mlua::{Lua, Result, Table, Value};
 use serde_json::json;
 
 use super::boundary::{Answer, Refusal, kind, total};
-use super::bridge::engine;
+use super::one_engine::engine;
 use super::panics;
 use crate::engine::PROTOCOL;
 

@@ -3,19 +3,11 @@
 
 use std::ffi::c_int;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, OnceLock};
 
 use mlua::{Lua, Result, Value};
 use nvim_oxi::lua::{Error, Pushable, ffi::State};
 
 use super::{api, panics};
-use crate::engine::Engine;
-
-/// One engine a process: the library stays loaded, however often Lua's modules are loaded anew.
-pub fn engine() -> &'static Arc<Engine> {
-    static ENGINE: OnceLock<Arc<Engine>> = OnceLock::new();
-    ENGINE.get_or_init(Engine::new)
-}
 
 /// What loading the library gives to Lua.
 struct Exports;

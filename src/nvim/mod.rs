@@ -4,7 +4,8 @@
 //! ends the editor and the user's unsaved work with it, `pcall` or not. So nvim-oxi gives the entry point and nothing
 //! else, every function is mlua's, takes any Lua values whatever, and answers text.
 //!
-//! * `bridge`: the entry point, and the one engine of this process
+//! * `bridge`: the entry point
+//! * `one_engine`: the one engine of this process
 //! * `api`: the functions that Lua sees
 //! * `boundary`: what makes them total
 //! * `panics`: where a panic goes instead of into the terminal
@@ -12,4 +13,5 @@
 mod api;
 mod boundary;
 mod bridge;
+mod one_engine;
 mod panics;

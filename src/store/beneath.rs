@@ -7,14 +7,17 @@
 //!
 //! [`Links`] says which links are followed on the way. Nothing is ever written, made, renamed or deleted through one.
 
+mod door;
 mod meta;
 mod refused;
 mod resolve;
 mod tree;
 
+pub use door::{Door, Links};
 pub use meta::{Entry, Kind, Meta};
 pub use refused::Refused;
 pub use resolve::set_walking;
+pub use tree::ENTRIES;
 
 use super::disk::{Op, asked, pass};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags};
@@ -28,9 +31,6 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Bytes of a small file of ours or of the user's: settings, a summary, an agent, a story.
 pub const SMALL: u64 = 16 << 20;
-/// Entries of one folder that are looked at.
-pub const ENTRIES: usize = 100_000;
-
 static SERIAL: AtomicU32 = AtomicU32::new(0);
 
 /// Where a path really is, every link resolved: for comparing paths. Nothing is opened, and what it gives is no
@@ -39,60 +39,7 @@ pub fn real(path: &Path) -> io::Result<PathBuf> {
     path.canonicalize()
 }
 
-/// Which symbolic links are followed on the way to a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Links {
-    /// None: for files that only we write. `.claude` itself may be a link that stays in the project.
-    None,
-    /// Those that stay below the folder: for what people write in a project.
-    Beneath,
-    /// All: for the user's own files, outside of projects.
-    All,
-}
-
-/// A folder, through which the files below it are reached.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Door {
-    base: PathBuf,
-    links: Links,
-    /// Whether what is made is for its user alone.
-    private: bool,
-}
-
 impl Door {
-    /// Files of the project that only we write: the run state, the logs, a track's checkpoint. `root` is a real path.
-    pub fn ours(root: &Path) -> Self {
-        Self { base: root.to_owned(), links: Links::None, private: false }
-    }
-
-    /// Files of the project that people write: superpowers, agents, skills, stories. `root` is a real path.
-    pub fn people(root: &Path) -> Self {
-        Self { base: root.to_owned(), links: Links::Beneath, private: false }
-    }
-
-    /// The user's own files below a folder outside of projects, such as `~/.claude`.
-    pub fn home(dir: &Path) -> Self {
-        Self { base: dir.to_owned(), links: Links::All, private: false }
-    }
-
-    /// For a file that people write, wherever it lies: in the project, or among the user's own.
-    pub fn to(root: &Path, path: &Path) -> Self {
-        if path.starts_with(root) {
-            return Self::people(root);
-        }
-        Self::home(path.parent().unwrap_or(path))
-    }
-
-    /// A state folder of ours, outside of projects. The path to it may hold links, what is below it none.
-    pub fn state(dir: &Path) -> Self {
-        Self { base: dir.to_owned(), links: Links::None, private: true }
-    }
-
-    /// The folder.
-    pub fn base(&self) -> &Path {
-        &self.base
-    }
-
     /// Opens a regular file for reading. Its size is for the caller to bound; [`Door::read`] does.
     pub fn open(&self, path: &Path) -> io::Result<File> {
         pass(Op::Read, path)?;

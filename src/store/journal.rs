@@ -4,117 +4,23 @@
 //! line before it, so that nobody without this user's key can add a record, change one, or put one elsewhere. A torn
 //! last line, as a crash leaves it, is dropped.
 
+mod format;
+mod place;
 mod read;
 
+pub use format::{FORMAT, JournalError};
+pub use place::Place;
 pub use read::{Claim, Contents, Damage, begun_by_us, claim, read, set_aside};
 
-use super::beneath::Door;
 use super::disk::{Op, pass};
-use super::keyring::{KeyError, Keyring, Newest};
-use super::rundir::RunDir;
+use super::keyring::Newest;
 use super::seal::{Seal, Sealer};
 use crate::run::event::Record;
-use serde::{Deserialize, Serialize};
+use format::Header;
+use serde::Serialize;
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
-use thiserror::Error;
-
-/// The version that is written. Newer ones are read as far as they are understood, and never written; version 1 had no
-/// seals, and its runs are foreign until a human's yes.
-pub const FORMAT: u32 = 2;
-
-/// What the seals of a journal are of.
-const WHAT: &str = "journal";
-
-#[derive(Serialize, Deserialize)]
-struct Header {
-    format: u32,
-    #[serde(default)]
-    made_by: String,
-}
-
-/// Why a journal cannot be used.
-#[derive(Debug, Error)]
-pub enum JournalError {
-    /// The disk.
-    #[error("cannot use the journal \"{}\": {error}", path.display())]
-    Io {
-        /// Which file.
-        path: PathBuf,
-        /// Why.
-        error: io::Error,
-    },
-    /// Not even its beginning can be read.
-    #[error("the journal \"{}\" is damaged at line {line}, so the run cannot be read; start it anew", path.display())]
-    Damaged {
-        /// Which file.
-        path: PathBuf,
-        /// From 1.
-        line: usize,
-    },
-    /// Written by a newer version of the plugin.
-    #[error("the journal \"{}\" has format {format}, newer than {FORMAT}: update superpower.nvim to go on with this run", path.display())]
-    Newer {
-        /// Which file.
-        path: PathBuf,
-        /// Its format.
-        format: u32,
-    },
-    /// It cannot be sealed.
-    #[error(transparent)]
-    Key(#[from] KeyError),
-}
-
-/// Where a run's journal is, and what tells whether it is ours.
-#[derive(Clone, Debug)]
-pub struct Place {
-    door: Door,
-    path: PathBuf,
-    root: PathBuf,
-    run_id: String,
-    keys: Keyring,
-}
-
-impl Place {
-    /// Of a run that may or may not exist.
-    pub fn new(dir: &RunDir, keys: &Keyring) -> Self {
-        Self {
-            door: dir.door(),
-            path: dir.journal(),
-            root: dir.root().to_owned(),
-            run_id: dir.run_id().to_owned(),
-            keys: keys.clone(),
-        }
-    }
-
-    /// The file.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    fn sealer(&self) -> Option<Sealer> {
-        self.keys.sealer(WHAT, &self.root, &self.run_id)
-    }
-
-    fn make_sealer(&self) -> Result<Sealer, KeyError> {
-        self.keys.make_sealer(WHAT, &self.root, &self.run_id)
-    }
-
-    fn newest(&self) -> Option<Seal> {
-        self.keys.newest(&self.root, &self.run_id)
-    }
-
-    fn keep_newest(&self) -> Result<Newest, KeyError> {
-        self.keys.keep_newest(&self.root, &self.run_id)
-    }
-
-    fn io(&self) -> impl Fn(io::Error) -> JournalError {
-        let path = self.path.clone();
-        move |error| JournalError::Io { path: path.clone(), error }
-    }
-}
 
 /// Fails where a journal was written by a newer version.
 pub fn writable(place: &Place, contents: &Contents) -> Result<(), JournalError> {

@@ -8,6 +8,7 @@ pub mod keyring;
 pub mod lease;
 pub mod log;
 pub mod names;
+pub mod prune;
 pub mod rundir;
 pub mod seal;
 pub mod squad;

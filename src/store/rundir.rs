@@ -1,9 +1,8 @@
 //! The directory of a run: `.claude/state/runs/RUN_ID/`.
 
 use super::beneath::Door;
-use super::keyring::Keyring;
+use super::disk;
 use super::names::{self, NotARunId};
-use super::{disk, summary};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -107,7 +106,8 @@ pub fn ids(root: &Path) -> Vec<String> {
     listed(root).unwrap_or_default()
 }
 
-fn listed(root: &Path) -> io::Result<Vec<String>> {
+/// The same, or why they cannot be listed.
+pub fn listed(root: &Path) -> io::Result<Vec<String>> {
     let entries = match Door::ours(root).list(&runs(root)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
         entries => entries?,
@@ -117,25 +117,6 @@ fn listed(root: &Path) -> io::Result<Vec<String>> {
     let mut ids: Vec<String> = names.filter(|name| names::is_run_id(name)).collect();
     ids.reverse();
     Ok(ids)
-}
-
-/// Deletes the oldest finished runs beyond `keep`. Unfinished runs, `current`, and runs that are not ours, whatever
-/// their files say, are never deleted.
-pub fn prune(root: &Path, keys: &Keyring, keep: usize, current: &str) {
-    let door = Door::ours(root);
-    let ours = |id: String| match summary::read(root, &id, keys) {
-        // It has just begun, and counts.
-        None => (id == current).then_some((id, false)),
-        kept => kept.map(|kept| (id, kept.summary.over())),
-    };
-    let ours = ids(root).into_iter().filter_map(ours).skip(keep);
-    for (id, _) in ours.filter(|(id, over)| *over && id != current) {
-        let _ = door.remove_tree(&runs(root).join(id));
-    }
-    // Where the runs cannot be listed, nothing is known to be gone.
-    if let Ok(ids) = listed(root) {
-        keys.forget_others(root, &ids);
-    }
 }
 
 /// Keeps a directory of ours out of git, unless somebody has decided otherwise.

@@ -1,6 +1,7 @@
 //! The scanner: one value after the other, without recursion, from a tolerated text to strict JSON.
 
-use super::{DEEPEST, Door, is_invisible, sequence};
+use super::door::{DEEPEST, Door};
+use super::hidden::{is_invisible, sequence};
 
 /// The longest text that an outline keeps.
 const SHORT: usize = 200;

@@ -6,6 +6,7 @@
 
 mod alike;
 mod guess;
+mod guesses;
 mod indent;
 mod quotes;
 mod words;
@@ -118,7 +119,7 @@ impl Reader<'_> {
 
     /// The first guess behind which reading goes on; of several about the same place, the one that leads furthest.
     fn mend(&mut self, text: &Patched, error: &Stop) -> Option<(Guess, Step)> {
-        let guesses = guess::guesses(text.text(), error);
+        let guesses = guesses::guesses(text.text(), error);
         for same in guesses.chunk_by(|a, b| a.span == b.span && a.message == b.message) {
             if let Some(best) = self.best(text, error, same) {
                 return Some(best);

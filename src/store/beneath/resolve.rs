@@ -3,8 +3,9 @@
 //! Linux walks it in one call (`openat2`). Where that is not to be had (macOS; a container whose filter forbids it,
 //! which answers EPERM) we walk it ourselves, folder by folder, and look at each link before it is followed.
 
+use super::door::{Door, Links};
 use super::meta::{self, Meta};
-use super::{Door, Links, Refused};
+use super::refused::Refused;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use std::collections::VecDeque;

@@ -1,7 +1,7 @@
 //! Folders as a whole: their entries, and their removal.
 
 use super::resolve::at;
-use super::{ENTRIES, Entry, Meta, Refused, meta};
+use super::{Entry, Meta, Refused, meta};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
 use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
@@ -9,6 +9,9 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
+
+/// Entries of one folder that are looked at.
+pub const ENTRIES: usize = 100_000;
 
 /// Folders in folders that are removed.
 const DEPTH: usize = 256;

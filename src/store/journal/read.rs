@@ -7,7 +7,8 @@
 //!
 //! Where the header does not fit, nothing of it is ours. Its records are what its files claim.
 
-use super::{FORMAT, Header, JournalError, Place};
+use super::format::{FORMAT, Header, JournalError};
+use super::place::Place;
 use crate::run::event::{Event, Record};
 use crate::store::atomic;
 use crate::store::beneath::read_from;

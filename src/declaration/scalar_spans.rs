@@ -1,7 +1,7 @@
 //! From a place in a scalar's value to the place in the text that it comes from: through quotes, escapes, folded
 //! lines and indentation.
 
-use super::yaml::Style;
+use super::style::Style;
 use crate::source::Span;
 
 /// For each byte of the value, the bytes of `raw` that it was read from.

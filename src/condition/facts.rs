@@ -1,0 +1,32 @@
+//! What a condition may ask for.
+
+use super::expr::Expr;
+
+/// The facts that the engine itself decides, by canonical name, each with what makes it true.
+pub const FACTS: &[(&str, &str)] = &[
+    ("identity.tokens_missing", "true when `docs/design/identity/tokens.json` does not exist"),
+    ("story.ui_true", "true when the current story's frontmatter has `ui: true`; also written `ui:true`"),
+    ("branch.not_spike", "true when the current git branch does not start with `spike/`"),
+];
+
+/// The words that need no deciding, or stand for a fact of another name.
+pub const WORDS: &[(&str, &str)] = &[
+    ("always", "always true"),
+    ("never", "never true"),
+    ("ui:true", "the same as `story.ui_true`"),
+    ("ui:false", "the opposite of `story.ui_true`"),
+];
+
+/// The facts that a condition may ask for, each once, in the order of the text; `always` and `never` ask for nothing.
+pub fn facts_in(expr: &Expr) -> Vec<&str> {
+    let mut found: Vec<&str> = Vec::new();
+    expr.walk(&mut |expr| {
+        if let Expr::Fact(name, _) = expr
+            && !matches!(name.as_str(), "always" | "never")
+            && !found.contains(&name.as_str())
+        {
+            found.push(name);
+        }
+    });
+    found
+}

@@ -1,0 +1,16 @@
+//! How a scalar is written.
+
+/// How a scalar is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Style {
+    /// Without quotes.
+    Plain,
+    /// In `'`.
+    SingleQuoted,
+    /// In `"`.
+    DoubleQuoted,
+    /// Behind `|`.
+    Literal,
+    /// Behind `>`.
+    Folded,
+}

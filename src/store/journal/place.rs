@@ -1,0 +1,61 @@
+//! Where the journal of a run is.
+
+use super::format::JournalError;
+use crate::store::beneath::Door;
+use crate::store::keyring::{KeyError, Keyring, Newest};
+use crate::store::rundir::RunDir;
+use crate::store::seal::{Seal, Sealer};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// What the seals of a journal are of.
+const WHAT: &str = "journal";
+
+/// Where a run's journal is, and what tells whether it is ours.
+#[derive(Clone, Debug)]
+pub struct Place {
+    pub(super) door: Door,
+    pub(super) path: PathBuf,
+    root: PathBuf,
+    run_id: String,
+    keys: Keyring,
+}
+
+impl Place {
+    /// Of a run that may or may not exist.
+    pub fn new(dir: &RunDir, keys: &Keyring) -> Self {
+        Self {
+            door: dir.door(),
+            path: dir.journal(),
+            root: dir.root().to_owned(),
+            run_id: dir.run_id().to_owned(),
+            keys: keys.clone(),
+        }
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(super) fn sealer(&self) -> Option<Sealer> {
+        self.keys.sealer(WHAT, &self.root, &self.run_id)
+    }
+
+    pub(super) fn make_sealer(&self) -> Result<Sealer, KeyError> {
+        self.keys.make_sealer(WHAT, &self.root, &self.run_id)
+    }
+
+    pub(super) fn newest(&self) -> Option<Seal> {
+        self.keys.newest(&self.root, &self.run_id)
+    }
+
+    pub(super) fn keep_newest(&self) -> Result<Newest, KeyError> {
+        self.keys.keep_newest(&self.root, &self.run_id)
+    }
+
+    pub(super) fn io(&self) -> impl Fn(io::Error) -> JournalError {
+        let path = self.path.clone();
+        move |error| JournalError::Io { path: path.clone(), error }
+    }
+}
