@@ -1,49 +1,14 @@
 //! A harness that a test writes as a script, and that starts nothing.
 
-use super::launch::{Order, Sink};
 use super::resolve::{Harnesses, Settings};
+use super::script::{Script, Step};
+use super::sink::{Order, Sink};
 use super::words::failed;
-use super::{Answer, Ending, Launch, Question, Signal};
+use super::{Answer, Ending, Launch, Signal};
 use crate::outcome::{Outcome, Usage};
 use crate::process::{Inbox, Item};
-use std::fmt;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
-
-/// What a scripted agent does.
-#[derive(Clone, Debug)]
-pub enum Step {
-    /// Tells this.
-    Tell(Signal),
-    /// Does nothing for a while.
-    Sleep(Duration),
-    /// Asks, and waits for the answer; a denial ends the script as needing a human.
-    Ask(Question),
-    /// Waits to be stopped.
-    Hang,
-    /// Panics, as a harness with a fault would.
-    Panic,
-    /// Ends with this outcome and this message.
-    End(Outcome, String),
-}
-
-type Steps = dyn Fn(&Launch) -> Vec<Step> + Send + Sync;
-
-/// The script: which steps a launch takes.
-#[derive(Clone)]
-pub struct Script(Arc<Steps>);
-
-impl fmt::Debug for Script {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Script")
-    }
-}
-
-impl Script {
-    pub(super) fn steps(&self, launch: &Launch) -> Vec<Step> {
-        (self.0)(launch)
-    }
-}
+use std::time::Instant;
 
 /// Harnesses with one of the name `fake`, which plays what `script` says for each launch.
 pub fn fake(script: impl Fn(&Launch) -> Vec<Step> + Send + Sync + 'static) -> Harnesses {

@@ -1,6 +1,6 @@
 //! Follows one process for its harness: feeds it lines, does what it asks for, and tells the driver.
 
-use super::launch::{Order, Sink};
+use super::sink::{Order, Sink};
 use super::words::{exit_words, failed, limit_words, note};
 use super::{Actions, End, Ending, Harness, Stopped};
 use crate::outcome::Outcome;

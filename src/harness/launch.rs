@@ -4,25 +4,19 @@ use super::claude::Claude;
 use super::command::Command;
 use super::follow::follow;
 use super::opencode::Opencode;
+use super::sink::{LINE, Order, Over, Sink};
 use super::words::failed;
-use super::{
-    Answer, Ending, Harness, Kind, Launch, Progress, Resolved, Signal, Task, fake, is_name, manual, release,
-};
-use crate::process::{
-    self, Environment, Exit, Inbox, Item, Leader, Mark, Masker, Process, Secrets, Spec, Stdin, locked,
-};
+use super::{Answer, Ending, Harness, Kind, Launch, Resolved, Signal, Task, fake, is_name, manual, release};
+use crate::process::{self, Environment, Exit, Inbox, Item, Mark, Process, Secrets, Spec, Stdin, locked};
 use crate::store::beneath::Door;
 use serde_json::json;
 use std::fs::File;
 use std::io::{self, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
-
-/// The longest line that is read whole.
-pub(super) const LINE: usize = 8 << 20;
 
 /// Why nothing was started.
 #[derive(Debug, thiserror::Error)]
@@ -61,36 +55,11 @@ pub enum LaunchError {
     },
 }
 
-/// What the driver tells a launch.
-#[derive(Debug)]
-pub enum Order {
-    /// Stop politely.
-    Stop,
-    /// TERM at once, KILL after this.
-    Kill(Duration),
-    /// An answer to a question.
-    Answer(String, Answer),
-    /// The result that a human hands in.
-    Submit(String),
-}
-
 /// A launched agent.
 #[derive(Debug)]
 pub struct Running {
     inbox: Arc<Inbox<Item<Order>>>,
     over: Arc<Over>,
-}
-
-#[derive(Debug, Default)]
-struct Over {
-    state: Mutex<State>,
-    told: Condvar,
-}
-
-#[derive(Debug, Default)]
-struct State {
-    over: bool,
-    leader: Option<Arc<Leader>>,
 }
 
 impl Running {
@@ -284,77 +253,6 @@ impl Record {
     fn line(&mut self, line: &str) {
         if let Some(file) = &mut self.0 {
             let _ = file.write_all(format!("{line}\n").as_bytes());
-        }
-    }
-}
-
-/// Where signals go, with every secret masked.
-pub struct Sink {
-    sink: Box<dyn Fn(Signal) + Send + Sync>,
-    secrets: Secrets,
-    /// Of the text, which comes in pieces: a secret may be in two of them.
-    masker: Masker,
-    over: Arc<Over>,
-}
-
-impl Sink {
-    /// Tells one signal.
-    pub fn tell(&mut self, signal: Signal) {
-        if self.secrets.is_empty() {
-            return (self.sink)(signal);
-        }
-        if let Signal::Progress(Progress::Text { text }) = signal {
-            let shown = self.masker.push(text.as_bytes()).into_owned();
-            return self.shown(&shown);
-        }
-        let rest = self.masker.finish();
-        self.shown(&rest);
-        (self.sink)(self.masked(signal));
-    }
-
-    fn shown(&self, text: &[u8]) {
-        // What is held back begins as a secret does, which is text: it begins and ends with whole characters.
-        if !text.is_empty() {
-            (self.sink)(Signal::Progress(Progress::Text {
-                text: String::from_utf8_lossy(text).into_owned(),
-            }));
-        }
-    }
-
-    /// Tells several, with pieces of text that follow each other joined: a flood costs few calls.
-    pub fn all(&mut self, signals: Vec<Signal>) {
-        let mut text = String::new();
-        for signal in signals {
-            match signal {
-                Signal::Progress(Progress::Text { text: piece }) => text.push_str(&piece),
-                other => {
-                    self.text(&mut text);
-                    self.tell(other);
-                }
-            }
-        }
-        self.text(&mut text);
-    }
-
-    fn text(&mut self, text: &mut String) {
-        if !text.is_empty() {
-            self.tell(Signal::Progress(Progress::Text { text: std::mem::take(text) }));
-        }
-    }
-
-    fn masked(&self, signal: Signal) -> Signal {
-        match signal {
-            Signal::Progress(mut progress) => {
-                progress.texts(&mut |text| *text = self.secrets.mask(text).into_owned());
-                Signal::Progress(progress)
-            }
-            Signal::Asked(mut question) => {
-                question.title = self.secrets.mask(&question.title).into_owned();
-                self.secrets.mask_all(&mut question.input);
-                Signal::Asked(question)
-            }
-            Signal::Ended(ending) => Signal::Ended(ending.masked(&self.secrets)),
-            other => other,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Nobody: a human carries the prompt out, and hands in the result.
 
-use super::launch::{Order, Sink};
+use super::sink::{Order, Sink};
 use super::words::failed;
 use super::{Ending, Signal};
 use crate::outcome::Outcome;

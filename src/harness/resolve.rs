@@ -1,6 +1,6 @@
 //! Which harness, and where its program is.
 
-use super::fake::Script;
+use super::script::Script;
 use crate::process::{Environment, find_program};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -24,7 +24,7 @@ pub fn cut_line(lost: u64) -> Signal {
 
 /// The end of a launch whose last word came, and was too long to be read. The next one would be as long.
 pub fn too_long(what: &str) -> Outcome {
-    let most = super::launch::LINE >> 20;
+    let most = super::sink::LINE >> 20;
     Outcome::FailedForGood {
         why: format!(
             "{what} came, and was too long to be read: more than {most} MiB in one line; ask for a shorter report"

@@ -1,9 +1,12 @@
 //! The start of a process, and the threads that read, write and wait for it.
 
+use super::item::{Item, Stream};
 use super::output::{Output, Writer};
 use super::pipe::Pipe;
+use super::spec::{Spec, Stdin};
 use super::supervise::Started;
-use super::{Environment, Inbox, Leader, Process, Secrets, Spec, guard};
+use super::thread::named;
+use super::{Environment, Inbox, Leader, Process, Secrets, guard};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
@@ -13,41 +16,6 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
-/// What a process's standard input is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Stdin {
-    /// This, and then its end.
-    Once(Vec<u8>),
-    /// What [`Process::write`] gives, until [`Process::close_stdin`].
-    Duplex,
-}
-
-/// Which of its streams.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stream {
-    /// Standard output.
-    Stdout,
-    /// Standard error.
-    Stderr,
-    /// What it serves, once it is connected.
-    Served,
-}
-
-/// What threads put into a process's inbox; `T` is what its owner is told by others.
-#[derive(Debug)]
-pub enum Item<T> {
-    /// Output of the process of this id.
-    Chunk(u32, Stream, Vec<u8>),
-    /// The end of a stream of the process of this id.
-    End(u32),
-    /// The process of this id is dead, and not yet reaped.
-    Exited(u32),
-    /// Something for the owner.
-    Order(T),
-}
-
-/// The threads' names begin so, for whoever looks at the editor's threads.
-const THREAD: &str = "superpower";
 /// How long something that is short for a moment is given to come back.
 const MOMENT: Duration = Duration::from_millis(10);
 
@@ -189,9 +157,4 @@ fn start(command: &mut Command) -> io::Result<Child> {
         }
     }
     command.spawn()
-}
-
-pub(super) fn named(what: &str, body: impl FnOnce() + Send + 'static) -> io::Result<()> {
-    let body = || drop(catch_unwind(AssertUnwindSafe(body)));
-    thread::Builder::new().name(format!("{THREAD}-{what}")).spawn(body).map(drop)
 }

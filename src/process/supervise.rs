@@ -1,9 +1,10 @@
 //! A process from its start to the end of the last that descends from it.
 
 use super::guard::Guarded;
+use super::item::{Item, Stream};
 use super::leader::reaped;
 use super::output::Output;
-use super::spawn::{Item, Stream, named};
+use super::thread::named;
 use super::web::{Request, Server, Web};
 use super::{Exit, Inbox, Leader, READ_AFTER_EXIT, Spec};
 use crate::outcome::ProcessRecord;

@@ -3,8 +3,9 @@
 //! One thread reads the events for as long as the process lives, and each request has a thread of its own, since some
 //! are answered only when the work is done. All end with the process, whose end closes its sockets.
 
+use super::item::Item;
 use super::output::Output;
-use super::spawn::{Item, named};
+use super::thread::named;
 use super::{Inbox, Lines, Stream};
 use crate::tolerant;
 use serde_json::{Value, json};

@@ -5,6 +5,7 @@
 //! repository costs nothing. The user's repository, index and files are never written to. Files that git ignores are
 //! left out; nested repositories and submodules are looked into like folders; a project without git works as well.
 
+mod error;
 mod git;
 mod hurry;
 mod place;
@@ -12,17 +13,16 @@ mod seed;
 mod snapshot;
 
 use super::branch::Repository;
-use crate::process::NotFound;
 use crate::store::beneath::Door;
 use crate::store::state::State;
+pub use error::ReviewError;
 use git::{Git, Tool};
 pub use hurry::Hurry;
 pub use place::{EARLIER, Place, clear};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fs::{File, TryLockError};
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// How long another editor, which may have been stopped, is waited for.
@@ -77,66 +77,6 @@ pub struct Change {
     pub added: Option<u64>,
     /// Lines removed; none for a file that is not text.
     pub removed: Option<u64>,
-}
-
-/// Why changes cannot be told. The text is a note for the gate.
-#[derive(Debug, thiserror::Error)]
-pub enum ReviewError {
-    /// The program is missing.
-    #[error("changed files are not listed, because the program \"git\" was not found{0}; install git")]
-    NoGit(NotFound),
-    /// There is no home for our state.
-    #[error("changed files are not listed, because there is no home directory; set $HOME or $XDG_STATE_HOME")]
-    NoState,
-    /// Our state cannot be written.
-    #[error(
-        "changed files are not listed, because the state directory \"{}\" cannot be written: {error}; see to its \
-         permissions", dir.display()
-    )]
-    State {
-        /// Where it is.
-        dir: PathBuf,
-        /// Why not.
-        error: io::Error,
-    },
-    /// A tree that was to be compared with is not kept, or not any more.
-    #[error(
-        "changed files are not listed, because what the files were at the last approval is not kept any more"
-    )]
-    Gone,
-    /// It said no.
-    #[error("changed files are not listed, because \"git {verb}\" failed: {message}")]
-    Git {
-        /// Its sub-command.
-        verb: String,
-        /// The first line that it wrote to standard error.
-        message: String,
-    },
-    /// The project is no place for this.
-    #[error(
-        "changed files are not listed, because the project holds more than {0} files that git does not track"
-    )]
-    TooMany(usize),
-    /// Another editor has been looking at the files all the time.
-    #[error("changed files are not listed, because another editor is busy with them")]
-    Busy,
-    /// It did not end.
-    #[error(
-        "changed files are not listed, because \"git {verb}\" took longer than {} s; see what it waits for, and open \
-         the gate again", .limit.as_secs()
-    )]
-    Late {
-        /// Its sub-command.
-        verb: String,
-        /// How long it was waited for.
-        limit: Duration,
-    },
-    /// Whoever wanted to know does so no more.
-    #[error("changed files are not listed, because nobody waited for them")]
-    Unwanted,
-    /// Our own files could not be written.
-    #[error("changed files are not listed: {0}")]
-    Io(#[from] io::Error),
 }
 
 /// Takes and compares snapshots of one project.

@@ -1,12 +1,12 @@
 //! How Claude Code begins: whether it knows the name that it is given, and what is done where it does not.
 
 use super::refused::{Refused, refused};
+use super::say::{said, send};
+use super::session::{Again, Claude, Phase, agent_file};
 use super::verdict::is_lost_session;
-use super::{Again, Claude, Phase, said, send};
 use crate::harness::words::{first_line, note};
-use crate::harness::{Actions, Launch, Task, known, release};
+use crate::harness::{Actions, Task, known, release};
 use crate::outcome::Outcome;
-use semver::Version;
 use serde_json::Value;
 use std::time::Duration;
 
@@ -88,24 +88,6 @@ impl Claude {
         };
         self.cut = Some(Outcome::FailedForGood { why });
     }
-}
-
-/// The file whose text goes before the prompt from the start, with what is said of that.
-pub(super) fn by_text(launch: &Launch, release: Option<&Version>) -> Option<(known::File, String)> {
-    let file = known::File::find(&launch.task, &launch.root)?;
-    if !file.is_of_claude() {
-        let said = format!("Claude Code does not read {}: its text is given before the prompt", file.path);
-        return Some((file, said));
-    }
-    let is_old = |release: &&Version| !release::AGENT_OPTION.is_met(release);
-    let release = release.filter(is_old).filter(|_| matches!(launch.task, Task::Agent(_)))?;
-    let otherwise = release::AGENT_OPTION.otherwise;
-    Some((file, format!("Claude Code {release} is too old for some things: {otherwise}")))
-}
-
-/// The file of the agent that is asked for.
-fn agent_file(launch: &Launch) -> Option<known::File> {
-    matches!(launch.task, Task::Agent(_)).then(|| known::File::find(&launch.task, &launch.root))?
 }
 
 /// The names in a list of names, or of objects that have one.

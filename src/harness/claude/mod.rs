@@ -10,25 +10,25 @@ mod begin;
 mod permission;
 mod read;
 mod refused;
+mod say;
+mod session;
 mod verdict;
 mod wire;
 
 use super::events::{self, Unread};
 use super::words::{cut_line, note, too_long};
-use super::{Actions, Answer, End, Ending, Harness, Invocation, Launch, Signal, Stopped, Task, known};
+use super::{Actions, Answer, End, Ending, Harness, Invocation, Signal, Stopped, Task};
 use crate::outcome::{Outcome, Session};
 use crate::process::{Environment, Exit};
-use begin::by_text;
-use permission::Permissions;
 use read::Reader;
-use semver::Version;
+use say::{said, send};
 use serde_json::{Value, json};
+pub use session::Claude;
+use session::{Again, NAME, Phase};
 use std::time::Duration;
 use verdict::{Final, without_result};
 use wire::Line;
 
-/// The name of this harness.
-pub const NAME: &str = "claude";
 /// A release that has not answered by then never will; servers of tools are started before it answers.
 const HANDSHAKE: Duration = Duration::from_secs(60);
 /// How long it may take to end, after its last result.
@@ -41,84 +41,7 @@ const NAMED: u8 = 5;
 const INITIALIZE: &str = "superpower-initialize";
 const INTERRUPT: &str = "superpower-interrupt";
 
-/// A launch of Claude Code.
-pub struct Claude {
-    first: Vec<String>,
-    extra: Vec<String>,
-    launch: Launch,
-    resume: Option<String>,
-    phase: Phase,
-    duplex: bool,
-    again: Option<Again>,
-    /// The file's text goes before the prompt, since this release cannot be given its name.
-    by_text: Option<known::File>,
-    /// To be said once it speaks.
-    said: Option<String>,
-    /// Lines that were named.
-    named: u8,
-    reader: Reader,
-    permissions: Permissions,
-    /// What ends it before its own end does: a question, a refused login, a name that nobody knows.
-    cut: Option<Outcome>,
-    result: Option<Final>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
-    /// The handshake is not answered yet.
-    Starting,
-    /// It has its prompt.
-    Working,
-    /// Its last result is there, as far as can be known.
-    Ending,
-}
-
-/// Why it is started again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Again {
-    /// Its session is gone.
-    Afresh,
-    /// It does not answer over its pipe.
-    Silent,
-    /// It has no pipe.
-    NoPipe,
-    /// It has no `--agent`.
-    ByText,
-}
-
 impl Claude {
-    /// Claude Code with these first and these last arguments; its release where that is known.
-    pub fn new(first: Vec<String>, extra: Vec<String>, launch: &Launch, release: Option<&Version>) -> Self {
-        let ours = launch.session.as_ref().filter(|session| session.harness == NAME);
-        let resume = ours.map(|session| session.id.clone()).filter(|id| super::is_name(id));
-        let (by_text, said) = by_text(launch, release).unzip();
-        Self {
-            first,
-            extra,
-            by_text,
-            said,
-            named: 0,
-            reader: Reader::new(launch.root.clone(), resume.is_some()),
-            permissions: Permissions::new(launch.root.clone(), &launch.run_id, launch.interactive),
-            launch: launch.clone(),
-            resume,
-            phase: Phase::Starting,
-            duplex: true,
-            again: None,
-            cut: None,
-            result: None,
-        }
-    }
-
-    fn told(&self, unknown: Option<known::File>) -> String {
-        let prompt = &self.launch.prompt;
-        match (&self.launch.task, unknown.as_ref().or(self.by_text.as_ref())) {
-            (_, Some(file)) => file.told(prompt),
-            (Task::Skill(name), None) => format!("/{name} {prompt}"),
-            (Task::Agent(_), None) => prompt.clone(),
-        }
-    }
-
     fn control(&mut self, line: &Line<'_>, text: &str, to: &mut Actions) {
         match line.kind.str() {
             "control_response" if self.phase == Phase::Starting && is_handshake(line) => {
@@ -374,16 +297,4 @@ impl Harness for Claude {
 
 fn is_handshake(line: &Line<'_>) -> bool {
     line.response.get().is_some_and(|response| response.request_id.str() == INITIALIZE)
-}
-
-/// A word of the user.
-fn said(text: &str) -> Value {
-    json!({
-        "type": "user", "message": {"role": "user", "content": text},
-        "parent_tool_use_id": null, "session_id": "",
-    })
-}
-
-fn send(to: &mut Actions, message: &Value) {
-    to.write.extend_from_slice(format!("{message}\n").as_bytes());
 }

@@ -1,6 +1,6 @@
 //! Permissions and questions that Claude Code asks for over its pipe.
 
-use super::send;
+use super::say::send;
 use super::wire::{Line, Request};
 use crate::harness::allowed::{self, DENIED, NOBODY};
 use crate::harness::words::{note, questions};

@@ -160,7 +160,7 @@ impl Permissions {
 
 /// How it is remembered what is allowed for a run: its kinds are no other harness's tools.
 fn memory(kind: &str) -> String {
-    format!("{}/{kind}", super::NAME)
+    format!("{}/{kind}", super::name::NAME)
 }
 
 /// Allows, or says why not. With a word of why its turn goes on; without one it would end there.

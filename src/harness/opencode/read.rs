@@ -201,7 +201,7 @@ impl Reader {
         if !self.session && !line.session.str().is_empty() {
             self.session = true;
             let id = line.session.str().to_owned();
-            to.push(Signal::Session(Session { harness: super::NAME.to_owned(), id }));
+            to.push(Signal::Session(Session { harness: super::name::NAME.to_owned(), id }));
         }
         let nothing = Part::default();
         let part = line.part.get().unwrap_or(&nothing);

@@ -6,11 +6,13 @@ mod session;
 
 use super::events::{Meaning, Watch};
 use super::flags::Flags;
+use super::name::{HINT, NAME};
 use super::permission::Permissions;
 use super::read::{Failure, Last};
 use super::rules;
+use super::setup::{How, Setup};
+use super::verdict::judged;
 use super::wire::{Line, Told};
-use super::{HINT, How, NAME, Setup, judged};
 use crate::harness::events;
 use crate::harness::limit::{self, Trouble};
 use crate::harness::words::{cut_line, exit_words};

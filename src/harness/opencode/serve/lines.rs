@@ -3,10 +3,10 @@
 use super::{Phase, Served};
 use crate::harness::Actions;
 use crate::harness::events::Unread;
-use crate::harness::launch::LINE;
-use crate::harness::opencode::CUTS;
 use crate::harness::opencode::events::Meaning;
+use crate::harness::opencode::verdict::CUTS;
 use crate::harness::opencode::wire::Line;
+use crate::harness::sink::LINE;
 use crate::harness::words::{cut_line, questions};
 use crate::outcome::Outcome;
 use crate::prompt::head;

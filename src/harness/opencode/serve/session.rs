@@ -1,7 +1,9 @@
 //! What comes before the prompt: whether the server knows the name, and a session of this directory.
 
 use super::{Served, get, post, request, rules};
-use crate::harness::opencode::{File, How, NAME};
+use crate::harness::known::File;
+use crate::harness::opencode::name::NAME;
+use crate::harness::opencode::setup::How;
 use crate::harness::words::note;
 use crate::harness::{Actions, Signal, Task, Way, is_name};
 use crate::outcome::{Outcome, Session};
