@@ -56,6 +56,14 @@ pub struct Source {
     pub code: String,
 }
 
+impl Source {
+    /// A source of this path below `src/`.
+    pub fn new(path: &str, code: &str) -> Self {
+        let module = path.split(['/', '.']).next().expect("a name").to_owned();
+        Self { path: path.to_owned(), module, code: code.to_owned() }
+    }
+}
+
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
@@ -87,8 +95,7 @@ pub fn sources() -> Vec<Source> {
     let all = files(&src, "rs").into_iter().map(|path| {
         let text = fs::read_to_string(&path).expect("a readable source");
         let path = path.strip_prefix(&src).expect("below src").to_string_lossy().into_owned();
-        let module = path.split(['/', '.']).next().expect("a name").to_owned();
-        Source { path, module, code: comment.replace_all(without_tests(&text), "").into_owned() }
+        Source::new(&path, &comment.replace_all(without_tests(&text), ""))
     });
     all.filter(|source| {
         source.module != "lib" && source.module != "bin" && !source.path.ends_with("tests.rs")

@@ -30,6 +30,7 @@ mod documents;
 mod drift;
 mod examples;
 mod facts_from_lua;
+mod file_graph;
 mod flood;
 mod foreign;
 mod golden;
