@@ -1,8 +1,7 @@
 #!/bin/sh
 # Measures what must be quick: the editor's half on the Neovim that `make nvim-path` names and the installed library,
-# what the main loop calls,
-# the editing of declarations beside yaml-language-server, where it can be installed, and what a stage costs, beside a
-# bare spawn and, where it can be installed, beside another tool of this kind.
+# what the main loop may call, the editing of declarations beside yaml-language-server, where it can be installed, and
+# what a stage costs, beside a bare spawn and, where it can be installed, beside another tool of this kind.
 set -eu
 . "$(dirname "$0")/lib.sh"
 cd "$root"

@@ -5,10 +5,12 @@
 //! text ─▶ declaration ─▶ check ─▶ plan ─▶ run ◀── events ── driver ── harness ─▶ agent's processes
 //!              │           │               │  effects ───▶    │ └───── journal, squad.json ─▶ disk
 //!              └─ assist   └ diagnostics   └ snapshot ─────▶  └─▶ event queue ─▶ nvim ⇄ lua/superpower
+//!
+//! disk ─▶ store ─▶ runs (a run on disk, read without driving it) ─▶ engine: door ─▶ table of operations ─▶ verbs, views, editing
 //! ```
 //!
 //! The modules stand in the order of a superpower's life. Dependencies point one way, towards the top of this
-//! list; `tests/engine/architecture.rs` holds it.
+//! list; `tests/engine/architecture.rs` holds it, and `tests/engine/file_graph.rs` that no files stand in a circle.
 
 #[cfg(not(panic = "unwind"))]
 compile_error!(

@@ -16,7 +16,7 @@ use std::time::Duration;
 pub(super) const OPS: &[Op] = &[
     Op::main("answer", |engine, it| value(tell::answer(engine, it.read()?))),
     Op::asks("ask"),
-    Op::main("assist", |engine, it| value(assist::assist(engine, &it.read()?))),
+    Op::main("assist", |engine, it| assist::assist(engine, &it.read()?)),
     Op::worker("cancel", |engine, it| value(stop::cancel(engine, it.read()?))).or_ended_when_left(),
     Op::worker("check", |engine, it| value(checks::check(engine, &it.read()?))),
     Op::worker("check-all", |engine, it| value(checks::check_all(engine, &it.read()?))),

@@ -33,10 +33,11 @@ impl Editor {
         self.world.path(".claude/superpowers/flow.yaml")
     }
 
-    /// What is said of a text, at once.
+    /// What is said of a text, at once; of the first one, once the project is read.
     fn types(&mut self, text: &str) -> Value {
         self.tick += 1;
-        self.world.ok("document", json!({ "path": self.path(), "text": text, "tick": self.tick }))
+        let said = self.world.ok("document", json!({ "path": self.path(), "text": text, "tick": self.tick }));
+        if self.tick == 1 && said["pending"] == true { self.event("diagnostics") } else { said }
     }
 
     fn codes(&mut self, text: &str) -> Vec<String> {
@@ -197,6 +198,19 @@ fn a_change_of_the_project_is_told() {
     std::thread::sleep(Duration::from_millis(100));
     let events = editor.world.events();
     assert!(events.iter().all(|event| event["type"] != "project-changed"), "nothing is new: {events:?}");
+}
+
+#[test]
+fn the_first_text_of_a_project_does_not_wait_for_the_disk() {
+    let editor = Editor::new();
+    let text = "name: flow\ndescription: d\nversion: \"1\"\nstages: [{agent: nobody}]\n";
+    let said = editor.world.ok("document", json!({ "path": editor.path(), "text": text, "tick": 1 }));
+    assert_eq!(said, json!({ "tick": 1, "pending": true }));
+    let event = editor.event("diagnostics");
+    assert_eq!((&event["tick"], &event["path"]), (&json!(1), &json!(editor.path())));
+    assert_eq!(event["diagnostics"][0]["code"], "unknown-agent", "it is held against what was read");
+    let said = editor.world.ok("document", json!({ "path": editor.path(), "text": text, "tick": 2 }));
+    assert_eq!(said["diagnostics"], event["diagnostics"], "what is read already is answered at once");
 }
 
 #[test]

@@ -9,6 +9,7 @@ use crate::check::Checked;
 use crate::condition::FACTS;
 use crate::diagnostic::Edit;
 use crate::engine::core::Engine;
+use crate::engine::op::Reply;
 use crate::engine::refusal::Refusal;
 use crate::plan::Inputs;
 use crate::project::{Named, Places};
@@ -67,7 +68,7 @@ pub fn renew(engine: &Engine, request: &Renew) -> Result<Value, Refusal> {
 }
 
 /// Answers; null where there is nothing to say.
-pub fn assist(engine: &Engine, request: &Assist) -> Result<Value, Refusal> {
+pub fn assist(engine: &Engine, request: &Assist) -> Result<Reply, Refusal> {
     let Some(reading) = engine.documents.reading(&request.path, request.tick) else {
         return Err(Refusal::Outdated);
     };
@@ -76,17 +77,17 @@ pub fn assist(engine: &Engine, request: &Assist) -> Result<Value, Refusal> {
     let (line, column) = request.position;
     let offset = reading.checked.source.offset_utf16(line, column);
     let end = request.end.map(|(line, column)| reading.checked.source.offset_utf16(line, column));
-    Ok(match request.method {
-        Method::Complete => desk.complete(offset, request.without_keys),
+    Ok(Reply::Value(match request.method {
+        Method::Complete => return Ok(Reply::Text(desk.complete(offset, request.without_keys))),
         Method::Hover => desk.hover(offset, request.without_keys),
         Method::Definition => desk.definition(offset),
         Method::References => desk.references(offset, request.declaration),
         Method::PrepareRename => desk.prepare_rename(offset),
-        Method::Rename => return desk.rename(offset, request.new_name.as_deref().unwrap_or_default()),
+        Method::Rename => desk.rename(offset, request.new_name.as_deref().unwrap_or_default())?,
         Method::Symbols => desk.symbols(),
         Method::Actions => desk.actions(Span::new(offset, end.unwrap_or(offset).max(offset))),
         Method::Hints => desk.hints(),
-    })
+    }))
 }
 
 /// A document with what is needed to speak of it.
@@ -131,9 +132,10 @@ impl Desk<'_> {
             ..Project::default()
         };
         if let Some(known) = &self.known {
-            let index = known.index(&self.engine.queue);
-            project.agents = workers(&index.agents);
-            project.skills = workers(&index.skills);
+            if let Some(index) = known.index(&self.engine.queue) {
+                project.agents = workers(&index.agents);
+                project.skills = workers(&index.skills);
+            }
             let inputs = self.defaults();
             project.facts.extend(FACTS.iter().map(|(name, _)| FactNow {
                 name: (*name).to_owned(),
@@ -144,13 +146,13 @@ impl Desk<'_> {
         project
     }
 
-    fn complete(&self, offset: usize, without_keys: bool) -> Value {
+    /// The list, written: as a tree of values, one of many agents would hold the editor up.
+    fn complete(&self, offset: usize, without_keys: bool) -> String {
         let offers = assist::complete(self.checked(), offset, &self.project());
         let offers = offers.iter().filter(|it| !(without_keys && matches!(it.kind, Kind::Key | Kind::Word)));
         let source = &self.checked().source;
-        let items: Vec<Value> =
-            offers.enumerate().map(|(rank, offer)| lsp_types::completion(source, rank, offer)).collect();
-        json!({ "isIncomplete": false, "items": items })
+        let items = offers.enumerate().map(|(rank, offer)| lsp_types::completion(source, rank, offer));
+        lsp_types::CompletionList::of(items.collect()).written()
     }
 
     fn hover(&self, offset: usize, without_keys: bool) -> Value {

@@ -2,7 +2,7 @@
 
 use super::assist::known;
 use super::context::context;
-use super::open_documents::{Document, view};
+use super::open_documents::{Against, Document, view};
 use crate::engine::core::Engine;
 use crate::engine::refusal::Refusal;
 use serde::Deserialize;
@@ -34,13 +34,27 @@ pub fn document(engine: &Engine, mut request: Document) -> Result<Value, Refusal
         text.push_str(&request.text);
         request.text = text;
     }
-    let index = request.root.as_deref().map(|root| known(engine, root).index(&engine.queue));
-    let context = context(engine, index.as_deref(), Some(&request.path));
+    let against = against(engine, &request);
     let tick = request.tick;
-    if let Some(reading) = engine.documents.take_text(request, context, &engine.queue) {
+    if let Some(reading) = engine.documents.take_text(request, against, &engine.queue) {
         return Ok(view(&reading));
     }
     Ok(json!({ "tick": tick, "pending": true }))
+}
+
+/// What a text is checked against. A project that was not read yet is read by the thread that checks.
+fn against(engine: &Engine, request: &Document) -> Against {
+    let Some(project) = request.root.as_deref().map(|root| known(engine, root)) else {
+        return Against::Known(context(engine, None, Some(&request.path)));
+    };
+    if let Some(index) = project.index(&engine.queue) {
+        return Against::Known(context(engine, Some(&index), Some(&request.path)));
+    }
+    let (engine, path) = (engine.me.clone(), request.path.clone());
+    Against::Unread(Box::new(move || {
+        let index = project.read();
+        engine.upgrade().map(|engine| context(&engine, Some(&index), Some(&path))).unwrap_or_default()
+    }))
 }
 
 /// Takes a part of a text.

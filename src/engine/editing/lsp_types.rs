@@ -4,6 +4,7 @@ use crate::assist::{Completion, Kind, Symbol};
 use crate::check::Checked;
 use crate::diagnostic::{Diagnostic, Edit};
 use crate::source::{Source, Span};
+use serde::Serialize;
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -58,20 +59,87 @@ pub fn workspace_edit(source: &Source, uri: &str, version: i64, edits: &[Edit]) 
     json!({ "documentChanges": [{ "textDocument": { "uri": uri, "version": version }, "edits": edits }] })
 }
 
+/// What may be inserted.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CompletionList<'a> {
+    is_incomplete: bool,
+    items: Vec<CompletionItem<'a>>,
+}
+
+impl<'a> CompletionList<'a> {
+    /// All of it.
+    pub fn of(items: Vec<CompletionItem<'a>>) -> Self {
+        Self { is_incomplete: false, items }
+    }
+
+    /// As JSON.
+    pub fn written(&self) -> String {
+        serde_json::to_string(self).unwrap_or_else(|_| "null".to_owned())
+    }
+}
+
+/// Something to insert.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CompletionItem<'a> {
+    label: &'a str,
+    kind: u8,
+    sort_text: String,
+    filter_text: &'a str,
+    insert_text_format: u8,
+    insert_text_mode: u8,
+    text_edit: TextEdit<'a>,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    detail: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    documentation: Option<Markdown<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct TextEdit<'a> {
+    range: Range,
+    new_text: &'a str,
+}
+
+#[derive(Serialize)]
+struct Range {
+    start: Position,
+    end: Position,
+}
+
+#[derive(Serialize)]
+struct Position {
+    line: usize,
+    character: usize,
+}
+
+#[derive(Serialize)]
+struct Markdown<'a> {
+    kind: &'static str,
+    value: &'a str,
+}
+
 /// Something to insert; `rank` is its place in the list.
-pub fn completion(source: &Source, rank: usize, offer: &Completion) -> Value {
-    let mut value = json!({
-        "label": offer.label, "kind": completion_kind(offer.kind), "sortText": format!("{rank:04}"),
-        "filterText": offer.filter, "insertTextFormat": 1, "insertTextMode": 1,
-        "textEdit": edit(source, &offer.edit),
-    });
-    if !offer.detail.is_empty() {
-        value["detail"] = json!(offer.detail);
+pub fn completion<'a>(source: &Source, rank: usize, offer: &'a Completion) -> CompletionItem<'a> {
+    let at = |offset| {
+        let at = source.position(offset);
+        Position { line: at.line, character: at.col_utf16 }
+    };
+    let Edit { span, text } = &offer.edit;
+    let documentation = Some(offer.documentation.as_str()).filter(|text| !text.is_empty());
+    CompletionItem {
+        label: &offer.label,
+        kind: completion_kind(offer.kind),
+        sort_text: format!("{rank:04}"),
+        filter_text: &offer.filter,
+        insert_text_format: 1,
+        insert_text_mode: 1,
+        text_edit: TextEdit { range: Range { start: at(span.start), end: at(span.end) }, new_text: text },
+        detail: &offer.detail,
+        documentation: documentation.map(|value| Markdown { kind: "markdown", value }),
     }
-    if !offer.documentation.is_empty() {
-        value["documentation"] = json!({ "kind": "markdown", "value": offer.documentation });
-    }
-    value
 }
 
 const fn completion_kind(kind: Kind) -> u8 {

@@ -77,9 +77,17 @@ struct Slot {
     verdicts: (usize, Vec<Verdict>),
 }
 
+/// What a text is checked against.
+pub enum Against {
+    /// This.
+    Known(Context),
+    /// What the disk has yet to tell.
+    Unread(Box<dyn FnOnce() -> Context + Send>),
+}
+
 struct Job {
     document: Document,
-    context: Context,
+    against: Against,
     chunks: Chunks,
 }
 
@@ -107,13 +115,13 @@ impl Documents {
     pub fn take_text(
         self: &Arc<Self>,
         document: Document,
-        context: Context,
+        against: Against,
         queue: &Arc<Queue>,
     ) -> Option<Arc<Reading>> {
-        let mut job = Job { chunks: self.chunks(&document.path), document, context };
+        let mut job = Job { chunks: self.chunks(&document.path), document, against };
         match job.quickly() {
             Some(checked) => {
-                let (reading, chunks) = job.read(checked);
+                let (reading, chunks) = reading(job.document, checked, job.chunks);
                 Some(self.keep(reading, chunks))
             }
             None => {
@@ -230,34 +238,38 @@ impl Documents {
 impl Job {
     /// Checks the text if that does not take long.
     fn quickly(&mut self) -> Option<Checked> {
-        let text = &self.document.text;
+        let (Against::Known(context), text) = (&self.against, &self.document.text) else { return None };
         (text.len() <= AT_ONCE)
-            .then(|| check::check_edited(text, &self.context, ALLOWANCE, &mut self.chunks))
+            .then(|| check::check_edited(text, context, ALLOWANCE, &mut self.chunks))
             .flatten()
     }
 
-    fn perform(mut self) -> (Reading, Chunks) {
-        let text = &self.document.text;
-        let checked = check::check_edited(text, &self.context, usize::MAX, &mut self.chunks);
-        let checked = checked.unwrap_or_else(|| check::check(text, &self.context));
-        self.read(checked)
+    fn perform(self) -> (Reading, Chunks) {
+        let Self { document, against, mut chunks } = self;
+        let context = match against {
+            Against::Known(context) => context,
+            Against::Unread(read) => read(),
+        };
+        let checked = check::check_edited(&document.text, &context, usize::MAX, &mut chunks);
+        let checked = checked.unwrap_or_else(|| check::check(&document.text, &context));
+        reading(document, checked, chunks)
     }
+}
 
-    /// What the checker says, and what only the editor knows of the file.
-    fn read(self, mut checked: Checked) -> (Reading, Chunks) {
-        let Document { root, path, tick, bytes, encoding, .. } = self.document;
-        if let Some(bytes) = bytes {
-            checked = Checked::refused(Code::Limit, check::too_large(bytes));
-        }
-        if let Some(encoding) = encoding {
-            // The editor has made it a text; who reads the file finds none.
-            let end = checked.source.offset(0, usize::MAX);
-            let message = format!("the file is written as \"{encoding}\": save it as UTF-8");
-            checked.diagnostics.insert(0, Diagnostic::new(Code::YamlSyntax, Span::new(0, end), "", message));
-            checked.declaration = None;
-        }
-        (Reading { root, path, tick, checked }, self.chunks)
+/// What the checker says, and what only the editor knows of the file.
+fn reading(document: Document, mut checked: Checked, chunks: Chunks) -> (Reading, Chunks) {
+    let Document { root, path, tick, bytes, encoding, .. } = document;
+    if let Some(bytes) = bytes {
+        checked = Checked::refused(Code::Limit, check::too_large(bytes));
     }
+    if let Some(encoding) = encoding {
+        // The editor has made it a text; who reads the file finds none.
+        let end = checked.source.offset(0, usize::MAX);
+        let message = format!("the file is written as \"{encoding}\": save it as UTF-8");
+        checked.diagnostics.insert(0, Diagnostic::new(Code::YamlSyntax, Span::new(0, end), "", message));
+        checked.declaration = None;
+    }
+    (Reading { root, path, tick, checked }, chunks)
 }
 
 /// The faults for the editor, the worst ones where there are too many.

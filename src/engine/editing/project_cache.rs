@@ -1,8 +1,8 @@
 //! What is known of a project while its declarations are edited.
 //!
-//! Typing must not wait for the disk. So the project is read once, when the first of its declarations is opened; what
-//! was read is used at once ever after, and is read again by a thread. Where that finds something new, the editor is
-//! told and asks again.
+//! Typing must not wait for the disk. So the project is read once, by the thread that checks the first of its
+//! declarations; what was read is used at once ever after, and is read again by a thread. Where that finds something
+//! new, the editor is told and asks again.
 
 use crate::engine::queue::Queue;
 use crate::plan::Inputs;
@@ -31,7 +31,8 @@ pub struct Known {
 }
 
 struct State {
-    index: Arc<Index>,
+    /// None before the first reading.
+    index: Option<Arc<Index>>,
     facts: HashMap<Asked, Option<Fact>>,
     read: Instant,
     reading: bool,
@@ -46,31 +47,42 @@ pub struct Projects {
 }
 
 impl Projects {
-    /// What is known of the project; reads it where nothing is known yet.
+    /// What is known of the project, which may be nothing yet.
     pub fn known(&self, root: &Path, places: Places) -> Arc<Known> {
         let mut all = locked(&self.all);
         if let Some(known) = all.get(root).filter(|known| known.places == places) {
             return known.clone();
         }
-        let known = Arc::new(Known::read(root, places));
+        let known = Arc::new(Known::new(root, places));
         all.insert(root.to_owned(), known.clone());
         known
     }
 }
 
 impl Known {
-    fn read(root: &Path, places: Places) -> Self {
-        let index = Arc::new(Index::read(root, &places));
+    fn new(root: &Path, places: Places) -> Self {
         let state =
-            State { index, facts: HashMap::new(), read: Instant::now(), reading: false, again: false };
+            State { index: None, facts: HashMap::new(), read: Instant::now(), reading: false, again: false };
         Self { root: root.to_owned(), places, state: Mutex::new(state) }
     }
 
-    /// Agents, skills and superpowers. Old knowledge is given all the same, and renewed behind the editor's back.
-    pub fn index(self: &Arc<Self>, queue: &Arc<Queue>) -> Arc<Index> {
+    /// Reads the project, where it was not read yet. This takes its time.
+    pub fn read(&self) -> Arc<Index> {
+        if let Some(known) = &locked(&self.state).index {
+            return known.clone();
+        }
+        let index = Arc::new(Index::read(&self.root, &self.places));
+        let mut state = locked(&self.state);
+        state.read = Instant::now();
+        state.index.get_or_insert(index).clone()
+    }
+
+    /// Agents, skills and superpowers; none before they are read. Old knowledge is given all the same, and renewed behind
+    /// the editor's back.
+    pub fn index(self: &Arc<Self>, queue: &Arc<Queue>) -> Option<Arc<Index>> {
         let state = locked(&self.state);
         let index = state.index.clone();
-        let old = state.read.elapsed() > FRESH && !state.reading;
+        let old = index.is_some() && state.read.elapsed() > FRESH && !state.reading;
         drop(state);
         if old {
             self.renew(queue);
@@ -139,9 +151,9 @@ impl Known {
         state.reading = state.again;
         state.read = Instant::now();
         let Ok((index, facts)) = read else { return Some(false) };
-        let new =
-            *state.index != index || facts.iter().any(|(asked, fact)| state.facts.get(asked) != Some(fact));
-        state.index = Arc::new(index);
+        let new = state.index.as_deref() != Some(&index)
+            || facts.iter().any(|(asked, fact)| state.facts.get(asked) != Some(fact));
+        state.index = Some(Arc::new(index));
         state.facts.extend(facts);
         Some(new)
     }
