@@ -3,7 +3,7 @@
 use super::Task;
 use crate::process::Environment;
 use crate::project::frontmatter::{self, Frontmatter};
-use crate::project::places::{Index, Places, Source};
+use crate::project::{Index, Places, Source};
 use crate::store::beneath::Door;
 use std::path::Path;
 

@@ -1,7 +1,8 @@
 //! The agents of a project and of its user: where their files are looked for, and what each is called.
 
 use super::links::Left;
-use super::places::{Named, Place, Places, Source, named, of_project, of_user};
+use super::named::{Named, named};
+use super::places::{Place, Places, Source, of_project, of_user};
 use super::walk;
 use crate::check::is_argument;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,8 @@
 //! The skills of a project and of its user: where they are looked for. A skill is a folder with a `SKILL.md` in it.
 
 use super::links::Left;
-use super::places::{Named, Places, Source, named, of_project, of_user};
+use super::named::{Named, named};
+use super::places::{Places, Source, of_project, of_user};
 use super::walk;
 use std::path::Path;
 

@@ -1,6 +1,6 @@
 //! Stories: what the current one is, and whether it has a user interface.
 
-use super::places::head;
+use super::named::head;
 use super::walk;
 use crate::store::beneath::{Door, Kind};
 use std::collections::BTreeMap;

@@ -5,27 +5,31 @@
 //! else in the project the agents' own tools read or execute. Any change asks again, and says what changed. The answer
 //! is kept in our own state, where no repository can reach.
 
+mod change;
 mod covered;
+mod driven;
 mod record;
 mod settings;
 mod sheet;
+mod subject;
 mod tools;
 
+pub use change::{Change, Changed};
 pub use covered::{Cache, TooMuch};
+pub use driven::Driven;
 pub use record::{GrantError, take_over};
 pub use sheet::{Sheet, SheetFile, SheetStage};
+pub use subject::Subject;
 pub use tools::Tools;
 
+use super::Index;
 use super::digest::Digest;
-use super::places::Index;
-use crate::declaration::model::{Action, Declaration};
 use crate::store::state::State;
-use crate::terminal::visible;
-use covered::{Collector, Files};
+use covered::Collector;
+use driven::{SKILL, covered, group};
 use record::Record;
-use serde::Serialize;
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Whether the user agreed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,74 +43,6 @@ pub enum Trust {
         /// They agreed once, to an older version of this program, whose answers cover less.
         older: bool,
     },
-}
-
-/// A file that is not what the user agreed to.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub struct Change {
-    /// Its path, relative to the project.
-    pub path: String,
-    /// What happened to it.
-    pub change: Changed,
-}
-
-/// What happened to a file since the answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Changed {
-    /// It was not there.
-    Added,
-    /// It had other contents.
-    Changed,
-    /// It is gone, or is used no more.
-    Removed,
-}
-
-impl Changed {
-    /// The word for it.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Added => "added",
-            Self::Changed => "changed",
-            Self::Removed => "removed",
-        }
-    }
-}
-
-impl std::fmt::Display for Change {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // The name of a file is written by others too, and must not look like more than one.
-        write!(f, "{} ({})", visible(&self.path), self.change.word())
-    }
-}
-
-/// What is going to be driven.
-#[derive(Clone, Debug)]
-pub struct Driven {
-    /// The declaration, as it was read from `bytes`.
-    pub declaration: Declaration,
-    /// Its bytes: those of its file, or of the copy that a run keeps.
-    pub bytes: Vec<u8>,
-    /// Its file, which may be gone. An answer is kept under it.
-    pub path: PathBuf,
-    /// The copy that a run keeps, where that is what will be driven and is not what the file holds.
-    pub kept: Option<PathBuf>,
-    /// What carries out each stage, in the order of the list.
-    pub tools: Vec<Tools>,
-}
-
-/// What is going to be driven, with everything that an answer covers, read once.
-#[derive(Clone, Debug)]
-pub struct Subject {
-    /// What to show.
-    pub sheet: Sheet,
-    /// SHA-256 over the declaration and the files, in hexadecimal.
-    pub digest: String,
-    root: PathBuf,
-    path: PathBuf,
-    /// The declaration's own digest.
-    declaration: String,
-    files: Files,
 }
 
 impl Subject {
@@ -205,44 +141,4 @@ impl Subject {
         let all = now.chain(gone.map(|(path, _)| (path, Changed::Removed)));
         all.map(|(path, change)| Change { path: path.clone(), change }).collect()
     }
-}
-
-impl Driven {
-    /// What carries out a stage; nobody, for a gate.
-    fn tools(&self, stage: usize) -> Tools {
-        let acts = self.declaration.stages[stage].action.is_some();
-        self.tools.get(stage).copied().filter(|_| acts).unwrap_or(Tools::Nobody)
-    }
-}
-
-const AGENT: &str = "agent ";
-const SKILL: &str = "skill ";
-
-/// The name under which the files of a stage's agent or skill stand in a record.
-fn group(declaration: &Declaration, stage: usize) -> Option<String> {
-    Some(match &declaration.stages[stage].action.as_ref()?.value {
-        Action::Agent(name) => format!("{AGENT}{name}"),
-        Action::Skill(name) => format!("{SKILL}{name}"),
-        Action::Pipeline(_) => format!("{AGENT}{}", crate::plan::ORCHESTRATOR),
-    })
-}
-
-/// The file that tells a stage's agent what to be: an agent's, or a skill's `SKILL.md`.
-fn file<'a>(index: &'a Index, declaration: &Declaration, stage: usize) -> Option<&'a Path> {
-    all(index, &group(declaration, stage)?).next()
-}
-
-/// The same with those of the same name in the project's other places: the agent's own tool may take one of them.
-fn covered<'a>(index: &'a Index, root: &'a Path, group: &str) -> impl Iterator<Item = &'a Path> {
-    let named = all(index, group).enumerate();
-    named.filter(move |(at, path)| *at == 0 || path.starts_with(root)).map(|(_, path)| path)
-}
-
-/// The files of everything that has a group's name, the one that counts first.
-fn all<'a>(index: &'a Index, group: &str) -> impl Iterator<Item = &'a Path> {
-    let agents = group.strip_prefix(AGENT).map(str::to_owned);
-    let skills = group.strip_prefix(SKILL).map(str::to_owned);
-    let agents = agents.into_iter().flat_map(|name| index.agents_named(&name).collect::<Vec<_>>());
-    let skills = skills.into_iter().flat_map(|name| index.skills_named(&name).collect::<Vec<_>>());
-    agents.chain(skills).map(|named| named.path.as_path())
 }

@@ -235,6 +235,24 @@ fn what_is_pure_does_nothing() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// A picture, a code or a message is for people and for Lua; what decides is a type.
+#[test]
+fn nothing_in_the_engine_decides_by_a_key_or_a_code() {
+    let reads =
+        Regex::new(r#"\["\w+"\]\s*(?:==|!=|\.as_)|\.code\(?\)?\s*(?:==|!=)|to_string\(\)\s*(?:==|!=)"#);
+    let reads = reads.expect("a pattern");
+    let rooms = ["engine", "runs"];
+    for source in sources().into_iter().filter(|source| rooms.contains(&source.module.as_str())) {
+        let found = reads.find(&source.code).map(|found| found.as_str().to_owned());
+        assert!(found.is_none(), "{} decides by {found:?}", source.path);
+    }
+    for decides in
+        [r#"if picture["state"] != "running""#, r#"refusal.code() == "lost""#, r#"data["n"].as_str()"#]
+    {
+        assert!(reads.is_match(decides), "{decides}");
+    }
+}
+
 #[test]
 fn no_shell_is_involved() {
     let shell = Regex::new(r#"Command::new\("(?:/bin/)?(?:sh|bash|zsh|dash)"\)"#).expect("a pattern");

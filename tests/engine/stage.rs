@@ -10,7 +10,6 @@ use superpower::check::{self, Context};
 use superpower::config::{Config, Trust};
 use superpower::driver::Host;
 use superpower::driver::handle::Handle;
-use superpower::driver::open::Opened;
 use superpower::driver::start::{self, Admission, NewRun, StartError};
 use superpower::harness::{Launch, Step, fake};
 use superpower::outcome::Outcome;

@@ -1,7 +1,7 @@
 //! The answers on record: one file for each project and superpower, in our own state.
 
-use super::Subject;
 use super::covered::Files;
+use super::subject::Subject;
 use crate::project::digest::Digest;
 use crate::store::beneath::{Door, SMALL};
 use crate::store::state::State;

@@ -1,10 +1,11 @@
 //! What is shown before the answer.
 
+use super::change::Change;
 use super::covered::Files;
-use super::{Change, Driven};
+use super::driven::{Driven, file};
 use crate::declaration::model::{Action, Declaration, Gate};
 use crate::plan::{ORCHESTRATOR, one_line};
-use crate::project::places::Index;
+use crate::project::Index;
 use serde::Serialize;
 use std::path::Path;
 
@@ -90,7 +91,7 @@ fn stages(root: &Path, index: &Index, declaration: &Declaration) -> Vec<SheetSta
                 Some(Action::Pipeline(_)) => ("pipeline", ORCHESTRATOR),
                 None => ("gate", ""),
             };
-            let file = super::file(index, declaration, at).map(|path| relative(root, path));
+            let file = file(index, declaration, at).map(|path| relative(root, path));
             let described = stage.description.as_ref().map(|text| one_line(&text.value));
             SheetStage {
                 position: at + 1,
