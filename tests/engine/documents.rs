@@ -106,6 +106,8 @@ fn what_is_asked_about_a_text_that_is_gone_is_refused() {
 #[test]
 fn a_large_text_is_checked_behind_the_editors_back_and_only_the_newest_counts() {
     let mut editor = Editor::new();
+    // The project is known from here on.
+    editor.types(FLOW);
     let mut text = FLOW.replace("humn", "human").replace(", {name: epic}", "");
     for stage in 0..1500 {
         text.push_str(&format!(

@@ -27,6 +27,8 @@ static PATH: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"(?:crate|super|self|[a-z_]\w*)(?:::\w+)+").expect("a pattern"));
 static WORD: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(\w+)").expect("a pattern"));
 static TEXT: LazyLock<Regex> = LazyLock::new(|| Regex::new(r#"(?s)"(?:\\.|[^"\\])*""#).expect("a pattern"));
+/// A quotation mark as a letter, and texts that hold them.
+static QUOTE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r##"(?s)'\\?"'|r#".*?"#"##).expect("a pattern"));
 static COMMENT: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(?m)//.*$").expect("a pattern"));
 
 /// A file, as far as its names go.
@@ -48,7 +50,8 @@ struct Graph(BTreeMap<Module, File>);
 impl Graph {
     fn of(sources: &[Source]) -> Self {
         let file = |source: &Source| {
-            let code = TEXT.replace_all(&source.code, "\"\"");
+            let code = QUOTE.replace_all(&source.code, "\"\"");
+            let code = TEXT.replace_all(&code, "\"\"");
             let code = COMMENT.replace_all(&code, "");
             let uses = USE.captures_iter(&code).flat_map(|found| expand(&found[1])).collect();
             let body = USE.replace_all(&code, "").into_owned();

@@ -1,6 +1,7 @@
 //! OpenCode's server, one a launch: a session is made in it, the prompt is put to that, and its events are followed
 //! until the session rests.
 
+mod cut;
 mod lines;
 mod session;
 
@@ -283,7 +284,7 @@ impl Harness for Served {
         if lost > 0 {
             to.signals.push(cut_line(lost));
         }
-        if lines::is_cut(text) {
+        if cut::is_cut(text) {
             let unread = events::unread(text, "it is too long");
             return unread.into_iter().for_each(|unread| self.unread(text, &unread, to));
         }

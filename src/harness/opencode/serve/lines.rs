@@ -1,23 +1,15 @@
 //! What the server's lines mean for the launch: its own answers, what it asks, events of the work.
 
+use super::cut::is_cut;
 use super::{Phase, Served};
 use crate::harness::Actions;
 use crate::harness::events::Unread;
 use crate::harness::opencode::events::Meaning;
 use crate::harness::opencode::verdict::CUTS;
 use crate::harness::opencode::wire::Line;
-use crate::harness::sink::LINE;
 use crate::harness::words::{cut_line, questions};
 use crate::outcome::Outcome;
 use crate::prompt::head;
-
-/// A line may lose so much of its beginning before it comes here.
-const SLACK: usize = 64;
-
-/// Whether a line was too long: it is cut before it comes here.
-pub(super) const fn is_cut(text: &str) -> bool {
-    text.len() + SLACK > LINE
-}
 
 impl Served {
     pub(super) fn event(&mut self, line: &Line<'_>, to: &mut Actions) {
