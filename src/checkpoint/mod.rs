@@ -15,6 +15,7 @@
 //! to-do list as progress), [`update`] (what is written when), [`params`], [`view`]. With the disk: [`lock`], [`owner`],
 //! [`store`], [`mod@head`], and the thread behind [`writer`].
 
+mod attempt;
 pub mod figures;
 pub mod head;
 pub mod keys;
@@ -36,12 +37,13 @@ pub mod update;
 pub mod view;
 pub mod writer;
 
+pub use attempt::Attempt;
 pub use keys::keys;
 pub use opening::{Find, Opening};
 pub use params::parameters;
 pub use place::{NoTrack, Place, planned};
 pub use report::{Report, State};
 pub use store::read;
-pub use update::{Attempt, End, Past, Start};
+pub use update::{End, Past, Start};
 pub use view::{Row, lines, rows};
 pub use writer::{Checkpoints, TooManyFixes};

@@ -1,7 +1,7 @@
 //! What checkpoints are opened with.
 
+use super::attempt::Attempt;
 use super::place::Place;
-use super::update::Attempt;
 use std::path::PathBuf;
 
 /// Finds the files that each of these attempts has written, relative to the project root. It may take its time.

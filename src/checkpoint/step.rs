@@ -1,10 +1,10 @@
 //! One step of a run, as it should stand in the document.
 
+use super::attempt::{Attempt, is_output};
 use super::figures::Figures;
 use super::merge::{Written, forget, merge};
 use super::record::{Record, View};
 use super::status::{Status, stamp};
-use super::update::{Attempt, is_output};
 use crate::harness::TodoItem;
 use chrono::{DateTime, Utc};
 use serde_json::{Map, Value, json};

@@ -1,5 +1,6 @@
 //! The thread that writes a run's checkpoints.
 
+use super::attempt::Attempt;
 use super::figures::items;
 use super::head::head;
 use super::lock::LockError;
@@ -8,7 +9,7 @@ use super::place::plan_text;
 use super::record::{Record, Unreadable};
 use super::report::{Report, State};
 use super::store::{Found, Stamp, Store, StoreError};
-use super::update::{Attempt, End, Past, Start, Tracker};
+use super::update::{End, Past, Start, Tracker};
 use crate::harness::TodoItem;
 use crate::store::beneath::Door;
 use crate::sync::locked;

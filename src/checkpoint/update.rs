@@ -3,6 +3,7 @@
 //! A [`Tracker`] knows each step of the run as it should stand in the document. Whatever could not be written yet
 //! waits there in its newest form only; [`Tracker::due`] says when to write, [`Tracker::apply`] puts it all in.
 
+use super::attempt::Attempt;
 use super::figures::Figures;
 use super::merge::Written;
 use super::record::{Record, View};
@@ -37,17 +38,6 @@ pub struct Start {
     pub total: Option<u64>,
     /// The file whose boxes tell how far an agent without a list is.
     pub plan: Option<PathBuf>,
-}
-
-/// A launch that has ended, or works still, and whose files are to be found.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Attempt {
-    /// When it began.
-    pub since: DateTime<Utc>,
-    /// When it ended; none for one that works still.
-    pub until: Option<DateTime<Utc>>,
-    /// The files that were touched meanwhile, where that is known: what it has written is among them.
-    pub touched: Option<Vec<String>>,
 }
 
 /// How a launch ended, for the checkpoint.
@@ -372,14 +362,6 @@ impl Tracker {
         let step = &mut self.steps[self.current?];
         (step.status == Status::InProgress).then_some(step)
     }
-}
-
-/// Whether a written file is worth listing: inside the project, and none of our own.
-pub(super) fn is_output(file: &str) -> bool {
-    let own = [".claude/state/", ".claude/logs/"].iter().any(|own| file.starts_with(own));
-    let name = file.rsplit('/').next().unwrap_or(file);
-    let outside = file.starts_with('/') || file.split('/').any(|part| part == "..");
-    !(file.is_empty() || own || outside || name == "metadata.json" || file.contains("/.metadata.lock"))
 }
 
 /// The first paragraph of a message, as one line.

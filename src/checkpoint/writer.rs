@@ -3,12 +3,13 @@
 //! A lock that somebody holds never holds up a run: the handle only queues, and what cannot be written waits in its
 //! newest form and is tried again. What people should know of it is reported once.
 
+use super::attempt::Attempt;
 use super::opening::Opening;
 use super::place::Place;
 use super::report::{Report, State};
 use super::store::read;
 use super::thread::{Command, Writer};
-use super::update::{Attempt, End, Past, Start, Tracker};
+use super::update::{End, Past, Start, Tracker};
 use super::view::{Row, rows};
 use crate::harness::TodoItem;
 use crate::sync::locked;
