@@ -1,6 +1,7 @@
 //! A drive in the hands of whoever began it.
 
 use super::mailbox::Outbox;
+use super::standing::Standing;
 use super::{Message, Shared};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,30 +21,10 @@ pub struct Handle {
     pub(super) thread: JoinHandle<()>,
 }
 
-/// What a drive is at.
-pub struct Standing {
-    /// Whether the run is on, not paused or over.
-    pub is_running: bool,
-    /// The superpower.
-    pub superpower: String,
-    /// The current stage, from 1.
-    pub stage: u64,
-}
-
 impl Handle {
-    /// What the newest picture of the run shows.
+    /// What the run is at, as its newest picture shows it.
     pub fn standing(&self) -> Standing {
-        let head = self.shared.head();
-        Standing {
-            is_running: head["state"] == "running",
-            superpower: head["superpower"].as_str().unwrap_or("a run").to_owned(),
-            stage: head["current_stage"].as_u64().unwrap_or(0),
-        }
-    }
-
-    /// The word for the run's state in that picture.
-    pub fn state(&self) -> String {
-        self.shared.head()["state"].as_str().unwrap_or_default().to_owned()
+        self.shared.standing()
     }
 
     /// Lets the drive go on; until then it has begun, but is not heard of.

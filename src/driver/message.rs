@@ -3,6 +3,7 @@
 use super::gate_review::Looked;
 use super::mailbox::Outbox;
 use super::publish::Picture;
+use super::standing::Standing;
 use crate::harness::Signal;
 use crate::project::review::Hurry;
 use crate::run::event::Event;
@@ -55,9 +56,9 @@ impl Shared {
         self.picture().run().to_owned()
     }
 
-    /// The same without its stages.
-    pub fn head(&self) -> Value {
-        self.picture().head.clone()
+    /// What the run is at.
+    pub fn standing(&self) -> Standing {
+        self.picture().standing.clone()
     }
 
     pub(super) fn picture(&self) -> MutexGuard<'_, Picture> {

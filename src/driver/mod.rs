@@ -28,6 +28,7 @@ mod permissions;
 mod publish;
 mod signals;
 pub mod stamps;
+pub mod standing;
 pub mod start;
 pub mod trust;
 pub mod unwritten;

@@ -2,6 +2,7 @@
 
 use super::keeper::{Keeper, Told};
 use super::performer::Performer;
+use super::standing::Standing;
 use crate::run::effect::Notice;
 use crate::run::snapshot;
 use crate::run::state::Run;
@@ -24,8 +25,8 @@ const NOTICE: [&str; 6] = ["type", "outcome", "gate", "decision", "reason", "sta
 /// a long run would take ten times the memory.
 #[derive(Debug)]
 pub(super) struct Picture {
-    /// The run without its stages.
-    pub head: Value,
+    /// What the run is at.
+    pub standing: Standing,
     /// The event that shows it.
     pub event: Arc<str>,
     /// Where the run begins in the event, which ends one byte after it.
@@ -37,12 +38,12 @@ type List<'a> = (&'a str, &'a mut dyn Iterator<Item = Value>);
 
 impl Default for Picture {
     fn default() -> Self {
-        Self { head: Value::Null, event: " null ".into(), from: 1 }
+        Self { standing: Standing::default(), event: " null ".into(), from: 1 }
     }
 }
 
 impl Picture {
-    fn draw(root: &Path, head: Value, lists: [List; 2]) -> Self {
+    fn draw(root: &Path, standing: Standing, head: &Value, lists: [List; 2]) -> Self {
         let mut text = format!("{{\"type\":\"snapshot\",\"root\":{},\"run\":", json!(root));
         let from = text.len();
         text += &head.to_string();
@@ -56,7 +57,7 @@ impl Picture {
             text.push(']');
         }
         text += "}}";
-        Self { head, event: text.into(), from }
+        Self { standing, event: text.into(), from }
     }
 
     /// The same picture, but for why the newest checkpoint is not written yet: of a run whose drive is over.
@@ -64,7 +65,6 @@ impl Picture {
         let mut run: Value = serde_json::from_str(self.run()).unwrap_or_default();
         if run.is_object() {
             run["checkpoint_waiting"] = json!(waiting);
-            self.head["checkpoint_waiting"] = json!(waiting);
             let before = format!("{{\"type\":\"snapshot\",\"root\":{},\"run\":", json!(root));
             self.from = before.len();
             self.event = format!("{before}{run}}}").into();
@@ -104,7 +104,7 @@ impl Keeper {
         let mut stages = (0..run.plan.total()).map(stage);
         let mut rows = performer.checkpoints.rows().iter().map(|row| masked(json!(row), &["key", "status"]));
         let lists: [List; 2] = [("checkpoints", &mut rows), ("stages", &mut stages)];
-        let picture = Picture::draw(&self.root, head, lists);
+        let picture = Picture::draw(&self.root, Standing::of(run), &head, lists);
         let event = picture.event.clone();
         *self.shared.picture() = picture;
         (self.host.publish)(Some(&format!("snapshot {}", self.root.display())), event);

@@ -143,7 +143,7 @@ pub(crate) enum Refusal {
     #[error(transparent)]
     Machine(machine::Refusal),
     #[error("{superpower} is running, at stage {stage}; :Superpower pause or cancel it first")]
-    Running { run_id: String, superpower: String, stage: u64 },
+    Running { run_id: String, superpower: String, stage: usize },
     /// What stands there instead, for people.
     #[error("no gate is waiting{0}")]
     NoGate(String),

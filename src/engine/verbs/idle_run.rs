@@ -7,7 +7,8 @@ use super::nested::nested;
 use super::preflight::{before_driving, look_again};
 use super::run_lookup;
 use super::whom::{Whom, running};
-use crate::driver::handle::{Handle, Standing};
+use crate::driver::handle::Handle;
+use crate::driver::standing::Standing;
 use crate::driver::start::take_up;
 use crate::engine::core::Engine;
 use crate::engine::refusal::Refusal;
@@ -65,13 +66,13 @@ pub fn verb(
 /// What a verb answers that has begun a drive.
 pub fn started(engine: &Engine, root: &Path, handle: Handle, others: usize) -> Result<Value, Refusal> {
     let handle = engine.keep(root, handle);
-    Ok(json!({ "run_id": handle.run_id, "others": others, "state": handle.state() }))
+    Ok(json!({ "run_id": handle.run_id, "others": others, "state": handle.standing().state }))
 }
 
 /// Refuses while this editor drives a run of the project; one that is just ending is waited for.
 pub fn idle(engine: &Engine, root: &Path) -> Result<(), Refusal> {
     let Some(drive) = running(engine, root) else { return Ok(()) };
-    let Standing { is_running, superpower, stage } = drive.standing();
+    let Standing { is_running, superpower, stage, .. } = drive.standing();
     if !is_running && drive.wait(END) {
         return Ok(());
     }
