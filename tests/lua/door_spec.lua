@@ -210,7 +210,7 @@ describe("the door", function()
     eq(nvim:lua("return engine.info().log"), event.log)
     eq(1, nvim:lua("return #events"), "a panic in a call is told by its answer")
     local log = T.read(event.log)
-    for _, text in ipairs({ "drill: in a call", "drill: under the lock", "drill: in a thread", "drill.rs" }) do
+    for _, text in ipairs({ "drill: in a call", "drill: under the lock", "drill: in a thread", "panic_test.rs" }) do
       contains(log, text)
     end
     T.lacks(nvim:text(), "drill", "nothing on the screen")
