@@ -1,4 +1,4 @@
-//! Trust asked about and given outside of a run: `:Superpower trust`.
+//! Trust asked about and given outside of a run.
 
 use super::nested::nested;
 use super::trusted::{self, Judged};
