@@ -54,7 +54,7 @@ fn s4_state_is_written_by_the_storage_modules_alone() {
 fn s6_every_command_that_a_message_names_exists() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut known = String::new();
-    for name in ["subcommands", "views"] {
+    for name in ["commands/subcommands", "commands/views"] {
         known += &fs::read_to_string(root.join(format!("lua/superpower/{name}.lua"))).unwrap();
     }
     let exists = |verb: &str| {
