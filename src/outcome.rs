@@ -14,6 +14,11 @@ pub enum Outcome {
         /// In a few words, e.g. `exit status 1`, `silent for 15m`.
         why: String,
     },
+    /// The same where nothing is known but how the process ended: what it printed last says why.
+    Exited {
+        /// How, e.g. `exit status 1`, `killed by signal 9 (KILL)`, `no final event (exit status 1)`.
+        why: String,
+    },
     /// What trying again cannot change: no such agent or model, a program too old, a refused command line, the agent's
     /// own spending cap, a result that cannot be read. No further attempt.
     FailedForGood {
@@ -60,6 +65,7 @@ impl Outcome {
         match self {
             Outcome::Passed => None,
             Outcome::Failed { why: text }
+            | Outcome::Exited { why: text }
             | Outcome::FailedForGood { why: text }
             | Outcome::Transient { why: text }
             | Outcome::Limited { why: text, .. }

@@ -55,6 +55,40 @@ pub struct Plan {
     labels: Vec<Option<String>>,
 }
 
+/// Who does a stage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Actor<'a> {
+    /// An agent of this name.
+    Agent(&'a str),
+    /// A skill of this name.
+    Skill(&'a str),
+    /// The orchestrator.
+    Pipeline,
+    /// Nobody: a human decides.
+    Gate,
+}
+
+impl<'a> Actor<'a> {
+    /// `agent`, `skill`, `pipeline` or `gate`, as a snapshot has it.
+    pub fn kind(self) -> &'static str {
+        match self {
+            Actor::Agent(_) => "agent",
+            Actor::Skill(_) => "skill",
+            Actor::Pipeline => "pipeline",
+            Actor::Gate => "gate",
+        }
+    }
+
+    /// The name; empty at a gate.
+    pub fn name(self) -> &'a str {
+        match self {
+            Actor::Agent(name) | Actor::Skill(name) => name,
+            Actor::Pipeline => ORCHESTRATOR,
+            Actor::Gate => "",
+        }
+    }
+}
+
 impl Plan {
     /// Applies defaults, refuses what does not fit, and sorts the stages.
     pub fn new(declaration: Declaration, given: &Inputs) -> Result<Self, InputError> {
@@ -138,13 +172,13 @@ impl Plan {
         self.stage(index).action.is_some()
     }
 
-    /// `agent`, `skill`, `pipeline` or `gate`, and who does it (nobody at a gate).
-    pub fn actor(&self, index: usize) -> (&'static str, &str) {
+    /// Who does a stage.
+    pub fn actor(&self, index: usize) -> Actor<'_> {
         match self.stage(index).action.as_ref().map(|action| &action.value) {
-            Some(Action::Agent(name)) => ("agent", name),
-            Some(Action::Skill(name)) => ("skill", name),
-            Some(Action::Pipeline(_)) => ("pipeline", ORCHESTRATOR),
-            None => ("gate", ""),
+            Some(Action::Agent(name)) => Actor::Agent(name),
+            Some(Action::Skill(name)) => Actor::Skill(name),
+            Some(Action::Pipeline(_)) => Actor::Pipeline,
+            None => Actor::Gate,
         }
     }
 

@@ -1,7 +1,7 @@
 //! What an agent is told (SPEC section 9): which superpower, stage and label, every input, what earlier stages
 //! reported, what humans said, what went wrong before, and what is expected.
 
-use crate::plan::one_line;
+use crate::plan::{Actor, one_line};
 use crate::run::event::Decision;
 use crate::run::state::{Done, Reason, Run, StageState, Step, Stop};
 use std::fmt::Write;
@@ -23,10 +23,11 @@ pub fn prompt(run: &Run, stage: usize, resume: bool, limit: Option<Duration>) ->
     let mut text = String::new();
     let state = &run.stages[stage];
     let plan = &run.plan;
-    let (kind, actor) = plan.actor(stage);
+    let actor = plan.actor(stage);
+    let what = if matches!(actor, Actor::Skill(_)) { "skill" } else { "agent" };
     let _ =
         writeln!(text, "# {}: stage {} of {}\n\n{}", plan.name(), stage + 1, plan.total(), run.label(stage));
-    let _ = writeln!(text, "\nYou are the {} `{actor}`.", if kind == "skill" { "skill" } else { "agent" });
+    let _ = writeln!(text, "\nYou are the {what} `{}`.", actor.name());
     begun(&mut text, state, resume);
     inputs(&mut text, run, stage);
     reports(&mut text, run, stage);

@@ -66,7 +66,7 @@ impl End {
     pub fn of(outcome: &Outcome, message: &str, last_attempt: bool) -> Option<Self> {
         match outcome {
             Outcome::Passed => Some(Self::Passed { notes: summary(message) }),
-            Outcome::Failed { why } | Outcome::Transient { why } => {
+            Outcome::Failed { why } | Outcome::Exited { why } | Outcome::Transient { why } => {
                 last_attempt.then(|| Self::Failed { why: why.clone() })
             }
             Outcome::FailedForGood { why } | Outcome::VerdictFail { why } => {

@@ -24,8 +24,6 @@ impl Drive {
             Act::Effect(effect) => match effect {
                 // It is decided before the flush.
                 Effect::Decide { .. } => {}
-                // Agents are stopped, and times are waited for, as the run's state says.
-                Effect::StopAgent { .. } | Effect::Wait { .. } => {}
                 Effect::StartAgent { stage, launch, resume, session } => {
                     let next = self.performer.start(&self.run, stage, launch, resume, session);
                     self.follow(next);

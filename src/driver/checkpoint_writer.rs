@@ -14,7 +14,7 @@ use crate::checkpoint::update::Past;
 use crate::checkpoint::{self, Attempt, Checkpoints, End, Find, Opening, Place, Report, Row, Start, State};
 use crate::harness::Progress;
 use crate::outcome::Outcome;
-use crate::plan::Plan;
+use crate::plan::{Actor, Plan};
 use crate::run::failure::Failure;
 use crate::run::state::{Done, Reason, Run, Step};
 use crate::store::rundir::RunDir;
@@ -104,15 +104,20 @@ impl CheckpointWriter {
         let (flag, root, publish) = (changed.clone(), root.to_owned(), host.clone());
         let (shared, is_shown) = (Arc::downgrade(shared), shown.clone());
         let report = reporter(&place, say);
+        let document = place.clone();
         let book = Checkpoints::go_on(opening(host, place, dir, find), before, move |told| {
             if matches!(told, Report::Changed | Report::Stands(_)) {
                 flag.store(true, Ordering::Relaxed);
                 if !drive.send(Message::Checkpoints)
                     && is_shown.load(Ordering::Relaxed)
-                    && let (Report::Stands(state), Some(shared)) = (&told, shared.upgrade())
+                    && let Some(shared) = shared.upgrade()
                 {
                     // The drive is over: its last picture is what the editor shows.
-                    let event = shared.picture().with_checkpoint(&root, reason(state).as_deref());
+                    let (name, value) = match &told {
+                        Report::Stands(state) => ("checkpoint_waiting", json!(reason(state))),
+                        _ => ("checkpoints", shown_rows(&publish, &document)),
+                    };
+                    let event = shared.picture().amended(&root, name, value);
                     (publish.publish)(Some(&format!("snapshot {}", root.display())), event);
                 }
             }
@@ -215,6 +220,14 @@ impl CheckpointWriter {
     }
 }
 
+/// The document's rows as they are, to show.
+fn shown_rows(host: &Host, place: &Place) -> serde_json::Value {
+    let rows = checkpoint::read(place).map(|record| checkpoint::rows(&record)).unwrap_or_default();
+    let mut rows = json!(rows);
+    host.secrets.mask_message(&mut rows, &["key", "status"]);
+    rows
+}
+
 /// Why something waits, where it does.
 pub fn reason(state: &State) -> Option<String> {
     match state {
@@ -263,7 +276,7 @@ pub fn past(run: &Run, keys: &[Option<String>]) -> Vec<Past> {
         let state = &run.stages[stage];
         Some(Past {
             key: key.clone()?,
-            agent: run.plan.actor(stage).1.to_owned(),
+            agent: run.plan.actor(stage).name().to_owned(),
             earlier: keys[..stage].iter().flatten().cloned().collect(),
             started_at: state.entered_at.filter(|_| state.launches > 0)?,
             end: end(stage)?,
@@ -277,7 +290,7 @@ impl Performer {
     /// A launch begins; the error says why it must not.
     pub(super) fn checkpoint_started(&mut self, run: &Run, stage: usize) -> Result<(), String> {
         let now = (self.host.clock)();
-        let (_, actor) = run.plan.actor(stage);
+        let actor = run.plan.actor(stage).name();
         let first = run.stages[stage].launches == 1;
         let Some(key) = self.checkpoints.key(stage).map(str::to_owned) else { return Ok(()) };
         let inputs = run.plan.stage_inputs(stage, &|other| run.result(other));
@@ -305,7 +318,8 @@ impl Performer {
         let last = run.stages[stage].spent + 1 >= run.plan.max_attempts(stage);
         let end = match End::of(outcome, message, last) {
             Some(End::Failed { why }) => {
-                Some(End::Failed { why: Failure { why, tail: tail.to_owned() }.shown() })
+                let exited = matches!(outcome, Outcome::Exited { .. });
+                Some(End::Failed { why: Failure { why, tail: tail.to_owned(), exited }.shown() })
             }
             end => end,
         };
@@ -314,14 +328,13 @@ impl Performer {
 
     /// The parameters of a skill of the protocol, to stand before its prompt; for an agent, where it is to go on.
     pub(super) fn checkpoint_parameters(&self, run: &Run, stage: usize, session: bool) -> Option<String> {
-        let (kind, actor) = run.plan.actor(stage);
         let first = run.stages[stage].launches == 1;
         let resume = if session || first { None } else { self.checkpoints.book.resume_from() };
-        if kind != "skill" {
+        let Actor::Skill(actor) = run.plan.actor(stage) else {
             // An agent has no parameters, but it too is told where it was.
             let resume = resume.filter(|_| self.checkpoints.key(stage) == Some("EXECUTE"));
             return resume.map(|task| checkpoint::params::resume_from_task(&task));
-        }
+        };
         let inputs = run.plan.stage_inputs(stage, &|other| run.result(other));
         let inputs = inputs.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         let resume = resume.as_deref();

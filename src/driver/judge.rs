@@ -25,7 +25,7 @@ pub struct Expected {
 /// The outcome of an attempt.
 pub fn judge(ending: &Ending, expected: &Expected) -> Outcome {
     let said = verdict(&ending.message);
-    let decides = matches!(ending.outcome, Outcome::Passed | Outcome::Failed { .. });
+    let decides = matches!(ending.outcome, Outcome::Passed | Outcome::Failed { .. } | Outcome::Exited { .. });
     let notes = |note: &Option<String>, otherwise: &str| note.clone().unwrap_or_else(|| otherwise.to_owned());
     match &said {
         _ if !decides => return ending.outcome.clone(),
@@ -42,7 +42,7 @@ pub fn judge(ending: &Ending, expected: &Expected) -> Outcome {
         // What else went wrong is told with it.
         return Outcome::Failed {
             why: match &ending.outcome {
-                Outcome::Failed { why: other } => format!("{other}; {why}"),
+                Outcome::Failed { why: other } | Outcome::Exited { why: other } => format!("{other}; {why}"),
                 _ => why,
             },
         };
@@ -112,7 +112,7 @@ mod tests {
     fn a_verdict_outranks_exit_and_expectations() {
         let blocked = ending(Outcome::Passed, "{\"verdict\":\"BLOCKED\",\"notes\":\"no database\"}", &[]);
         assert_eq!(judge(&blocked, &Expected::default()), Outcome::Blocked { why: "no database".into() });
-        let fail = ending(Outcome::Failed { why: "exit status 1".into() }, "{\"verdict\":\"FAIL\"}", &[]);
+        let fail = ending(Outcome::Exited { why: "exit status 1".into() }, "{\"verdict\":\"FAIL\"}", &[]);
         assert_eq!(judge(&fail, &Expected::default()), Outcome::VerdictFail { why: "verdict FAIL".into() });
         let again = Expected { retry_fail: true, ..Expected::default() };
         assert_eq!(judge(&fail, &again), Outcome::Failed { why: "verdict FAIL".into() });
@@ -155,7 +155,7 @@ mod tests {
         assert!(failed("{\"verdict\": FAIL}", &expected).starts_with("its verdict cannot be read; end with"));
         let retry = Expected { retry_fail: true, ..Expected::default() };
         assert!(failed("\"verdict\": \"FAIL\"", &retry).starts_with("its verdict cannot be read"));
-        let broken = ending(Outcome::Failed { why: "exit status 1".into() }, "{\"verdict\": 7}", &[]);
+        let broken = ending(Outcome::Exited { why: "exit status 1".into() }, "{\"verdict\": 7}", &[]);
         let Outcome::Failed { why } = judge(&broken, &expected) else { panic!() };
         assert!(why.starts_with("exit status 1; its verdict \"7\""), "{why}");
         let limited = ending(Outcome::Limited { why: "w".into(), until: None }, "{\"verdict\": 7}", &[]);

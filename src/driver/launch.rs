@@ -78,12 +78,12 @@ impl Performer {
         if !self.host.config.prompt {
             return Next::Dispatch(Dispatch { stage, launch, session, prompt });
         }
-        let (kind, actor) = run.plan.actor(stage);
+        let actor = run.plan.actor(stage);
         let inputs: BTreeMap<String, String> =
             run.plan.stage_inputs(stage, &|other| run.result(other)).into_iter().collect();
         let ctx = json!({
             "root": self.root, "run_id": run.run_id, "superpower": run.plan.name(), "stage": stage + 1,
-            "total": run.plan.total(), "label": run.label(stage), "kind": kind, "actor": actor,
+            "total": run.plan.total(), "label": run.label(stage), "kind": actor.kind(), "actor": actor.name(),
             "attempt": run.stages[stage].spent + 1, "inputs": inputs,
         });
         let event = json!({ "type": "ask-prompt", "prompt": prompt, "ctx": ctx });

@@ -60,11 +60,11 @@ impl Picture {
         Self { standing, event: text.into(), from }
     }
 
-    /// The same picture, but for why the newest checkpoint is not written yet: of a run whose drive is over.
-    pub fn with_checkpoint(&mut self, root: &Path, waiting: Option<&str>) -> Arc<str> {
+    /// The same picture, but for one thing that has changed since its drive was over.
+    pub fn amended(&mut self, root: &Path, name: &str, value: Value) -> Arc<str> {
         let mut run: Value = serde_json::from_str(self.run()).unwrap_or_default();
         if run.is_object() {
-            run["checkpoint_waiting"] = json!(waiting);
+            run[name] = value;
             let before = format!("{{\"type\":\"snapshot\",\"root\":{},\"run\":", json!(root));
             self.from = before.len();
             self.event = format!("{before}{run}}}").into();

@@ -80,7 +80,7 @@ impl Harness for Command {
             Exit::Code(0) => Outcome::Passed,
             Exit::Code(2 | 3) => Outcome::NeedsHuman { question: self.asked(&message) },
             Exit::Code(4) => Outcome::Blocked { why: self.asked(&message) },
-            exit => Outcome::Failed { why: super::words::exit_words(exit) },
+            exit => Outcome::Exited { why: super::words::exit_words(exit) },
         };
         Some(Ending { outcome, message, usage: Usage::default(), refusals: Vec::new(), tail: self.printed() })
     }

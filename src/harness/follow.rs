@@ -1,7 +1,7 @@
 //! Follows one process for its harness: feeds it lines, does what it asks for, and tells the driver.
 
 use super::sink::{Order, Sink};
-use super::words::{exit_words, failed, limit_words, note};
+use super::words::{exit_words, exited, limit_words, note};
 use super::{Actions, End, Ending, Harness, Stopped};
 use crate::outcome::Outcome;
 use crate::process::{Event, Exit, Lines, POLITE, Process, Stream, TERM};
@@ -63,7 +63,7 @@ pub(super) fn follow(
                 sink.all(to.signals);
                 // Whoever stops it wants no other start.
                 let again = ending.is_none() && !matches!(stopped, Some(Stopped::Asked | Stopped::Limit(_)));
-                let ending = ending.unwrap_or_else(|| failed(exit_words(exit)));
+                let ending = ending.unwrap_or_else(|| exited(exit));
                 return (exit, (!again).then(|| judged(ending, exit, stopped)));
             }
         }
@@ -124,11 +124,11 @@ fn wrap_up(left: Duration) -> String {
 
 /// A limit that cut the work short is a failure, whatever the harness made of the rest.
 fn judged(mut ending: Ending, exit: Exit, stopped: Option<Stopped>) -> Ending {
-    let failed = matches!(ending.outcome, Outcome::Failed { .. });
+    let failed = matches!(ending.outcome, Outcome::Failed { .. } | Outcome::Exited { .. });
     match stopped {
         Some(Stopped::Limit(limit)) if failed => ending.outcome = Outcome::Failed { why: limit_words(limit) },
         Some(Stopped::Asked) if failed => ending.outcome = Outcome::Failed { why: "stopped".to_owned() },
-        _ if exit == Exit::Stuck => ending.outcome = Outcome::Failed { why: exit_words(exit) },
+        _ if exit == Exit::Stuck => ending.outcome = Outcome::Exited { why: exit_words(exit) },
         _ => {}
     }
     ending

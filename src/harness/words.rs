@@ -12,6 +12,13 @@ pub fn failed(why: String) -> Ending {
     Ending { outcome: Outcome::Failed { why }, message, usage: Usage::default(), refusals, tail }
 }
 
+/// The ending of a process that has told nothing.
+pub fn exited(exit: Exit) -> Ending {
+    let mut ending = failed(String::new());
+    ending.outcome = Outcome::Exited { why: exit_words(exit) };
+    ending
+}
+
 /// A note for the window.
 pub fn note(text: impl Into<String>) -> Signal {
     Signal::Progress(Progress::Note { text: text.into() })
@@ -55,7 +62,11 @@ pub fn questions(asked: &Value) -> String {
     };
     let questions = asked.as_array().map(Vec::as_slice).unwrap_or_default();
     let lines: Vec<String> = questions.iter().map(one).collect();
-    if lines.is_empty() { "it asked, and did not say what".to_owned() } else { lines.join("\n") }
+    if lines.is_empty() {
+        "the agent asked for input without saying what it needs".to_owned()
+    } else {
+        lines.join("\n")
+    }
 }
 
 /// How a process ended.
@@ -63,7 +74,7 @@ pub fn exit_words(exit: Exit) -> String {
     match exit {
         Exit::Code(code) => format!("exit status {code}"),
         Exit::Signal(signal) => format!("killed by signal {signal}{}", signal_name(signal)),
-        Exit::Stuck => "it does not end, not even by KILL".to_owned(),
+        Exit::Stuck => "it could not be killed (still running after SIGKILL)".to_owned(),
     }
 }
 
@@ -88,20 +99,5 @@ fn signal_name(signal: i32) -> &'static str {
         libc::SIGPIPE => " (PIPE)",
         libc::SIGTERM => " (TERM)",
         _ => "",
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::run::failure::Failure;
-
-    #[test]
-    fn behind_the_bare_end_of_a_process_stands_what_it_printed_last() {
-        for exit in [Exit::Code(1), Exit::Signal(libc::SIGKILL), Exit::Signal(64)] {
-            let why = exit_words(exit);
-            let shown = Failure { why: why.clone(), tail: "oops".to_owned() }.shown();
-            assert_eq!(shown, format!("{why}: oops"));
-        }
     }
 }

@@ -43,6 +43,7 @@ pub(super) fn ended(
     state.process = None;
     state.stopped = None;
     state.usage.add(it.usage);
+    let said = |why: &str| Failure { why: why.to_owned(), tail: it.tail.to_owned(), exited: false };
     match it.outcome {
         Outcome::Passed => {
             state.result = Some(it.message.to_owned());
@@ -54,13 +55,16 @@ pub(super) fn ended(
                 advance(run, at, out);
             }
         }
-        Outcome::Failed { why } => failed(run, stage, why, it.tail, Next::AtOnce, at, out),
+        Outcome::Failed { why } => failed(run, stage, said(why), Next::AtOnce, at, out),
+        Outcome::Exited { why } => {
+            failed(run, stage, Failure { exited: true, ..said(why) }, Next::AtOnce, at, out)
+        }
         Outcome::Transient { why } => {
             let pause = TRANSIENT_PAUSES[(state.spent as usize).min(TRANSIENT_PAUSES.len() - 1)];
-            failed(run, stage, why, it.tail, Next::At(at + Duration::seconds(pause)), at, out);
+            failed(run, stage, said(why), Next::At(at + Duration::seconds(pause)), at, out);
         }
         Outcome::FailedForGood { why } | Outcome::VerdictFail { why } => {
-            failed(run, stage, why, it.tail, Next::Never, at, out)
+            failed(run, stage, said(why), Next::Never, at, out)
         }
         Outcome::Limited { why, until } => {
             // Whatever a harness believes: a time that has passed, or is months away, is none.
@@ -72,8 +76,6 @@ pub(super) fn ended(
             out.push(Effect::Log(format!("LIMITED  stage {}: until {clock}", place(run, stage))));
             if run.pausing {
                 pause(run, Reason::User, String::new(), at, out);
-            } else {
-                out.push(Effect::Wait { stage, until });
             }
         }
         Outcome::Blocked { why } => hold(run, stage, Reason::Blocked, "BLOCKED", why, at, out),
@@ -94,8 +96,7 @@ enum Next {
 fn failed(
     run: &mut Run,
     stage: usize,
-    why: &str,
-    tail: &str,
+    failure: Failure,
     next: Next,
     at: DateTime<Utc>,
     out: &mut Vec<Effect>,
@@ -103,23 +104,23 @@ fn failed(
     let max = run.plan.max_attempts(stage);
     let state = &mut run.stages[stage];
     state.spent += 1;
-    state.failures.push(Failure { why: why.to_owned(), tail: tail.to_owned() });
+    let why = failure.why.clone();
+    state.failures.push(failure);
     let spent = state.spent;
-    let line = crate::plan::one_line(why);
+    let line = crate::plan::one_line(&why);
     if spent >= max || matches!(next, Next::Never) {
         let label = run.label(stage);
         let place = place(run, stage);
-        run.stages[stage].step = Step::Held { why: why.to_owned() };
+        run.stages[stage].step = Step::Held { why: why.clone() };
         out.push(Effect::Log(format!("FAILED  stage {place}: {label}: attempt {spent}/{max}: {line}")));
-        let note = why.to_owned();
+        let note = why.clone();
         out.push(Effect::Tell(Notice::StageFinished { stage: stage + 1, label, outcome: "failed", note }));
-        return pause(run, Reason::Failed, why.to_owned(), at, out);
+        return pause(run, Reason::Failed, why, at, out);
     }
     out.push(Effect::Log(format!("RETRY  stage {}: attempt {}/{max}: {line}", place(run, stage), spent + 1)));
     match next {
         Next::At(until) if !run.pausing => {
-            run.stages[stage].step = Step::Resting { until, limited: false, why: why.to_owned() };
-            out.push(Effect::Wait { stage, until });
+            run.stages[stage].step = Step::Resting { until, limited: false, why };
         }
         _ if run.pausing => {
             run.stages[stage].step = Step::Ready { resume: matches!(next, Next::At(_)) };

@@ -1,10 +1,10 @@
 //! What a step asks the driver to do.
 
 use crate::outcome::Session;
-use chrono::{DateTime, Utc};
 use serde::Serialize;
 
-/// Something to be done, in order, after the step's events are on disk.
+/// Something to be done, in order, after the step's events are on disk. What the state itself says needs no effect: an
+/// agent that it does not name is stopped, and a time that it waits for is waited for.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
     /// Decide the stage's condition: answer with `FactDecided` for what it needs, then `StageDecided`.
@@ -22,18 +22,6 @@ pub enum Effect {
         resume: bool,
         /// The agent's own session, to go on in.
         session: Option<Session>,
-    },
-    /// End an agent and all that it started. Its ending is no longer wanted.
-    StopAgent {
-        /// The launch.
-        launch: u32,
-    },
-    /// Answer with `WaitEnded` at this time.
-    Wait {
-        /// Which stage waits.
-        stage: usize,
-        /// Until when.
-        until: DateTime<Utc>,
     },
     /// Remember the files as they are now: what changes from here on is under review at the next gate.
     TakeBaseline,

@@ -10,10 +10,10 @@ pub struct Failure {
     pub why: String,
     /// The end of the output.
     pub tail: String,
+    /// Whether nothing is known but how the process ended: what it printed says why.
+    pub exited: bool,
 }
 
-/// Reasons that say only how the process ended: what it printed says why.
-const BARE: [&str; 3] = ["exit status ", "killed by signal ", "no final event"];
 /// Letters of the output that are shown.
 const LONGEST: usize = 120;
 
@@ -21,7 +21,7 @@ impl Failure {
     /// Why, in one line; where only the end of a process is known, with what was printed last behind it.
     pub fn shown(&self) -> String {
         let why = one_line(&self.why);
-        let printed = last_line(&self.tail).filter(|_| BARE.iter().any(|bare| why.starts_with(bare)));
+        let printed = last_line(&self.tail).filter(|_| self.exited);
         printed.map_or_else(|| why.clone(), |line| format!("{why}: {line}"))
     }
 }
@@ -39,7 +39,8 @@ mod tests {
     use super::*;
 
     fn shown(why: &str, tail: &str) -> String {
-        Failure { why: why.into(), tail: tail.into() }.shown()
+        let exited = !why.starts_with("no file");
+        Failure { why: why.into(), tail: tail.into(), exited }.shown()
     }
 
     #[test]

@@ -161,11 +161,11 @@ pub fn step(run: &mut Run, record: &Record) -> Result<Vec<Effect>, Refusal> {
             if run.phase != Phase::Running {
                 return Err(verbs::not_now(run, "interrupt"));
             }
-            stop(run, at, &mut out);
+            stop(run, at);
             pause(run, Reason::Interrupted, why.clone(), at, &mut out);
         }
         Event::Cancelled { by } => {
-            stop(run, at, &mut out);
+            stop(run, at);
             settle(run, at);
             run.phase = Phase::Cancelled { by: by.clone() };
             out.push(Effect::Log(format!("CANCELLED  {}", run.plan.name())));
@@ -181,7 +181,7 @@ pub fn step(run: &mut Run, record: &Record) -> Result<Vec<Effect>, Refusal> {
         Event::Skipped { .. } => {
             let stage = verbs::skippable(run)?;
             if run.phase == Phase::Running {
-                stop(run, at, &mut out);
+                stop(run, at);
             } else {
                 go_on(run, at);
             }
@@ -206,9 +206,9 @@ pub fn step(run: &mut Run, record: &Record) -> Result<Vec<Effect>, Refusal> {
 }
 
 /// Ends the agent that works, if one does; its stage is launched again, in its session, when the run goes on.
-fn stop(run: &mut Run, at: DateTime<Utc>, out: &mut Vec<Effect>) {
+fn stop(run: &mut Run, at: DateTime<Utc>) {
     let Some(stage) = run.current() else { return };
-    if let Step::Working { launch, since } = run.stages[stage].step {
+    if let Step::Working { since, .. } = run.stages[stage].step {
         run.stages[stage].step = Step::Ready { resume: true };
         match &mut run.stages[stage].stopped {
             // What it asked is still open.
@@ -216,7 +216,6 @@ fn stop(run: &mut Run, at: DateTime<Utc>, out: &mut Vec<Effect>) {
             stopped => *stopped = Some(Stop::CutOff),
         }
         run.stages[stage].worked_ms += (at - since).num_milliseconds().max(0);
-        out.push(Effect::StopAgent { launch });
     }
 }
 

@@ -124,7 +124,7 @@ pub fn summary(run: &Run) -> String {
 /// One of its stages.
 pub fn stage(run: &Run, stage: usize, now: DateTime<Utc>) -> Value {
     let state = &run.stages[stage];
-    let (kind, actor) = run.plan.actor(stage);
+    let actor = run.plan.actor(stage);
     let (mark, note) = mark(run, stage, state, now);
     let since = match state.step {
         Step::Working { since, .. } => Some(since),
@@ -142,8 +142,8 @@ pub fn stage(run: &Run, stage: usize, now: DateTime<Utc>) -> Value {
         "position": stage + 1,
         "name": run.plan.stage(stage).name.as_ref().map(|name| &name.value),
         "label": run.label(stage),
-        "kind": kind,
-        "actor": Some(actor).filter(|actor| !actor.is_empty()),
+        "kind": actor.kind(),
+        "actor": Some(actor.name()).filter(|actor| !actor.is_empty()),
         "mark": mark,
         "note": note,
         "gate": run.plan.asks(stage),

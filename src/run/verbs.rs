@@ -39,7 +39,8 @@ pub(super) fn resume(
             match run.stages[stage].step.clone() {
                 Step::Ready { resume } => launch(run, stage, resume, at, out),
                 Step::Deciding => out.push(Effect::Decide { stage }),
-                Step::Resting { until, .. } => out.push(Effect::Wait { stage, until }),
+                // The drive waits, as its state says.
+                Step::Resting { .. } => {}
                 _ => advance(run, at, out),
             }
         }

@@ -4,6 +4,7 @@
 use super::effect::{Effect, Notice};
 use super::log::{self, place};
 use super::state::{Done, Phase, Reason, Run, Step, gate_id};
+use crate::plan::Actor;
 use chrono::{DateTime, Utc};
 
 /// Walks on from the cursor until something has to happen outside.
@@ -69,9 +70,9 @@ pub(super) fn launch(run: &mut Run, stage: usize, resume: bool, at: DateTime<Utc
     // Which one it is now is told when it has started: until then no human has it in hand.
     state.harness = None;
     let session = state.session.clone().filter(|_| resume);
-    let (kind, actor) = run.plan.actor(stage);
-    let kind = if kind == "pipeline" { "agent" } else { kind };
-    out.push(Effect::Log(format!("DISPATCH  {kind}={actor}")));
+    let actor = run.plan.actor(stage);
+    let kind = if actor == Actor::Pipeline { "agent" } else { actor.kind() };
+    out.push(Effect::Log(format!("DISPATCH  {kind}={}", actor.name())));
     out.push(Effect::StartAgent { stage, launch: run.launches, resume, session });
 }
 

@@ -63,13 +63,16 @@ fn a_commands_exit_status_is_its_verdict() {
     let failed = |why: &str| Outcome::Failed { why: why.to_owned() };
     assert_eq!(outcome("echo fine"), Outcome::Passed);
     assert_eq!(outcome("exit 0"), failed("no output"));
-    assert_eq!(outcome("echo no; exit 1"), failed("exit status 1"));
+    assert_eq!(outcome("echo no; exit 1"), Outcome::Exited { why: "exit status 1".to_owned() });
     let asks = |question: &str| Outcome::NeedsHuman { question: question.to_owned() };
     assert_eq!(outcome("echo 'which colour?'; exit 2"), asks("which colour?"));
     assert_eq!(outcome("echo 'which size?' >&2; exit 3"), asks("which size?"));
     assert_eq!(outcome("echo 'no network'; exit 4"), Outcome::Blocked { why: "no network".to_owned() });
-    assert_eq!(outcome("exit 77"), failed("exit status 77"));
-    assert_eq!(outcome("echo x; kill -KILL $$"), failed("killed by signal 9 (KILL)"));
+    assert_eq!(outcome("exit 77"), Outcome::Exited { why: "exit status 77".to_owned() });
+    assert_eq!(
+        outcome("echo x; kill -KILL $$"),
+        Outcome::Exited { why: "killed by signal 9 (KILL)".to_owned() }
+    );
 }
 
 #[test]

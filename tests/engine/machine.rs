@@ -127,6 +127,18 @@ struct Witness {
 }
 
 impl Witness {
+    /// Launches that work, and are not what the run names.
+    fn cut_off(&self, run: &Run) -> Vec<u32> {
+        let named = run.current().filter(|_| run.phase == Phase::Running).and_then(|stage| {
+            match run.stages[stage].step {
+                Step::Working { launch, .. } => Some(launch),
+                _ => None,
+            }
+        });
+        let over = |launch: &u32| self.ended.contains(launch) || self.stopped.contains(launch);
+        self.started.keys().copied().filter(|launch| !over(launch) && Some(*launch) != named).collect()
+    }
+
     fn see(
         &mut self,
         run: &Run,
@@ -144,11 +156,8 @@ impl Witness {
                 prop_assert_eq!(before, &Phase::Paused { reason: Reason::Gate, detail: String::new() });
             }
             Event::Skipped { .. } if *before == Phase::Running => {
-                let skipped = effects.iter().find_map(|effect| match effect {
-                    Effect::StopAgent { launch } => self.started.get(launch),
-                    _ => None,
-                });
-                let harness = skipped.and_then(|stage| run.stages[*stage].harness.as_deref());
+                let skipped = self.cut_off(run).first().and_then(|launch| self.started.get(launch)).copied();
+                let harness = skipped.as_ref().and_then(|stage| run.stages[*stage].harness.as_deref());
                 prop_assert_eq!(
                     harness,
                     Some("manual"),
@@ -158,6 +167,8 @@ impl Witness {
             _ => {}
         }
         prop_assert!(!before.ended(), "something followed the end: {:?}", record.event);
+        // What works and is not what the state names is stopped.
+        self.stopped.extend(self.cut_off(run));
         for effect in effects {
             match effect {
                 Effect::StartAgent { stage, launch, .. } => {
@@ -173,9 +184,6 @@ impl Witness {
                     let working =
                         |launch: &u32| !self.ended.contains(launch) && !self.stopped.contains(launch);
                     prop_assert_eq!(self.started.keys().filter(|launch| working(launch)).count(), 1);
-                }
-                Effect::StopAgent { launch } => {
-                    prop_assert!(self.stopped.insert(*launch));
                 }
                 _ => {}
             }

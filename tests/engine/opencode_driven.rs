@@ -96,7 +96,7 @@ fn a_cancel_withdraws_what_is_asked_and_a_late_answer_is_nobodys() {
 #[test]
 fn whoever_waits_for_a_human_is_not_silent() {
     let script = "def work(body): say('I ask.'); ask(); replies.get(); done()";
-    let world = world(script, json!({ "idle": "1s", "permission_timeout": "4s" }));
+    let world = world(script, json!({ "idle": "4s", "permission_timeout": "9s" }));
     world.run("one", json!({}));
     let picture = world.settled();
     assert_eq!(

@@ -36,8 +36,10 @@ fn command(script: &str) -> Ending {
 }
 
 fn failed(ending: &Ending) -> &str {
-    let Outcome::Failed { why } = &ending.outcome else { panic!("{:?}", ending.outcome) };
-    why
+    match &ending.outcome {
+        Outcome::Failed { why } | Outcome::Exited { why } => why,
+        other => panic!("{other:?}"),
+    }
 }
 
 fn notes(signals: &[Signal]) -> Vec<&str> {

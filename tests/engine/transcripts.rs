@@ -84,7 +84,7 @@ pub fn words(read: &Read) -> String {
     let Some(ending) = &read.ending else { return "again".to_owned() };
     let (kind, why) = match &ending.outcome {
         Outcome::Passed => ("passed", ending.message.clone()),
-        Outcome::Failed { why } => ("failed", why.clone()),
+        Outcome::Failed { why } | Outcome::Exited { why } => ("failed", why.clone()),
         Outcome::FailedForGood { why } => ("refused", why.clone()),
         Outcome::Transient { why } => ("transient", why.clone()),
         Outcome::Limited { why, .. } => ("limited", why.clone()),

@@ -152,14 +152,14 @@ pub fn plan(engine: &Engine, request: &Preview) -> Result<Value, Refusal> {
         Err(_) => (name.to_owned(), false),
     };
     let stages = steps.into_iter().map(|Step { stage, what, why, .. }| {
-        let (kind, actor) = plan.actor(stage);
+        let actor = plan.actor(stage);
         let own = plan.stage(stage).harness.as_ref().map(|harness| harness.value.as_str());
         let harness = plan.acts(stage).then(|| own.unwrap_or(&default));
         let limit = plan.stage(stage).timeout.as_ref().map_or(timeout, |timeout| timeout.value);
         let (by, by_hand) = harness.map(found).unzip();
         let limit = (by_hand != Some(true)).then_some(limit);
         json!({
-            "position": stage + 1, "label": run.label(stage), "what": what.word(), "kind": kind, "actor": actor,
+            "position": stage + 1, "label": run.label(stage), "what": what.word(), "kind": actor.kind(), "actor": actor.name(),
             "gate": plan.asks(stage), "harness": harness, "by": by, "why": why,
             "prompt": plan.acts(stage).then(|| crate::prompt::prompt(&run, stage, false, limit)),
         })

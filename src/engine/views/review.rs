@@ -51,7 +51,7 @@ pub fn review(engine: &Engine, request: &OfRun) -> Result<Value, Refusal> {
         "run_id": run.run_id, "superpower": run.plan.name(), "gate": gate, "stage": stage + 1,
         "total": run.plan.total(), "label": run.label(stage),
         "from": reporter.map(|stage| stage + 1),
-        "actor": reporter.map(|stage| run.plan.actor(stage).1),
+        "actor": reporter.map(|stage| run.plan.actor(stage).name()),
         "worked_ms": reporter.map(|stage| run.stages[stage].worked_ms),
         "message": message,
         "files": review.files, "note": review.note,

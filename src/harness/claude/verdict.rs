@@ -111,7 +111,7 @@ pub fn without_result(exit: Exit, reader: &Reader) -> Outcome {
     let errors = reader.errors.text();
     let said = errors.lines().find(|line| !line.trim().is_empty()).map(first_line);
     let Some(said) = said.filter(|_| exit != Exit::Code(0)) else {
-        return Outcome::Failed { why: format!("no final event ({})", exit_words(exit)) };
+        return Outcome::Exited { why: format!("no final event ({})", exit_words(exit)) };
     };
     match limit::trouble(&said) {
         Trouble::Auth => Outcome::Auth { why: said },
