@@ -3,9 +3,10 @@
 //! That thread alone changes it (`vim.env`), and C gives no safe way to read it from another thread meanwhile. So the
 //! main thread takes a copy with every call, and everybody reads the copy.
 
+use crate::sync::locked;
 use std::collections::BTreeMap;
 use std::ffi::{CStr, OsStr, OsString};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// Variables by name.
 pub type Variables = BTreeMap<OsString, OsString>;
@@ -14,12 +15,12 @@ static SEEN: Mutex<Option<Arc<Variables>>> = Mutex::new(None);
 
 /// Takes the environment as it is now. For the editor's main thread.
 pub fn capture() {
-    *SEEN.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(std::env::vars_os().collect()));
+    *locked(&SEEN) = Some(Arc::new(std::env::vars_os().collect()));
 }
 
 /// What was captured last, else the environment as it is.
 pub fn variables() -> Arc<Variables> {
-    let seen = SEEN.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let seen = locked(&SEEN).clone();
     seen.unwrap_or_else(|| Arc::new(std::env::vars_os().collect()))
 }
 
@@ -39,12 +40,12 @@ pub fn user() -> String {
 
 /// The name of the process's own account. Editors in containers have it, and none of the variables.
 fn account() -> Option<String> {
+    let user = rustix::process::getuid().as_raw();
     let mut buffer = vec![0; 16 * 1024];
     let mut found = std::ptr::null_mut();
     let mut record = std::mem::MaybeUninit::<libc::passwd>::uninit();
     // SAFETY: the record and the buffer outlive the call, which is told the buffer's length; what it found lies in them.
     unsafe {
-        let user = libc::getuid();
         libc::getpwuid_r(user, record.as_mut_ptr(), buffer.as_mut_ptr(), buffer.len(), &mut found);
         if found.is_null() {
             return None;

@@ -23,7 +23,7 @@ pub mod hidden;
 pub mod lookalike;
 pub mod source;
 pub mod suggest;
-mod sync;
+pub mod sync;
 pub mod terminal;
 pub mod tolerant;
 

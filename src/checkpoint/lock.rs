@@ -7,6 +7,7 @@
 
 use super::owner::{Life, Owner, RECORD};
 use crate::store::beneath::{Door, Kind};
+use rustix::io::Errno;
 use std::fs::TryLockError;
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -187,10 +188,10 @@ impl Lock {
             // Plain renaming would replace an empty directory, which is a script's lock.
             match self.door.rename_new(prepared, &self.path) {
                 Ok(()) => return Ok(true),
-                Err(error) => match error.raw_os_error() {
-                    Some(libc::EEXIST | libc::ENOTEMPTY) => return Ok(false),
+                Err(error) => match Errno::from_io_error(&error) {
+                    Some(Errno::EXIST | Errno::NOTEMPTY) => return Ok(false),
                     // The system or the file system cannot do it.
-                    Some(libc::EINVAL | libc::ENOSYS | libc::ENOTSUP) => {
+                    Some(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
                         self.plain.store(true, Ordering::Relaxed);
                     }
                     _ => return Err(error),

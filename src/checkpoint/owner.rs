@@ -88,12 +88,5 @@ fn space() -> &'static str {
 }
 
 fn host() -> String {
-    let mut name = [0_u8; 256];
-    // SAFETY: the buffer and its length are given together.
-    let failed = unsafe { libc::gethostname(name.as_mut_ptr().cast(), name.len()) };
-    if failed != 0 {
-        return String::new();
-    }
-    let end = name.iter().position(|byte| *byte == 0).unwrap_or(name.len());
-    String::from_utf8_lossy(&name[..end]).into_owned()
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
 }

@@ -5,7 +5,7 @@ use super::owner::Owner;
 use super::place::{DOCUMENT, Place};
 use super::record::{Record, Unreadable};
 use super::status::stamp;
-use crate::store::beneath::{Door, Meta, SMALL};
+use crate::store::beneath::{SMALL, Stamp};
 use chrono::{DateTime, Utc};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -65,21 +65,6 @@ pub struct Found {
     pub broken: Option<Broken>,
 }
 
-/// What tells one state of a file from another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stamp(u64, u64, i64, i64);
-
-impl Stamp {
-    const fn of(meta: &Meta) -> Self {
-        Self(meta.file.1, meta.len, meta.modified.0, meta.modified.1)
-    }
-
-    /// The stamp of the file at `path`; none where there is none.
-    pub fn at(door: &Door, path: &Path) -> Option<Self> {
-        door.stat(path).ok().as_ref().map(Self::of)
-    }
-}
-
 /// The document at `place` as it is, without the lock; none where there is none, or none that can be read at this
 /// instant.
 pub fn read(place: &Place) -> Option<Record> {
@@ -116,7 +101,7 @@ impl Store {
 
     /// The same, not read again where it is still what it was.
     pub fn known(&mut self) -> Option<Arc<Record>> {
-        let stamp = Stamp::at(&self.place.door(), &self.place.document())?;
+        let stamp = self.place.door().stamp(&self.place.document())?;
         if let Some((_, known)) = self.known.as_ref().filter(|(known, _)| *known == stamp) {
             return Some(known.clone());
         }
@@ -169,7 +154,7 @@ impl Store {
     fn read_whole(&self, path: &Path) -> Result<Result<There, Unreadable>, StoreError> {
         let mut waited = Duration::ZERO;
         loop {
-            let stamp = Stamp::at(&self.place.door(), path);
+            let stamp = self.place.door().stamp(path);
             let bytes = match self.place.door().read(path, SMALL) {
                 Ok(bytes) => bytes,
                 Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Ok(There::default())),
@@ -200,7 +185,7 @@ impl Store {
             if let Ok(before) = door.open(path).and_then(|file| file.metadata()) {
                 file.set_permissions(before.permissions())?;
             }
-            if Stamp::at(&door, path) != stamp {
+            if door.stamp(path) != stamp {
                 return Ok(false);
             }
             door.rename(&beside, path).map(|()| true)

@@ -8,10 +8,10 @@ use super::opening::{Find, Opening};
 use super::place::plan_text;
 use super::record::{Record, Unreadable};
 use super::report::{Report, State};
-use super::store::{Found, Stamp, Store, StoreError};
+use super::store::{Found, Store, StoreError};
 use super::update::{End, Past, Start, Tracker};
 use crate::harness::TodoItem;
-use crate::store::beneath::Door;
+use crate::store::beneath::{Door, Stamp};
 use crate::sync::locked;
 use chrono::{DateTime, Utc};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -209,7 +209,7 @@ impl Writer {
     fn count_boxes(&mut self) {
         let Some((plan, counted)) = &mut self.plan else { return };
         let root = self.store.place().root();
-        let stamp = Stamp::at(&Door::people(root), plan);
+        let stamp = Door::people(root).stamp(plan);
         if stamp == *counted {
             return;
         }
@@ -222,7 +222,7 @@ impl Writer {
 
     /// What the document is now; none where there is none.
     fn stamp(&self) -> Option<Stamp> {
-        Stamp::at(&self.store.place().door(), &self.store.place().document())
+        self.store.place().door().stamp(&self.store.place().document())
     }
 
     fn unmark(&mut self) {

@@ -3,9 +3,9 @@
 use super::mailbox::Outbox;
 use super::standing::Standing;
 use super::{Message, Shared};
+use crate::sync::{Once, locked};
 use std::sync::mpsc::Sender;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::JoinHandle;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// A drive, as its owner holds it.
@@ -18,7 +18,7 @@ pub struct Handle {
     pub(super) start: Mutex<Option<Sender<()>>>,
     /// What may be known of it.
     pub shared: Arc<Shared>,
-    pub(super) thread: JoinHandle<()>,
+    pub(super) over: Arc<Once>,
 }
 
 impl Handle {
@@ -29,7 +29,7 @@ impl Handle {
 
     /// Lets the drive go on; until then it has begun, but is not heard of.
     pub fn go(&self) {
-        self.start.lock().unwrap_or_else(PoisonError::into_inner).take();
+        locked(&self.start).take();
     }
 
     /// Tells the drive something; false where it has ended and takes nothing any more.
@@ -39,15 +39,11 @@ impl Handle {
 
     /// Whether the drive is over.
     pub fn is_over(&self) -> bool {
-        self.thread.is_finished()
+        self.over.is_set()
     }
 
     /// Waits for the end of the drive, at most this long.
     pub fn wait(&self, limit: Duration) -> bool {
-        let until = Instant::now() + limit;
-        while !self.is_over() && Instant::now() < until {
-            std::thread::sleep(Duration::from_millis(2));
-        }
-        self.is_over()
+        self.over.wait(Instant::now() + limit)
     }
 }

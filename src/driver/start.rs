@@ -23,6 +23,7 @@ use crate::store::journal::{self, Journal, JournalError, Place};
 use crate::store::lease::{self, Holder, Lease, Taken};
 use crate::store::rundir::RunDir;
 use crate::store::squad;
+use crate::sync::{AtEnd, Once};
 use serde_json::json;
 use std::collections::VecDeque;
 use std::io;
@@ -298,7 +299,10 @@ impl Drive {
         self.keeper.draw(&self.run, &mut self.performer);
         let host = self.host.clone();
         let (start, started) = channel();
-        let thread = std::thread::Builder::new().name("superpower-drive".into()).spawn(move || {
+        let over = Arc::new(Once::default());
+        let end = AtEnd(over.clone());
+        std::thread::Builder::new().name("superpower-drive".into()).spawn(move || {
+            let _end = end;
             // Whoever set it going is told first, by its sender's end.
             let _ = started.recv();
             let ran = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| self.run()));
@@ -308,7 +312,7 @@ impl Drive {
                 host.say(&json!({ "type": "notice", "level": "error", "message": message }));
             }
         })?;
-        Ok(Handle { run_id, outbox, start: Mutex::new(Some(start)), shared, thread })
+        Ok(Handle { run_id, outbox, start: Mutex::new(Some(start)), shared, over })
     }
 
     /// The drive does not come about. What waits of its checkpoints goes on to be tried.

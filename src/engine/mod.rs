@@ -23,5 +23,7 @@ mod views;
 mod worker;
 
 pub use core::{Engine, PROTOCOL};
+// The binding knows the engine only.
+pub use crate::sync;
 pub use op::Lane;
 pub use ops::lanes;

@@ -4,12 +4,18 @@
 //! editor made, and at most one byte is on its way at a time, however many events wait. A poll takes a bounded number
 //! and rings again for the rest, so that no single turn of the main loop grows with the queue.
 
+use crate::sync::locked;
+use rustix::fs::{FileType, OFlags, fcntl_getfl, fcntl_setfl, fstat};
+use rustix::io::{Errno, fcntl_dupfd_cloexec};
 use std::collections::VecDeque;
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::os::fd::{BorrowedFd, OwnedFd, RawFd};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use serde_json::Value;
+
+/// The last of the standard streams.
+const STANDARD: RawFd = 2;
 
 /// The queue between the engine's threads and the editor.
 ///
@@ -116,7 +122,7 @@ impl Queue {
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.inner)
     }
 }
 
@@ -127,9 +133,7 @@ impl Inner {
         if self.rung || self.events.is_empty() {
             return;
         }
-        // SAFETY: the descriptor is ours and open, and one byte is read from a live array.
-        let written = unsafe { libc::write(bell.as_raw_fd(), [b'!'].as_ptr().cast(), 1) };
-        self.rung = written == 1 || io::Error::last_os_error().kind() == io::ErrorKind::WouldBlock;
+        self.rung = matches!(rustix::io::write(bell, b"!"), Ok(1) | Err(Errno::AGAIN));
     }
 }
 
@@ -138,26 +142,19 @@ impl Inner {
 fn write_end(fd: RawFd) -> io::Result<OwnedFd> {
     let not_a_pipe =
         || io::Error::new(io::ErrorKind::InvalidInput, format!("\"{fd}\" is not the write end of a pipe"));
-    // SAFETY: `fcntl` and `fstat` take any number and answer an error for one that is not open; the duplicate is
-    // owned by nobody else.
-    unsafe {
-        let mut stat: libc::stat = std::mem::zeroed();
-        check(libc::fstat(fd, &mut stat))?;
-        let flags = check(libc::fcntl(fd, libc::F_GETFL))?;
-        if fd <= libc::STDERR_FILENO
-            || stat.st_mode & libc::S_IFMT != libc::S_IFIFO
-            || flags & libc::O_ACCMODE == libc::O_RDONLY
-        {
-            return Err(not_a_pipe());
-        }
-        let copy = OwnedFd::from_raw_fd(check(libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 3))?);
-        check(libc::fcntl(copy.as_raw_fd(), libc::F_SETFL, flags | libc::O_NONBLOCK))?;
-        Ok(copy)
+    if fd <= STANDARD {
+        return Err(not_a_pipe());
     }
-}
-
-fn check(answer: libc::c_int) -> io::Result<libc::c_int> {
-    if answer == -1 { Err(io::Error::last_os_error()) } else { Ok(answer) }
+    // SAFETY: it is no negative number, and the calls below answer an error for one that is not open.
+    let theirs = unsafe { BorrowedFd::borrow_raw(fd) };
+    let flags = fcntl_getfl(theirs)?;
+    let is_pipe = FileType::from_raw_mode(fstat(theirs)?.st_mode) == FileType::Fifo;
+    if !is_pipe || flags & OFlags::RWMODE == OFlags::RDONLY {
+        return Err(not_a_pipe());
+    }
+    let copy = fcntl_dupfd_cloexec(theirs, STANDARD + 1)?;
+    fcntl_setfl(&copy, flags | OFlags::NONBLOCK)?;
+    Ok(copy)
 }
 
 #[cfg(test)]
@@ -165,7 +162,7 @@ mod tests {
     use super::*;
     use serde_json::json;
     use std::io::Read;
-    use std::os::fd::AsFd;
+    use std::os::fd::AsRawFd;
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
     fn polled(queue: &Queue, max: usize) -> Vec<Value> {
@@ -175,8 +172,7 @@ mod tests {
     /// The read end, set not to block, and the write end.
     fn pipe() -> (io::PipeReader, io::PipeWriter) {
         let (reader, writer) = io::pipe().unwrap();
-        // SAFETY: a descriptor that is open.
-        unsafe { libc::fcntl(reader.as_fd().as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) };
+        fcntl_setfl(&reader, OFlags::NONBLOCK).unwrap();
         (reader, writer)
     }
 

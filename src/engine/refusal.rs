@@ -15,6 +15,7 @@ use crate::run::machine;
 use crate::runs::open_error::OpenError;
 use crate::store::journal::Damage;
 use crate::store::squad::SquadError;
+use crate::sync::panic_text;
 use foreign_run::ForeignRun;
 use std::any::Any;
 use std::fmt;
@@ -239,11 +240,7 @@ fn of_squad(error: &InputError, superpower: &str) -> String {
 impl Refusal {
     /// Of a caught panic.
     pub fn of_panic(panic: &(dyn Any + Send)) -> Self {
-        let text = panic
-            .downcast_ref::<&str>()
-            .copied()
-            .or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-        Self::Panic(text.unwrap_or("no message").to_owned())
+        Self::Panic(panic_text(panic).to_owned())
     }
 
     /// Something that the disk did not do.

@@ -1,6 +1,6 @@
 //! What humans allowed for the rest of a run, and what agents hear where nobody allows a thing.
 
-use crate::process::locked;
+use crate::sync::locked;
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 

@@ -7,14 +7,15 @@ use super::opencode::Opencode;
 use super::sink::{LINE, Order, Over, Sink};
 use super::words::failed;
 use super::{Answer, Ending, Harness, Kind, Launch, Resolved, Signal, Task, fake, is_name, manual, release};
-use crate::process::{self, Environment, Exit, Inbox, Item, Mark, Process, Secrets, Spec, Stdin, locked};
+use crate::process::{self, Environment, Exit, Inbox, Item, Mark, Process, Secrets, Spec, Stdin};
 use crate::store::beneath::Door;
+use crate::sync::{locked, panic_text, wait_until};
 use serde_json::json;
 use std::fs::File;
 use std::io::{self, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -74,8 +75,7 @@ impl Running {
         let until = Instant::now() + grace + Duration::from_millis(500);
         let mut state = locked(&self.over.state);
         while !state.over {
-            let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() {
+            if Instant::now() >= until {
                 // Its thread is held up, by the driver perhaps: done from here.
                 let leader = state.leader.clone();
                 drop(state);
@@ -84,7 +84,7 @@ impl Running {
                 }
                 return;
             }
-            state = self.over.told.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+            state = wait_until(&self.over.told, state, until);
         }
     }
 
@@ -145,7 +145,7 @@ pub fn launch(
     let thread = move || {
         let ending = catch_unwind(AssertUnwindSafe(|| body(&mut sink)));
         let ending =
-            ending.unwrap_or_else(|panic| failed(format!("a fault in the harness: {}", words(&*panic))));
+            ending.unwrap_or_else(|panic| failed(format!("a fault in the harness: {}", panic_text(&*panic))));
         let _ = catch_unwind(AssertUnwindSafe(|| sink.tell(Signal::Ended(ending))));
         locked(&sink.over.state).over = true;
         sink.over.told.notify_all();
@@ -255,9 +255,4 @@ impl Record {
             let _ = file.write_all(format!("{line}\n").as_bytes());
         }
     }
-}
-
-fn words(panic: &(dyn std::any::Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().map(|s| (*s).to_owned());
-    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "panic".to_owned())
 }

@@ -8,11 +8,12 @@ use std::io::{self, Write};
 use std::os::fd::RawFd;
 use std::panic::PanicHookInfo;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, Once, PoisonError};
+use std::sync::{Mutex, Once};
 
 use serde_json::json;
 
 use crate::engine::queue::Queue;
+use crate::engine::sync::{locked, panic_text};
 
 static LOG: Mutex<Option<PathBuf>> = Mutex::new(None);
 /// Panics outside of calls that the editor has not heard of. A queue of their own, for the panicking thread may hold
@@ -78,12 +79,7 @@ pub fn among(events: String) -> String {
 fn record(info: &PanicHookInfo<'_>) {
     let thread = std::thread::current();
     let name = thread.name().unwrap_or("unnamed");
-    let payload = info.payload();
-    let text = payload
-        .downcast_ref::<&str>()
-        .copied()
-        .or_else(|| payload.downcast_ref::<String>().map(String::as_str));
-    let text = text.unwrap_or("no message");
+    let text = panic_text(info.payload());
     let place = info.location().map(ToString::to_string).unwrap_or_default();
     if let Some(path) = log_path() {
         let now = chrono::Local::now().to_rfc3339();
@@ -100,8 +96,4 @@ fn record(info: &PanicHookInfo<'_>) {
         let log = log_path().map(|path| path.display().to_string());
         UNTOLD.push(json!({ "type": "panic", "message": message, "log": log }));
     }
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -4,8 +4,9 @@
 //! the pipe ends while a launch is still there, the editor was killed, and the guard ends what it left. Its lines:
 //! `launch N RUN ATTEMPT`, `group N PID START`, `over N`.
 
-use super::{Mark, locked};
+use super::Mark;
 use crate::outcome::ProcessRecord;
+use crate::sync::locked;
 use std::collections::BTreeMap;
 use std::ffi::{CStr, OsStr};
 use std::io::Write;

@@ -1,8 +1,8 @@
 //! A queue with one reader: data waits where there is too much of it, orders never do.
 
-use super::locked;
+use crate::sync::{locked, wait, wait_until};
 use std::collections::VecDeque;
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::{Condvar, Mutex};
 use std::time::Instant;
 
 /// How many pieces of data wait at most; a piece is at most a read's worth.
@@ -41,7 +41,7 @@ impl<T> Inbox<T> {
     pub fn data(&self, item: T) -> bool {
         let mut state = locked(&self.state);
         while state.data.len() >= CAPACITY && !state.closed {
-            state = self.drained.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = wait(&self.drained, state);
         }
         if state.closed {
             return false;
@@ -63,14 +63,9 @@ impl<T> Inbox<T> {
                 return Some(data);
             }
             state = match until {
-                None => self.filled.wait(state).unwrap_or_else(PoisonError::into_inner),
-                Some(until) => {
-                    let left = until.saturating_duration_since(Instant::now());
-                    if left.is_zero() {
-                        return None;
-                    }
-                    self.filled.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0
-                }
+                None => wait(&self.filled, state),
+                Some(until) if Instant::now() >= until => return None,
+                Some(until) => wait_until(&self.filled, state, until),
             };
         }
     }

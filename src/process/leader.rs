@@ -4,10 +4,11 @@
 use super::ending::end;
 use super::sweep::leftovers;
 use super::tree::{self, Kin};
-use super::{LEFTOVER, Mark, TERM, locked};
+use super::{LEFTOVER, Mark, TERM};
 use crate::outcome::ProcessRecord;
-#[cfg(target_os = "linux")]
-use std::os::fd::FromRawFd;
+use crate::sync::locked;
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
 use std::process::Child;
@@ -61,11 +62,7 @@ impl Leader {
     /// [`Leader::wait`].
     #[cfg(target_os = "linux")]
     pub(super) fn death(&self) -> Option<OwnedFd> {
-        // SAFETY: two numbers; the descriptor is a new one, closed on exec.
-        unsafe {
-            let fd = libc::syscall(libc::SYS_pidfd_open, self.record.pid as libc::pid_t, 0);
-            (fd >= 0).then(|| OwnedFd::from_raw_fd(fd as libc::c_int))
-        }
+        rustix::process::pidfd_open(self.pid()?, rustix::process::PidfdFlags::empty()).ok()
     }
 
     #[cfg(not(target_os = "linux"))]
@@ -75,16 +72,9 @@ impl Leader {
 
     /// Waits for its death, and leaves it to be reaped: until then nobody else gets its id.
     pub(super) fn wait(&self) {
-        loop {
-            // SAFETY: the structure is plain numbers, for which zero is a value.
-            let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
-            let pid = self.record.pid as libc::id_t;
-            // SAFETY: `info` is a siginfo_t.
-            let failed = unsafe { libc::waitid(libc::P_PID, pid, &mut info, libc::WEXITED | libc::WNOWAIT) };
-            if failed == 0 || std::io::Error::last_os_error().kind() != std::io::ErrorKind::Interrupted {
-                return;
-            }
-        }
+        let Some(pid) = self.pid() else { return };
+        let kept = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+        while waitid(WaitId::Pid(pid), kept).is_err_and(|error| error == Errno::INTR) {}
     }
 
     /// Notes who descends from it now.
@@ -104,18 +94,23 @@ impl Leader {
     }
 
     /// Sends a signal to its group.
-    pub(super) fn signal(&self, signal: i32) {
+    pub(super) fn signal(&self, signal: Signal) {
         let state = locked(&self.state);
-        if !state.reaped {
-            // SAFETY: killpg takes any numbers; the group is ours, since its leader is not reaped.
-            unsafe { libc::killpg(self.record.pid as libc::pid_t, signal) };
+        // The group is ours, since its leader is not reaped.
+        if let Some(pid) = self.pid().filter(|_| !state.reaped) {
+            // One that is gone has heard it.
+            let _ = kill_process_group(pid, signal);
         }
+    }
+
+    fn pid(&self) -> Option<Pid> {
+        self.record.pid.try_into().ok().and_then(Pid::from_raw)
     }
 
     /// Kills its group and all that is known to descend from it.
     pub(super) fn kill(&self) {
         self.look();
-        self.signal(libc::SIGKILL);
+        self.signal(Signal::KILL);
         let kin = locked(&self.state).kin.clone();
         tree::signal(&leftovers(&self.mark, &kin), libc::SIGKILL);
     }
@@ -217,7 +212,7 @@ mod tests {
         std::thread::scope(|scope| {
             let reaper = scope.spawn(|| reaped(&leader, Some(child)));
             std::thread::sleep(Duration::from_millis(50));
-            leader.signal(libc::SIGTERM);
+            leader.signal(Signal::TERM);
             assert_eq!(reaper.join().unwrap(), Exit::Signal(libc::SIGTERM));
         });
     }

@@ -43,5 +43,3 @@ pub use supervise::{Event, Limit, Process};
 pub use sweep::sweep;
 pub use tree::{ATTEMPT, RUN_ID};
 pub use web::{Request, Server, Way};
-
-pub(crate) use crate::sync::locked;

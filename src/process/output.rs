@@ -1,7 +1,8 @@
 //! The file that keeps what a process printed: the one writer of it, which masks secrets and minds the size.
 
-use super::{Masker, Secrets, Stream, locked};
+use super::{Masker, Secrets, Stream};
 use crate::store::beneath::Door;
+use crate::sync::locked;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;

@@ -1,8 +1,11 @@
 //! Reading and writing pipes that can be given up: a process that escaped may hold the other end for ever.
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+use rustix::io::Errno;
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 
 /// One end of a child's pipe, with a second descriptor that ends the waiting once its writer is dropped.
 #[derive(Debug)]
@@ -14,12 +17,8 @@ pub struct Pipe {
 impl Pipe {
     /// `end` of a pipe, given up as soon as the writer of `quit` is dropped.
     pub fn new(end: OwnedFd, quit: io::PipeReader) -> io::Result<Self> {
-        // SAFETY: the descriptor is open, and the flags are a number.
-        let failed = unsafe {
-            let flags = libc::fcntl(end.as_raw_fd(), libc::F_GETFL);
-            flags < 0 || libc::fcntl(end.as_raw_fd(), libc::F_SETFL, flags | libc::O_NONBLOCK) < 0
-        };
-        if failed { Err(io::Error::last_os_error()) } else { Ok(Self { file: end.into(), quit }) }
+        fcntl_setfl(&end, fcntl_getfl(&end)? | OFlags::NONBLOCK)?;
+        Ok(Self { file: end.into(), quit })
     }
 
     /// Reads what is there without waiting: 0 at the end, or when given up; `None` where nothing has come yet.
@@ -38,11 +37,11 @@ impl Pipe {
         pipes: impl Iterator<Item = &'a Self>,
         other: Option<&OwnedFd>,
     ) -> io::Result<bool> {
-        let entries = |pipe: &Self| [entry(&pipe.file, libc::POLLIN), entry(&pipe.quit, libc::POLLIN)];
-        let mut all: Vec<_> = other.map(|other| entry(other, libc::POLLIN)).into_iter().collect();
+        let entries = |pipe: &'a Self| [readable(&pipe.file), readable(&pipe.quit)];
+        let mut all: Vec<_> = other.map(readable).into_iter().collect();
         all.extend(pipes.flat_map(entries));
-        poll(&mut all, FOREVER)?;
-        Ok(other.is_some() && all[0].revents != 0)
+        wait(&mut all, None)?;
+        Ok(other.is_some() && !all[0].revents().is_empty())
     }
 
     /// Writes all of it; an error where nobody reads, or when given up.
@@ -52,7 +51,7 @@ impl Pipe {
                 Ok(n) => bytes = &bytes[n..],
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
                 Err(e) if e.kind() == io::ErrorKind::WouldBlock => {
-                    poll(&mut [entry(&self.file, libc::POLLOUT), entry(&self.quit, libc::POLLIN)], FOREVER)?;
+                    wait(&mut [PollFd::new(&self.file, PollFlags::OUT), readable(&self.quit)], None)?;
                     if self.given_up()? {
                         return Err(io::ErrorKind::BrokenPipe.into());
                     }
@@ -78,25 +77,20 @@ impl Pipe {
     }
 
     fn given_up(&self) -> io::Result<bool> {
-        let mut quit = [entry(&self.quit, libc::POLLIN)];
-        poll(&mut quit, 0)?;
-        Ok(quit[0].revents != 0)
+        let mut quit = [readable(&self.quit)];
+        wait(&mut quit, Some(&Timespec::default()))?;
+        Ok(!quit[0].revents().is_empty())
     }
 }
 
-/// A time limit of `poll` that is none.
-const FOREVER: libc::c_int = -1;
-
-fn entry(file: &impl AsRawFd, events: i16) -> libc::pollfd {
-    libc::pollfd { fd: file.as_raw_fd(), events, revents: 0 }
+fn readable(file: &impl AsFd) -> PollFd<'_> {
+    PollFd::new(file, PollFlags::IN)
 }
 
-/// Waits until one of them is ready; a signal may end that early.
-fn poll(entries: &mut [libc::pollfd], timeout: libc::c_int) -> io::Result<()> {
-    // SAFETY: as many entries as said.
-    if unsafe { libc::poll(entries.as_mut_ptr(), entries.len() as libc::nfds_t, timeout) } < 0 {
-        let error = io::Error::last_os_error();
-        return if error.kind() == io::ErrorKind::Interrupted { Ok(()) } else { Err(error) };
+/// Waits until one of them is ready, for ever without a limit; a signal may end that early.
+fn wait(entries: &mut [PollFd<'_>], limit: Option<&Timespec>) -> io::Result<()> {
+    match poll(entries, limit) {
+        Ok(_) | Err(Errno::INTR) => Ok(()),
+        Err(error) => Err(error.into()),
     }
-    Ok(())
 }

@@ -152,7 +152,7 @@ fn watch<T: Send + 'static>(
 fn start(command: &mut Command) -> io::Result<Child> {
     for _ in 0..20 {
         match command.spawn() {
-            Err(e) if e.raw_os_error() == Some(libc::ETXTBSY) => thread::sleep(MOMENT),
+            Err(e) if e.kind() == io::ErrorKind::ExecutableFileBusy => thread::sleep(MOMENT),
             done => return done,
         }
     }

@@ -8,6 +8,7 @@ use super::thread::named;
 use super::web::{Request, Server, Web};
 use super::{Exit, Inbox, Leader, READ_AFTER_EXIT, Spec};
 use crate::outcome::ProcessRecord;
+use rustix::process::Signal;
 use std::io;
 use std::process::Child;
 use std::sync::{Arc, mpsc};
@@ -244,8 +245,8 @@ impl<T: Send + 'static> Process<T> {
         match self.ladder {
             Ladder::Term(at) if now >= at => {
                 self.leader.look();
-                self.leader.signal(libc::SIGTERM);
-                self.leader.signal(libc::SIGCONT);
+                self.leader.signal(Signal::TERM);
+                self.leader.signal(Signal::CONT);
                 self.ladder = Ladder::Kill(now + self.leader.term());
             }
             Ladder::Kill(at) if now >= at => {

@@ -2,7 +2,7 @@
 
 use super::open::{Opened, open};
 use super::open_error::OpenError;
-use crate::store::beneath::Meta;
+use crate::store::beneath::Stamp;
 use crate::store::keyring::Keyring;
 use crate::store::rundir::RunDir;
 use crate::sync::locked;
@@ -11,14 +11,6 @@ use std::sync::{Arc, Mutex};
 
 /// How many are kept.
 const KEPT: usize = 4;
-
-/// What tells that a journal is still the one that was read: it only ever grows, or is another file.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Stamp {
-    file: (u64, u64),
-    length: u64,
-    modified: (i64, i64),
-}
 
 struct Reading {
     journal: PathBuf,
@@ -38,7 +30,7 @@ impl RunCache {
         let dir = RunDir::of(root, run_id)?;
         let journal = dir.journal();
         // Taken before the reading: what is written meanwhile makes that old.
-        let stamp = dir.door().lstat(&journal).ok().map(|there| Stamp::of(&there));
+        let stamp = dir.door().lstat(&journal).ok().map(|there| there.stamp());
         let same = |it: &Reading| it.journal == journal && Some(it.stamp) == stamp;
         if let Some(reading) = locked(&self.kept).iter().find(|it| same(it)) {
             return Ok(reading.opened.clone());
@@ -52,12 +44,6 @@ impl RunCache {
         }
         kept.push(Reading { journal, stamp, opened: opened.clone() });
         Ok(opened)
-    }
-}
-
-impl Stamp {
-    fn of(there: &Meta) -> Self {
-        Self { file: there.file, length: there.len, modified: there.modified }
     }
 }
 

@@ -14,13 +14,14 @@ mod resolve;
 mod tree;
 
 pub use door::{Door, Links};
-pub use meta::{Entry, Kind, Meta};
+pub use meta::{Entry, Kind, Meta, Stamp};
 pub use refused::Refused;
 pub use resolve::set_walking;
 pub use tree::ENTRIES;
 
 use super::disk::{Op, asked, pass};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags};
+use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -224,6 +225,11 @@ impl Door {
         Ok(meta::of(&rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW)?))
     }
 
+    /// The stamp of what a path leads to; none where there is nothing.
+    pub fn stamp(&self, path: &Path) -> Option<Stamp> {
+        self.stat(path).ok().map(|meta| meta.stamp())
+    }
+
     /// Whether there is a regular file that may be opened.
     pub fn is_file(&self, path: &Path) -> bool {
         self.stat(path).is_ok_and(|meta| meta.kind == Kind::File)
@@ -267,12 +273,12 @@ impl Door {
         // The kernel refuses a mode for what is not made.
         let mode = if flags.contains(OFlags::CREATE) { self.mode(false) } else { Mode::empty() };
         let opened = self.descend(path, flags | OFlags::NONBLOCK | OFlags::NOCTTY, mode);
-        let opened = opened.map_err(|error| match error.raw_os_error() {
+        let opened = opened.map_err(|error| match Errno::from_io_error(&error) {
             // A pipe that nobody reads, a socket; a folder that was to be written.
-            Some(libc::ENXIO | libc::EOPNOTSUPP) => {
+            Some(Errno::NXIO | Errno::OPNOTSUPP) => {
                 Refused::NotAFile(path.to_owned(), "pipe or a socket").into()
             }
-            Some(libc::EISDIR) => Refused::NotAFile(path.to_owned(), "folder").into(),
+            Some(Errno::ISDIR) => Refused::NotAFile(path.to_owned(), "folder").into(),
             _ => error,
         })?;
         match FileType::from_raw_mode(rustix::fs::fstat(&opened)?.st_mode) {

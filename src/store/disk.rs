@@ -1,10 +1,11 @@
 //! The one seam between the engine and the disk: every write, flush, rename and read passes here, so that a
 //! test can make any of them fail, or be the last thing that happens.
 
+use crate::sync::locked;
 use std::io;
 use std::path::Path;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 /// What is about to be done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +31,7 @@ pub fn pass(op: Op, path: &Path) -> io::Result<()> {
     if !ARMED.load(Ordering::Relaxed) {
         return Ok(());
     }
-    match PROBE.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
+    match locked(&PROBE).as_mut() {
         Some(probe) => probe(op, path),
         None => Ok(()),
     }
@@ -38,7 +39,7 @@ pub fn pass(op: Op, path: &Path) -> io::Result<()> {
 
 /// Sets the probe for the whole process, or takes it away. For tests.
 pub fn set_probe(probe: Option<Probe>) {
-    let mut place = PROBE.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut place = locked(&PROBE);
     ARMED.store(probe.is_some(), Ordering::Relaxed);
     *place = probe;
 }
@@ -52,7 +53,7 @@ static WITNESS: Mutex<Option<Witness>> = Mutex::new(None);
 /// Tells the witness, if there is one, which path below which folder is asked for.
 pub fn asked(base: &Path, inner: &Path) {
     if WATCHED.load(Ordering::Relaxed)
-        && let Some(witness) = WITNESS.lock().unwrap_or_else(PoisonError::into_inner).as_mut()
+        && let Some(witness) = locked(&WITNESS).as_mut()
     {
         witness(base, inner);
     }
@@ -60,7 +61,7 @@ pub fn asked(base: &Path, inner: &Path) {
 
 /// Sets the witness for the whole process, or takes it away. For tests.
 pub fn set_witness(witness: Option<Witness>) {
-    let mut place = WITNESS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut place = locked(&WITNESS);
     WATCHED.store(witness.is_some(), Ordering::Relaxed);
     *place = witness;
 }
@@ -80,7 +81,7 @@ pub fn arm_from_environment() {
         match left {
             // SAFETY: ends the process without running anything else of it, which is the point.
             0 if die => unsafe { libc::_exit(137) },
-            0 => Err(io::Error::from_raw_os_error(libc::ENOSPC)),
+            0 => Err(rustix::io::Errno::NOSPC.into()),
             _ => Ok(()),
         }
     })));

@@ -1,5 +1,6 @@
 //! Nobody waits for git any more: the run was cancelled, or the editor was left.
 
+use rustix::process::{Pid, Signal, kill_process_group};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -46,8 +47,10 @@ impl Hurry {
                 elapsed if elapsed > LONG => Ended::Late(LONG),
                 _ => continue,
             };
-            // SAFETY: a number; the group is there as long as its leader has not been waited for.
-            unsafe { libc::killpg(group as libc::pid_t, libc::SIGKILL) };
+            // The group is there as long as its leader has not been waited for.
+            if let Some(group) = group.try_into().ok().and_then(Pid::from_raw) {
+                let _ = kill_process_group(group, Signal::KILL);
+            }
             return Some(ended);
         }
     }

@@ -3,12 +3,10 @@
 use super::settings;
 use super::tools::is_left_out;
 use crate::project::digest::Digest;
-use crate::store::beneath::{self, Door, Kind, Refused};
+use crate::store::beneath::{self, Door, Kind, Refused, Stamp};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -44,9 +42,6 @@ pub(super) struct Covered {
 
 /// By path: relative to the project, or from the home directory.
 pub(super) type Files = BTreeMap<String, Covered>;
-
-/// What tells a file from what it was, without reading it: device, inode, size, and both times.
-type Stamp = [i64; 7];
 
 /// Digests of files that were read before, each with the stamp that it holds for.
 #[derive(Debug, Default)]
@@ -153,12 +148,12 @@ impl<'a> Collector<'a> {
 
     fn file(&mut self, top: &Top, path: &Path) -> Result<(), TooMuch> {
         self.count(top, 0)?;
-        let opened = top.door.open(path).and_then(|file| Ok((stamp(&file)?, file)));
+        let opened = top.door.open(path).and_then(|file| Ok((Stamp::of(&file)?, file)));
         let (stamp, file) = match opened {
             Ok(opened) => opened,
             Err(error) => return self.refused(top, path, &error),
         };
-        self.count(top, u64::try_from(stamp[2]).unwrap_or(0))?;
+        self.count(top, stamp.len)?;
         let whole = top.door.base().join(path);
         let known = self.cache.0.get(&whole).filter(|(then, _)| *then == stamp);
         let digest = match known {
@@ -227,22 +222,8 @@ fn is_missing(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-fn stamp(file: &File) -> io::Result<Stamp> {
-    let meta = file.metadata()?;
-    let number = |value: u64| value.cast_signed();
-    Ok([
-        number(meta.dev()),
-        number(meta.ino()),
-        number(meta.len()),
-        meta.mtime(),
-        meta.mtime_nsec(),
-        meta.ctime(),
-        meta.ctime_nsec(),
-    ])
-}
-
 /// Whether a file has been left alone for so long that a later change is seen in its times.
 fn is_settled(stamp: &Stamp) -> bool {
-    let changed = UNIX_EPOCH + Duration::from_secs(u64::try_from(stamp[5]).unwrap_or(0));
+    let changed = UNIX_EPOCH + Duration::from_secs(u64::try_from(stamp.changed.0).unwrap_or(0));
     SystemTime::now().duration_since(changed).is_ok_and(|age| age > FRESH)
 }

@@ -33,6 +33,32 @@ pub struct Meta {
     pub mode: u32,
 }
 
+/// What tells one state of a file from another, without reading it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stamp {
+    /// Its device and inode.
+    file: (u64, u64),
+    /// Its size in bytes.
+    pub len: u64,
+    modified: (i64, i64),
+    /// When it changed last in any way: seconds since the epoch, and nanoseconds.
+    pub changed: (i64, i64),
+}
+
+impl Stamp {
+    /// Of a file that is open.
+    pub fn of(file: &std::fs::File) -> std::io::Result<Self> {
+        Ok(of(&rustix::fs::fstat(file)?).stamp())
+    }
+}
+
+impl Meta {
+    /// What tells this state of the file from another.
+    pub const fn stamp(&self) -> Stamp {
+        Stamp { file: self.file, len: self.len, modified: self.modified, changed: self.changed }
+    }
+}
+
 /// An entry of a folder.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Entry {
