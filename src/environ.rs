@@ -1,7 +1,7 @@
 //! The process's environment, as the editor's main thread last saw it.
 //!
 //! That thread alone changes it (`vim.env`), and C gives no safe way to read it from another thread meanwhile. So the
-//! main thread takes a copy with every call, and everybody reads the copy.
+//! main thread takes a copy with every call, and everybody reads the copy; so it is with the local time.
 
 use crate::sync::locked;
 use std::collections::BTreeMap;
@@ -16,6 +16,7 @@ static SEEN: Mutex<Option<Arc<Variables>>> = Mutex::new(None);
 /// Takes the environment as it is now. For the editor's main thread.
 pub fn capture() {
     *locked(&SEEN) = Some(Arc::new(std::env::vars_os().collect()));
+    crate::zone::capture();
 }
 
 /// What was captured last, else the environment as it is.

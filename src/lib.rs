@@ -26,6 +26,7 @@ pub mod suggest;
 pub mod sync;
 pub mod terminal;
 pub mod tolerant;
+pub mod zone;
 
 pub mod assist;
 pub mod check;

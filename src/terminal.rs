@@ -26,17 +26,55 @@ pub fn visible(text: &str) -> String {
     shown
 }
 
-/// A text without control sequences, such as colours.
+/// A text without control sequences: colours, links, titles. Other control characters stay.
 pub fn plain(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut chars = text.chars();
-    while let Some(c) = chars.next() {
-        if c != '\u{1b}' {
-            out.push(c);
-        } else if chars.as_str().starts_with('[') {
-            // Control sequence: parameters up to a final letter.
-            let _ = chars.by_ref().skip(1).find(|c| matches!(c, '@'..='~'));
+    let mut out = Plain(String::with_capacity(text.len()));
+    // A sequence that does not end hides no more than its line.
+    for line in text.split_inclusive('\n') {
+        let (line, end) = line.strip_suffix('\n').map_or((line, ""), |line| (line, "\n"));
+        vte::Parser::new().advance(&mut out, line.as_bytes());
+        out.0.push_str(end);
+    }
+    out.0
+}
+
+/// What a terminal would print.
+struct Plain(String);
+
+impl vte::Perform for Plain {
+    fn print(&mut self, letter: char) {
+        self.0.push(letter);
+    }
+
+    fn execute(&mut self, control: u8) {
+        self.0.push(char::from(control));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sequences_of_every_kind_go_and_text_stays() {
+        for (text, expected) in [
+            ("\x1b[1;31merror\x1b[0m: E0382", "error: E0382"),
+            ("\x1b[38:2::255:0:0mred\x1b[m", "red"),
+            ("see \x1b]8;;https://example.org/a?b\x1b\\here\x1b]8;;\x1b\\.", "see here."),
+            ("see \x1b]8;;file:///x\x07here\x1b]8;;\x07.", "see here."),
+            ("\x1b]0;a title\x07text", "text"),
+            ("\x1bP1$r0m\x1b\\text\x1b(B\x1b=", "text"),
+            ("a\tb\r\nc\x08d", "a\tb\r\nc\x08d"),
+            ("äöü 日本 🎉\u{301}", "äöü 日本 🎉\u{301}"),
+            ("[31mno sequence, ]8;; neither", "[31mno sequence, ]8;; neither"),
+        ] {
+            assert_eq!(plain(text), expected, "{text:?}");
         }
     }
-    out
+
+    #[test]
+    fn a_sequence_without_an_end_hides_no_other_line() {
+        assert_eq!(plain("\x1b]8;;https://x\nerror: why\nbye\x1b["), "\nerror: why\nbye");
+        assert_eq!(plain("\x1bPq\nerror: why"), "\nerror: why");
+    }
 }

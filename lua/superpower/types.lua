@@ -77,6 +77,8 @@
 ---@field actor? string
 ---@field mark "waiting"|"running"|"passed"|"skipped"|"failed"|"gate"|"approved"|"limited"|"held"|"by-hand"
 ---@field note? string
+---@field limited_until? integer ms since the epoch, where it waits for a limit to be over
+---@field again_at? integer ms since the epoch, where it waits to try again
 ---@field gate boolean
 ---@field visit integer
 ---@field attempt integer

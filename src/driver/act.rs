@@ -35,6 +35,7 @@ impl Drive {
                 }
                 Effect::OpenGate { .. } => {}
                 Effect::Log(line) => self.told.push(Told::Log(line)),
+                Effect::LogUntil { line, until } => self.told.push(Told::LogUntil(line, until)),
                 Effect::Say(text) => self.told.push(Told::Answer(text)),
                 Effect::Tell(notice) => self.told.push(Told::Run(notice)),
                 Effect::Leave => self.over = true,

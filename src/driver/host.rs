@@ -49,11 +49,11 @@ impl Host {
 
     /// Prepares a text for the journal: nothing secret, and no more of it than anybody will read.
     pub(super) fn keep(&self, text: &mut String) {
-        if text.len() > TEXT {
-            text.truncate(crate::prompt::head(text, TEXT).len());
-        }
         if let Cow::Owned(masked) = self.secrets.mask(text) {
             *text = masked;
+        }
+        if text.len() > TEXT {
+            text.truncate(crate::prompt::head(text, TEXT).len());
         }
     }
 }

@@ -10,6 +10,7 @@ use crate::runs::projection;
 use crate::store::journal::{Journal, JournalError};
 use crate::store::lease::{Holder, Lease};
 use crate::store::log::Log;
+use chrono::{DateTime, Utc};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -22,6 +23,8 @@ const INTERVAL: Duration = Duration::from_millis(200);
 pub(super) enum Told {
     /// A line of the log, without its time.
     Log(String),
+    /// The same, with a time at its end.
+    LogUntil(String, DateTime<Utc>),
     /// Something for people, with its level.
     Notice(&'static str, String),
     /// The same, in answer to what they asked.

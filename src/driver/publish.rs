@@ -7,6 +7,7 @@ use crate::run::effect::Notice;
 use crate::run::snapshot;
 use crate::run::state::Run;
 use crate::terminal::visible;
+use crate::zone;
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::Path;
@@ -116,6 +117,10 @@ impl Keeper {
     pub(super) fn say(&mut self, run: &Run, told: Told) {
         match told {
             Told::Log(line) => self.log(run, &line),
+            Told::LogUntil(line, until) => {
+                let clock = zone::current().clock(until, (self.host.clock)());
+                self.log(run, &format!("{line} {clock}"));
+            }
             Told::Notice(level, text) => self.notice(run, level, &text),
             Told::Answer(text) => {
                 self.tell(run, json!({ "type": "notice", "level": "info", "answer": true, "message": text }));

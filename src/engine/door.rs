@@ -23,6 +23,7 @@ impl Engine {
     /// Answers a request, for the editor's main thread. Total: it never panics.
     pub fn call(&self, request: &str) -> String {
         crate::environ::capture();
+        crate::process::prepare();
         let answer = match serde_json::from_str(request) {
             Ok(request) => self.respond(find(request)),
             Err(_) => text(Err(Refusal::BadRequest("a request is a JSON object".into()))),

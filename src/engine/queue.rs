@@ -7,7 +7,7 @@
 use crate::sync::locked;
 use rustix::fs::{FileType, OFlags, fcntl_getfl, fcntl_setfl, fstat};
 use rustix::io::{Errno, fcntl_dupfd_cloexec};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd, RawFd};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -25,9 +25,19 @@ pub struct Queue {
     inner: Mutex<Inner>,
 }
 
+/// No more events of one key wait than these. A new picture of a run may come with every line of its log, and while the
+/// editor's main loop is blocked nobody takes them.
+const PICTURES: usize = 8;
+
 #[derive(Debug, Default)]
 struct Inner {
     events: VecDeque<Entry>,
+    /// How many were taken so far: the number of the first that waits.
+    taken: u64,
+    /// The number behind the last event that must arrive.
+    edge: u64,
+    /// The numbers of the events of each key.
+    keyed: BTreeMap<String, VecDeque<u64>>,
     bell: Option<OwnedFd>,
     /// A byte is in the pipe, or was read and the poll that it asked for is still to come.
     rung: bool,
@@ -38,13 +48,14 @@ struct Entry {
     /// Set where a newer event of the same key makes this one worthless.
     key: Option<String>,
     /// As it will be handed over: a fraction of the memory of a tree of values, and no work for the editor's main loop.
-    event: Arc<str>,
+    /// None where it was dropped for newer ones of its key.
+    event: Option<Arc<str>>,
 }
 
 impl Queue {
     /// An empty queue that rings nobody.
     pub const fn new() -> Self {
-        Self { inner: Mutex::new(Inner { events: VecDeque::new(), bell: None, rung: false }) }
+        Self { inner: Mutex::new(Inner::new()) }
     }
 
     /// Queues an event that must arrive.
@@ -55,7 +66,8 @@ impl Queue {
     /// Queues an event of which only the newest matters, such as a snapshot.
     ///
     /// It replaces a queued one of the same `key`, unless an event that must arrive was queued in between: order is
-    /// never changed, so whoever sees an event has seen the snapshots before it and none from after it.
+    /// never changed, so whoever sees an event has seen the snapshots before it and none from after it. Of more than
+    /// [`PICTURES`] that wait the oldest are dropped.
     pub fn push_latest(&self, key: &str, event: Value) {
         self.push_text(Some(key), event.to_string().into());
     }
@@ -63,22 +75,14 @@ impl Queue {
     /// Queues an event that is written already, of which only the newest matters where it has a key.
     pub fn push_text(&self, key: Option<&str>, event: Arc<str>) {
         let mut inner = self.lock();
-        let older = key.and_then(|key| {
-            let mut droppable = inner.events.iter_mut().rev().take_while(|entry| entry.key.is_some());
-            droppable.find(|entry| entry.key.as_deref() == Some(key))
-        });
-        match older {
-            Some(entry) => entry.event = event,
-            None => inner.events.push_back(Entry { key: key.map(str::to_owned), event }),
-        }
+        inner.put(key, event);
         inner.ring();
     }
 
     /// Takes at most `max` events, oldest first. Rings again where some remain.
     pub fn poll(&self, max: usize) -> Vec<Arc<str>> {
         let mut inner = self.lock();
-        let count = max.min(inner.events.len());
-        let taken = inner.events.drain(..count).map(|entry| entry.event).collect();
+        let taken = std::iter::from_fn(|| inner.take()).take(max).collect();
         inner.rung = false;
         inner.ring();
         taken
@@ -86,7 +90,7 @@ impl Queue {
 
     /// How many events wait.
     pub fn len(&self) -> usize {
-        self.lock().events.len()
+        self.lock().events.iter().filter(|entry| entry.event.is_some()).count()
     }
 
     /// Whether no event waits.
@@ -127,6 +131,52 @@ impl Queue {
 }
 
 impl Inner {
+    const fn new() -> Self {
+        Self { events: VecDeque::new(), taken: 0, edge: 0, keyed: BTreeMap::new(), bell: None, rung: false }
+    }
+
+    fn put(&mut self, key: Option<&str>, event: Arc<str>) {
+        let next = self.taken + self.events.len() as u64;
+        match key {
+            None => self.edge = next + 1,
+            Some(key) => {
+                let waiting = self.keyed.entry(key.to_owned()).or_default();
+                let newest = waiting.back().copied().filter(|number| *number >= self.edge);
+                if let Some(entry) = newest.and_then(|at| self.events.get_mut((at - self.taken) as usize)) {
+                    entry.event = Some(event);
+                    return;
+                }
+                waiting.push_back(next);
+                if waiting.len() > PICTURES
+                    && let Some(oldest) = waiting.pop_front()
+                    && let Some(entry) = self.events.get_mut((oldest - self.taken) as usize)
+                {
+                    (entry.key, entry.event) = (None, None);
+                }
+            }
+        }
+        self.events.push_back(Entry { key: key.map(str::to_owned), event: Some(event) });
+    }
+
+    /// The oldest event that was not dropped.
+    fn take(&mut self) -> Option<Arc<str>> {
+        loop {
+            let Entry { key, event } = self.events.pop_front()?;
+            self.taken += 1;
+            if let Some(key) = key
+                && let Some(waiting) = self.keyed.get_mut(&key)
+            {
+                waiting.pop_front();
+                if waiting.is_empty() {
+                    self.keyed.remove(&key);
+                }
+            }
+            if event.is_some() {
+                return event;
+            }
+        }
+    }
+
     /// A full pipe holds bytes enough, and a closed one has nobody to wake: neither is a fault.
     fn ring(&mut self) {
         let Some(bell) = &self.bell else { return };
@@ -209,6 +259,29 @@ mod tests {
         queue.push_latest("run", json!("after"));
         queue.push_latest("run", json!("long after"));
         assert_eq!(polled(&queue, 10), [json!("before"), json!("gate"), json!("long after")]);
+    }
+
+    #[test]
+    fn while_nobody_polls_no_more_pictures_pile_up_than_a_few() {
+        let queue = Queue::new();
+        for n in 0..10_000 {
+            queue.push_latest("run", json!(["picture", n]));
+            queue.push_latest("other", json!(["other", n / 5_000]));
+            queue.push(json!(n));
+        }
+        assert_eq!(queue.len(), 10_000 + 2 * PICTURES);
+        let (mut all, mut seen) = (Vec::new(), Vec::new());
+        while let [first, ..] = &*polled(&queue, 1) {
+            seen.extend((first[0] == "picture").then(|| (first[1].clone(), all.len())));
+            all.extend(first.is_number().then(|| first.clone()));
+        }
+        assert!(all.iter().enumerate().all(|(n, event)| *event == json!(n)) && all.len() == 10_000);
+        let newest = 10_000 - PICTURES..10_000;
+        assert_eq!(seen, newest.map(|n| (json!(n), n)).collect::<Vec<_>>(), "each before its own event");
+        assert!(queue.is_empty() && locked(&queue.inner).keyed.is_empty());
+        queue.push_latest("run", json!("again"));
+        queue.push_latest("run", json!("and again"));
+        assert_eq!(polled(&queue, 10), [json!("and again")]);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use super::tail::Tail;
 use super::words::cut_line;
 use super::{Actions, End, Ending, Harness, Invocation, Launch, Progress, Signal, Task};
 use crate::outcome::{Outcome, Usage};
-use crate::process::Exit;
+use crate::process::{Exit, Secrets};
 use crate::prompt::tail;
 
 /// A final message longer than this keeps its end, where a verdict would stand.
@@ -23,12 +23,12 @@ pub struct Command {
 
 impl Command {
     /// The command with these arguments, its placeholders not yet filled.
-    pub fn new(args: Vec<String>, launch: &Launch) -> Self {
+    pub fn new(args: Vec<String>, launch: &Launch, secrets: &Secrets) -> Self {
         Self {
             args: args.iter().map(|arg| fill(arg, launch)).collect(),
             prompt: launch.prompt.clone(),
-            message: Tail::new(MESSAGE),
-            errors: Tail::new(TAIL),
+            message: Tail::new(MESSAGE, secrets),
+            errors: Tail::new(TAIL, secrets),
         }
     }
 

@@ -1,6 +1,7 @@
 //! Events on a line that the strict reader refuses: what a hook or a terminal put around them is cut off, and a line that
 //! holds an event which cannot be read is named.
 
+use super::words::cut;
 use crate::prompt::head;
 use crate::tolerant::{self, EVENT};
 use regex::Regex;
@@ -79,7 +80,8 @@ pub fn unread(line: &str, why: &str) -> Option<Unread> {
     // Behind the damage it may say so still.
     let said = || KIND.captures(line).map(|found| found[1].to_owned());
     let kind = own.or_else(said).unwrap_or_default();
-    let begin: String = tolerant::bare(head(line, 8 * SHOWN)).trim().chars().take(SHOWN).collect();
+    let begin = tolerant::bare(head(line, 8 * SHOWN));
+    let begin = cut(begin.trim(), SHOWN);
     let keys = outline.iter().map(|(key, _)| key.clone()).collect();
     Some(Unread { kind, keys, why: format!("{why}: {begin}") })
 }

@@ -16,7 +16,8 @@ pub(super) fn follow(
     cap: usize,
     wake: Option<Duration>,
 ) -> (Exit, Option<Ending>) {
-    let (mut out, mut err, mut served) = (Lines::new(cap), Lines::new(cap), Lines::new(cap));
+    let lines = || Lines::without(cap, sink.secrets());
+    let (mut out, mut err, mut served) = (lines(), lines(), lines());
     let after = |wake: Duration| Instant::now().checked_add(wake);
     let mut wake = wake.and_then(after);
     let mut stopped = None;

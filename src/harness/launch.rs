@@ -134,7 +134,7 @@ pub fn launch(
             Box::new(move |sink| fake::play(steps, &inbox, sink))
         }
         Kind::Claude | Kind::Opencode | Kind::Command => {
-            let mut harness = of(resolved, &launch);
+            let mut harness = of(resolved, &launch, &secrets);
             let starter = Starter { resolved: resolved.clone(), launch, environment, secrets, inbox };
             // Started here, so that a program which does not start is the caller's to tell.
             let first = starter.start(&mut *harness)?;
@@ -158,15 +158,15 @@ pub fn launch(
 }
 
 /// The harness of a launch, where it drives a process; `manual` and `fake` have none, and are read as `command`.
-pub fn of(resolved: &Resolved, launch: &Launch) -> Box<dyn Harness> {
+pub fn of(resolved: &Resolved, launch: &Launch, secrets: &Secrets) -> Box<dyn Harness> {
     let (first, args) = (resolved.first.clone(), resolved.args.clone());
     match resolved.kind {
         Kind::Claude => {
             let release = resolved.program.as_deref().and_then(release::installed);
-            Box::new(Claude::new(first, args, launch, release.as_ref()))
+            Box::new(Claude::new(first, args, launch, release.as_ref(), secrets))
         }
-        Kind::Opencode => Box::new(Opencode::new(first, args, launch)),
-        _ => Box::new(Command::new([first, args].concat(), launch)),
+        Kind::Opencode => Box::new(Opencode::new(first, args, launch, secrets)),
+        _ => Box::new(Command::new([first, args].concat(), launch, secrets)),
     }
 }
 

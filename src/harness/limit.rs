@@ -2,7 +2,8 @@
 
 use super::words::first_line;
 use crate::outcome::Outcome;
-use chrono::{DateTime, Datelike, Local, NaiveDate, NaiveDateTime, TimeDelta, TimeZone, Utc};
+use crate::zone;
+use chrono::{DateTime, Datelike, NaiveDate, NaiveDateTime, TimeDelta, Utc};
 use regex::{Captures, Regex};
 use std::sync::LazyLock;
 
@@ -140,9 +141,10 @@ fn clock(text: &str, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
     let minute = minute.map_or(Some(0), |m| m.as_str().parse().ok())?;
     let utc = found.get(7).is_some_and(|zone| matches!(zone.as_str(), "UTC" | "GMT" | "Z"));
     // Tools name the zone of the machine that they run on, which is this one.
-    let here = if utc { now.naive_utc() } else { now.with_timezone(&Local).naive_local() };
+    let zone = zone::current();
+    let here = if utc { now.naive_utc() } else { zone.local(now).naive_local() };
     let at = day(&found, here, hour, minute)?;
-    if utc { Some(at.and_utc()) } else { Local.from_local_datetime(&at).earliest().map(|at| at.to_utc()) }
+    if utc { Some(at.and_utc()) } else { zone.utc(at) }
 }
 
 fn day(found: &Captures<'_>, now: NaiveDateTime, hour: u32, minute: u32) -> Option<NaiveDateTime> {
@@ -170,7 +172,7 @@ mod tests {
 
     fn local(text: &str) -> DateTime<Utc> {
         let naive = NaiveDateTime::parse_from_str(text, "%Y-%m-%d %H:%M").unwrap();
-        Local.from_local_datetime(&naive).unwrap().to_utc()
+        zone::current().utc(naive).unwrap()
     }
 
     #[test]

@@ -57,6 +57,11 @@ impl Sink {
         (self.sink)(self.masked(signal));
     }
 
+    /// What it masks.
+    pub fn secrets(&self) -> &Secrets {
+        &self.secrets
+    }
+
     fn shown(&self, text: &[u8]) {
         // What is held back begins as a secret does, which is text: it begins and ends with whole characters.
         if !text.is_empty() {

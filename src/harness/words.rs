@@ -41,9 +41,16 @@ pub fn too_long(what: &str) -> Outcome {
 
 /// The first line that says something, of bearable length.
 pub fn first_line(text: &str) -> String {
-    const LONGEST: usize = 400;
     let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
-    line.chars().take(LONGEST).collect()
+    cut(line, 400).to_owned()
+}
+
+/// The beginning of a text, cut between two words where it has any: half of a secret would be masked by nobody.
+pub fn cut(text: &str, most: usize) -> &str {
+    let Some((end, next)) = text.char_indices().nth(most) else { return text };
+    let is_edge = |c: char| c.is_whitespace() || matches!(c, '"' | '\'');
+    let kept = &text[..end];
+    if is_edge(next) { kept } else { kept.rfind(is_edge).map_or(kept, |at| kept[..at].trim_end()) }
 }
 
 /// The question tool's questions, with what can be chosen.

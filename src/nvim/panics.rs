@@ -82,7 +82,7 @@ fn record(info: &PanicHookInfo<'_>) {
     let text = panic_text(info.payload());
     let place = info.location().map(ToString::to_string).unwrap_or_default();
     if let Some(path) = log_path() {
-        let now = chrono::Local::now().to_rfc3339();
+        let now = chrono::Utc::now().to_rfc3339();
         let trace = Backtrace::force_capture();
         // Nothing can be done about a log that cannot be written.
         let _ = OpenOptions::new().create(true).append(true).open(path).and_then(|mut file| {

@@ -1,5 +1,6 @@
 //! Lines out of chunks: of any length up to a cap, with whole characters whatever the chunks' edges.
 
+use super::Secrets;
 use std::borrow::Cow;
 
 /// A line without its end.
@@ -19,6 +20,7 @@ pub struct Lines {
     /// The newest bytes of a line that is too long.
     end: Vec<u8>,
     over: u64,
+    secrets: Secrets,
 }
 
 /// Bytes of a line's end that are kept, where it is too long: a verdict may stand there.
@@ -26,8 +28,13 @@ const END: usize = 8 * 1024;
 
 impl Lines {
     /// A splitter of lines of at most `cap` bytes.
-    pub const fn new(cap: usize) -> Self {
-        Self { cap, partial: Vec::new(), end: Vec::new(), over: 0 }
+    pub fn new(cap: usize) -> Self {
+        Self::without(cap, &Secrets::default())
+    }
+
+    /// The same, where nothing of a secret is to be left of a line that is cut.
+    pub fn without(cap: usize, secrets: &Secrets) -> Self {
+        Self { cap, partial: Vec::new(), end: Vec::new(), over: 0, secrets: secrets.clone() }
     }
 
     /// Takes a chunk, and hands over each line that it completes.
@@ -78,7 +85,12 @@ impl Lines {
             let cut = self.cap - most;
             lost = (self.partial.len() - cut) as u64 + self.over - end.len() as u64;
             self.partial.truncate(cut);
-            self.partial.extend_from_slice(end);
+            // What the cut leaves of a secret would be told by nobody.
+            let (begun, ended) =
+                if lost == 0 { (0, 0) } else { (self.secrets.begun(&self.partial), self.secrets.ended(end)) };
+            lost += (begun + ended) as u64;
+            self.partial.truncate(cut - begun);
+            self.partial.extend_from_slice(&end[ended..]);
         }
         // So little may be too much that nothing of it had to be dropped.
         each(Line { text: text(&self.partial), lost });
@@ -91,4 +103,33 @@ impl Lines {
 
 fn text(line: &[u8]) -> Cow<'_, str> {
     String::from_utf8_lossy(line.strip_suffix(b"\r").unwrap_or(line))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_secret_across_the_cut_of_a_long_line_nothing_is_left() {
+        const SECRET: &str = "correct-horse-battery";
+        let secrets = Secrets::new([SECRET.to_owned()]);
+        let whole = "x".repeat(200);
+        for at in 0..whole.len() {
+            let mut line = whole.clone();
+            line.insert_str(at, SECRET);
+            let mut lines = Lines::without(64, &secrets);
+            let mut told = String::new();
+            // In small pieces, as a pipe may give it.
+            for piece in format!("{line}\n").as_bytes().chunks(7) {
+                lines.push(piece, |line| {
+                    assert!(line.lost >= (whole.len() + SECRET.len() - 64) as u64);
+                    told = line.text.into_owned();
+                });
+            }
+            assert!(told.len() <= 64 && told.starts_with('x') || at == 0, "{told}");
+            let rest = told.replace(SECRET, "");
+            let left = SECRET.as_bytes().windows(4).map(|piece| std::str::from_utf8(piece).unwrap());
+            assert_eq!(left.clone().find(|piece| rest.contains(piece)), None, "at {at}: {told}");
+        }
+    }
 }

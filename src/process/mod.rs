@@ -42,4 +42,4 @@ pub use spec::{LEFTOVER, Mark, POLITE, READ_AFTER_EXIT, STAGE, Spec, Stdin, TERM
 pub use supervise::{Event, Limit, Process};
 pub use sweep::sweep;
 pub use tree::{ATTEMPT, RUN_ID};
-pub use web::{Request, Server, Way};
+pub use web::{Request, Server, Way, prepare};

@@ -126,6 +126,24 @@ impl Secrets {
         }
     }
 
+    /// How many bytes at the end of a text may be the beginning of a secret, of which the rest is cut off.
+    pub fn begun(&self, text: &[u8]) -> usize {
+        let most = text.len().min(self.longest().saturating_sub(1));
+        let begins = |rest: &[u8]| self.values.iter().any(|v| v.len() > rest.len() && v.starts_with(rest));
+        (1..=most).rev().find(|len| begins(&text[text.len() - len..])).unwrap_or(0)
+    }
+
+    /// How many bytes at the beginning of a text may be the end of a secret, of which the rest is cut off.
+    pub fn ended(&self, text: &[u8]) -> usize {
+        let most = text.len().min(self.longest().saturating_sub(1));
+        let ends = |rest: &[u8]| self.values.iter().any(|v| v.len() > rest.len() && v.ends_with(rest));
+        (1..=most).rev().find(|len| ends(&text[..*len])).unwrap_or(0)
+    }
+
+    fn longest(&self) -> usize {
+        self.values.first().map_or(0, Vec::len)
+    }
+
     /// A masker of one stream.
     pub fn stream(&self) -> Masker {
         Masker { secrets: self.clone(), held: Vec::new() }
@@ -180,12 +198,6 @@ impl Masker {
 
     /// The first place from which all that is held is a proper beginning of a secret.
     fn edge(&self) -> usize {
-        let longest = self.secrets.values.first().map_or(0, Vec::len);
-        let from = self.held.len().saturating_sub(longest.saturating_sub(1));
-        let begins = |at: usize| {
-            let rest = &self.held[at..];
-            self.secrets.values.iter().any(|v| v.len() > rest.len() && v.starts_with(rest))
-        };
-        (from..self.held.len()).find(|&at| begins(at)).unwrap_or(self.held.len())
+        self.held.len() - self.secrets.begun(&self.held)
     }
 }

@@ -10,8 +10,9 @@ use super::{Inbox, Lines, Stream};
 use crate::tolerant;
 use serde_json::{Value, json};
 use std::io::{self, Read};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
+use ureq::config::Config;
 
 /// How long it may take to take a connection.
 const CONNECT: Duration = Duration::from_secs(10);
@@ -52,6 +53,24 @@ pub enum Way {
     Post(Value),
 }
 
+/// How servers are talked to. Making this reads the environment, for a proxy that is never used.
+static CONFIG: LazyLock<Config> = LazyLock::new(|| {
+    ureq::Agent::config_builder()
+        // Loopback is reached directly, whatever proxy the user has for the rest.
+        .proxy(None)
+        .max_redirects(0)
+        // One that is kept may be closed at the other end just when it is taken again.
+        .max_idle_connections(0)
+        .http_status_as_error(false)
+        .timeout_connect(Some(CONNECT))
+        .build()
+});
+
+/// Makes what reads the environment once, before another thread needs it. For the editor's main thread.
+pub fn prepare() {
+    LazyLock::force(&CONFIG);
+}
+
 /// A process's server, while it is connected.
 pub(super) struct Web<T> {
     agent: ureq::Agent,
@@ -76,15 +95,7 @@ impl<T: Send + 'static> Web<T> {
         inbox: Arc<Inbox<Item<T>>>,
         output: Output,
     ) -> io::Result<Self> {
-        let config = ureq::Agent::config_builder()
-            // Loopback is reached directly, whatever proxy the user has for the rest.
-            .proxy(None)
-            .max_redirects(0)
-            // One that is kept may be closed at the other end just when it is taken again.
-            .max_idle_connections(0)
-            .http_status_as_error(false)
-            .timeout_connect(Some(CONNECT));
-        let agent: ureq::Agent = config.build().into();
+        let agent = ureq::Agent::new_with_config(CONFIG.clone());
         let web = Self { agent, server, wire: Wire { pid, max_line, inbox, output } };
         let (agent, server, wire) = (web.agent.clone(), web.server.clone(), web.wire.clone());
         named("events", move || {

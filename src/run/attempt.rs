@@ -2,7 +2,7 @@
 
 use super::effect::{Effect, Notice};
 use super::failure::Failure;
-use super::log::{clock, place};
+use super::log::place;
 use super::refusal::Refusal;
 use super::state::{Done, Phase, Reason, Run, Step, Stop};
 use super::walk::{advance, done, launch, open_gate, pause};
@@ -72,8 +72,8 @@ pub(super) fn ended(
             let until = until.filter(near).unwrap_or(at + Duration::minutes(UNKNOWN_LIMIT));
             state.step = Step::Resting { until, limited: true, why: why.clone() };
             state.stopped = Some(Stop::Limited { why: why.clone() });
-            let clock = clock(until, at);
-            out.push(Effect::Log(format!("LIMITED  stage {}: until {clock}", place(run, stage))));
+            let line = format!("LIMITED  stage {}: until", place(run, stage));
+            out.push(Effect::LogUntil { line, until });
             if run.pausing {
                 pause(run, Reason::User, String::new(), at, out);
             }

@@ -1,6 +1,7 @@
 //! What a step asks the driver to do.
 
 use crate::outcome::Session;
+use chrono::{DateTime, Utc};
 use serde::Serialize;
 
 /// Something to be done, in order, after the step's events are on disk. What the state itself says needs no effect: an
@@ -34,12 +35,30 @@ pub enum Effect {
     },
     /// A line of the log, without its time.
     Log(String),
+    /// The same with a time at its end, which whoever writes it writes as clocks show it there.
+    LogUntil {
+        /// The line up to there.
+        line: String,
+        /// The time.
+        until: DateTime<Utc>,
+    },
     /// Something for people that is no line of the log.
     Say(String),
     /// Tell whoever listens.
     Tell(Notice),
     /// Nothing is left to drive: wait for a verb.
     Leave,
+}
+
+impl Effect {
+    /// The line of the log that it is, where it is one; `clock` writes a time as clocks show it.
+    pub fn into_line(self, clock: impl FnOnce(DateTime<Utc>) -> String) -> Option<String> {
+        match self {
+            Self::Log(line) => Some(line),
+            Self::LogUntil { line, until } => Some(format!("{line} {}", clock(until))),
+            _ => None,
+        }
+    }
 }
 
 /// What listeners are told: the `User` events of SPEC section 10.

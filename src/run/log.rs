@@ -1,7 +1,6 @@
 //! The log's lines (SPEC section 6), without their `[superpower] ` prefix.
 
 use super::state::{Reason, Run};
-use chrono::{DateTime, Utc};
 
 /// `3/13`, for a stage by its index.
 pub fn place(run: &Run, stage: usize) -> String {
@@ -22,13 +21,6 @@ pub fn paused(run: &Run, reason: Reason) -> String {
 pub fn with_comment(line: String, comment: &str) -> String {
     let comment = crate::plan::one_line(comment);
     if comment.is_empty() { line } else { format!("{line}: {comment}") }
-}
-
-/// A time of day, with its date where that is not today's.
-pub fn clock(until: DateTime<Utc>, now: DateTime<Utc>) -> String {
-    let (until, now) = (until.with_timezone(&chrono::Local), now.with_timezone(&chrono::Local));
-    let format = if until.date_naive() == now.date_naive() { "%H:%M" } else { "%Y-%m-%d %H:%M" };
-    until.format(format).to_string()
 }
 
 /// Milliseconds as `1h 12m`, `12m 5s`, `8s`.

@@ -125,7 +125,12 @@ pub fn summary(run: &Run) -> String {
 pub fn stage(run: &Run, stage: usize, now: DateTime<Utc>) -> Value {
     let state = &run.stages[stage];
     let actor = run.plan.actor(stage);
-    let (mark, note) = mark(run, stage, state, now);
+    let (mark, note) = mark(run, stage, state);
+    let (limited_until, again_at) = match state.step {
+        Step::Resting { until, limited: true, .. } => (Some(until.timestamp_millis()), None),
+        Step::Resting { until, .. } => (None, Some(until.timestamp_millis())),
+        _ => (None, None),
+    };
     let since = match state.step {
         Step::Working { since, .. } => Some(since),
         // A gate of its own shows how long it has waited; a stage's work does not grow while its gate waits.
@@ -146,6 +151,8 @@ pub fn stage(run: &Run, stage: usize, now: DateTime<Utc>) -> Value {
         "actor": Some(actor.name()).filter(|actor| !actor.is_empty()),
         "mark": mark,
         "note": note,
+        "limited_until": limited_until,
+        "again_at": again_at,
         "gate": run.plan.asks(stage),
         "visit": state.visit,
         "attempt": state.spent + 1,
@@ -159,7 +166,7 @@ pub fn stage(run: &Run, stage: usize, now: DateTime<Utc>) -> Value {
 }
 
 /// The stage's mark, and the words of its right-hand column.
-fn mark(run: &Run, stage: usize, state: &StageState, now: DateTime<Utc>) -> (&'static str, String) {
+fn mark(run: &Run, stage: usize, state: &StageState) -> (&'static str, String) {
     let max = run.plan.max_attempts(stage);
     match &state.step {
         Step::Waiting => ("waiting", if run.plan.acts(stage) { String::new() } else { "gate".into() }),
@@ -168,15 +175,9 @@ fn mark(run: &Run, stage: usize, state: &StageState, now: DateTime<Utc>) -> (&'s
         Step::Working { .. } if state.in_hand() => ("by-hand", "by hand, waits for you".into()),
         Step::Working { .. } if state.spent > 0 => ("running", format!("attempt {}/{max}", state.spent + 1)),
         Step::Working { .. } => ("running", String::new()),
-        Step::Resting { until, limited, why } => {
-            if *limited {
-                ("limited", format!("limited until {}", super::log::clock(*until, now)))
-            } else {
-                // Half a minute at most.
-                let clock = until.with_timezone(&chrono::Local);
-                ("limited", format!("{why}, again at {}", clock.format("%H:%M:%S")))
-            }
-        }
+        // Until when stands beside it: whoever shows it knows how clocks show that.
+        Step::Resting { limited: true, .. } => ("limited", "limited".into()),
+        Step::Resting { why, .. } => ("limited", why.clone()),
         Step::Held { why } if run.phase.reason() == Some(Reason::Failed) => {
             ("failed", run.failure(stage).unwrap_or_else(|| why.clone()))
         }

@@ -10,6 +10,8 @@ use crate::run::machine;
 use crate::run::replace;
 use crate::run::state::Run;
 use crate::store::rundir::RunDir;
+use crate::zone;
+use chrono::{DateTime, Utc};
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
 use std::sync::Arc;
@@ -36,13 +38,13 @@ pub(super) fn replay(dir: &RunDir, records: &[Record]) -> Result<Replayed, OpenE
     };
     let (plan, mut changed) = kept(&declaration, digest)?;
     let mut log = Vec::new();
-    let mut hear = |effects: Vec<Effect>| {
-        log.extend(
-            effects.into_iter().filter_map(|it| if let Effect::Log(line) = it { Some(line) } else { None }),
-        );
+    let zone = zone::current();
+    let mut hear = |effects: Vec<Effect>, at: DateTime<Utc>| {
+        log.extend(effects.into_iter().filter_map(|it| it.into_line(|until| zone.clock(until, at))));
     };
-    let (mut run, effects) = machine::start(plan, first.expect("it was matched above"));
-    hear(effects);
+    let first = first.expect("it was matched above");
+    let (mut run, effects) = machine::start(plan, first);
+    hear(effects, first.at);
     for record in records {
         if let Event::DeclarationReplaced { declaration: name, digest, .. } = &record.event {
             let (plan, differs) = kept(name, digest)?;
@@ -51,7 +53,7 @@ pub(super) fn replay(dir: &RunDir, records: &[Record]) -> Result<Replayed, OpenE
             changed = differs;
         } else {
             // A record that is refused now was written by a race that is over; the state stands without it.
-            hear(machine::step(&mut run, record).unwrap_or_default());
+            hear(machine::step(&mut run, record).unwrap_or_default(), record.at);
         }
     }
     Ok(Replayed { log, run, declaration, changed })

@@ -39,7 +39,9 @@ const IMPURE: &[&str] = &[
     r"\bCommand::",
     r"\bInstant::now\b",
     r"\bSystemTime::now\b",
-    r"\b(Utc|Local)::now\b",
+    r"\bUtc::now\b",
+    r"\bLocal\b",
+    r"\b(environ|zone)::",
     r"\bUuid::(now_v7|new_v4)\b",
 ];
 
@@ -249,6 +251,34 @@ fn nothing_in_the_engine_decides_by_a_key_or_by_words() {
         [r#"if picture["state"] != "running""#, r#"refusal.to_string() == "lost""#, r#"data["n"].as_str()"#]
     {
         assert!(reads.is_match(decides), "{decides}");
+    }
+}
+
+/// The editor's main thread changes the environment, which tells the local time too, and no other thread may read it.
+#[test]
+fn the_environment_is_read_in_one_place() {
+    let reads =
+        Regex::new(r"\benv::vars?(_os)?\b|\bLocal\b|\bgetenv\b|\bconfig_builder\b").expect("a pattern");
+    // Of the fault that a test arms, and of the drill; and what only the main thread calls.
+    let may = [
+        "environ.rs",
+        "zone.rs",
+        "store/disk.rs",
+        "engine/drill.rs",
+        "engine/panic_test.rs",
+        "process/web.rs",
+    ];
+    for source in sources().iter().filter(|source| !may.contains(&&*source.path)) {
+        let found = reads.find(&source.code).map(|found| found.as_str());
+        assert_eq!(found, None, "{} reads the environment", source.path);
+    }
+}
+
+#[test]
+fn locks_survive_panics_in_one_way() {
+    let own = Regex::new(r"fn locked\b|\bdowncast_ref::<&str>").expect("a pattern");
+    for source in sources().iter().filter(|source| source.path != "sync.rs") {
+        assert!(!own.is_match(&source.code), "{} has its own of what sync.rs has", source.path);
     }
 }
 

@@ -101,7 +101,8 @@ fn no_line_however_spoilt_is_a_fault() {
         let mut harnesses = Harnesses::default();
         harnesses.named.get_mut(tool).unwrap().cmd = vec!["/bin/true".to_owned()];
         let launch = launch_of(case, Path::new("/project"), Path::new("/project"));
-        let mut harness = of(&resolve(tool, &harnesses, None).unwrap(), &launch);
+        let mut harness =
+            of(&resolve(tool, &harnesses, None).unwrap(), &launch, &superpower::process::Secrets::default());
         harness.invocation();
         let mut read = |line: &str| {
             let mut to = Actions::default();
@@ -151,7 +152,8 @@ fn replay(case: &Case) -> Read {
     let settings = harnesses.named.get_mut(case.tool).unwrap();
     settings.cmd = vec!["/bin/true".to_owned()];
     settings.args = case.args.iter().map(|&arg| arg.to_owned()).collect();
-    let mut harness = of(&resolve(case.tool, &harnesses, None).unwrap(), &launch);
+    let mut harness =
+        of(&resolve(case.tool, &harnesses, None).unwrap(), &launch, &superpower::process::Secrets::default());
     let text = std::fs::read_to_string(fixtures().join(format!("{}.log", case.name)))
         .unwrap_or_else(|e| panic!("{}: {e}; run scripts/record-harnesses", case.name));
     // A session goes on where it began.

@@ -25,13 +25,31 @@ fn child() {
     let Some(root) = std::env::var_os(PROJECT) else { return };
     let world = World::at(Path::new(&root));
     world.declare("leak", STAGES);
+    // The cuts: the end of what is printed, of what goes to standard error, of a message; a line that is too long.
     world.hook(
-        "printf '%s\\n' \"$MY_SERVICE_KEY\" \"$MY_SERVICE_TOKEN\"; echo \"oops $MY_SERVICE_KEY\" >&2
+        "many() { head -c $1 /dev/zero | tr '\\0' y; echo; }
+if [ \"$1\" = cut ]; then
+printf '%s' \"$MY_SERVICE_KEY\" >&2; many 2040 >&2
+printf '%s' \"$MY_SERVICE_KEY\"; many 1048566
+printf '%s' \"$MY_SERVICE_KEY\"; many 2040
+many 8380400 | tr -d '\\n'; printf '%s' \"$MY_SERVICE_KEY\"; many 2040
+printf '%s' \"$MY_SERVICE_KEY\"; many 4086
+exit 1; fi
+printf '%s\\n' \"$MY_SERVICE_KEY\" \"$MY_SERVICE_TOKEN\"; echo \"oops $MY_SERVICE_KEY\" >&2
 mkdir -p \"in-$MY_SERVICE_KEY\"; echo 1 > \"in-$MY_SERVICE_KEY/a-$MY_SERVICE_KEY.txt\"
 printf '%s' sk-live-; sleep 0.05; printf '%s\\n' 0123456789
 [ -e asked ] || { : > asked; echo \"is $MY_SERVICE_TOKEN right?\"; exit 2; }",
     );
     let mut shown = Vec::new();
+    world.declare("cut", "stages: [{agent: cut, max_attempts: 1}]\n");
+    world.run("cut", json!({}));
+    assert_eq!(world.settled()["reason"], "failed");
+    let long = "c".repeat(32 * 1024 - 9);
+    world.ok("retry", json!({ "comment": format!("{long}{KEY}") }));
+    assert_eq!(world.settled()["reason"], "failed");
+    shown.push(world.status());
+    world.ok("cancel", json!({}));
+    assert_eq!(world.settled()["state"], "cancelled");
     world.run("leak", json!({ "note": KEY }));
     assert_eq!(world.settled()["reason"], "needs-human");
     shown.push(world.status());
@@ -86,7 +104,7 @@ fn no_secret_reaches_a_file_or_a_window() {
     let mut masked = 0;
     for (path, bytes) in &all {
         let text = String::from_utf8_lossy(bytes);
-        for secret in [KEY, TOKEN, json.trim_matches('"')] {
+        for secret in [KEY, &KEY[..8], &KEY[10..], TOKEN, json.trim_matches('"')] {
             assert!(!text.contains(secret), "{path} holds \"{secret}\":\n{text}");
         }
         masked += usize::from(text.contains("***"));

@@ -59,7 +59,8 @@ fn read(tool: &str, case: &Case, change: impl FnOnce(&mut Launch)) -> Read {
     if tool == "opencode" {
         settings.args = vec!["run".to_owned()];
     }
-    let mut harness = of(&resolve(tool, &harnesses, None).unwrap(), &launch);
+    let mut harness =
+        of(&resolve(tool, &harnesses, None).unwrap(), &launch, &superpower::process::Secrets::default());
     harness.invocation();
     let mut to = Actions::default();
     let mut stopped = None;

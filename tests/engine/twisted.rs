@@ -97,7 +97,11 @@ fn played(tool: &str, args: &[&str], lines: &[&str]) -> (Outcome, String) {
     let settings = harnesses.named.get_mut(tool).unwrap();
     settings.cmd = vec!["/bin/true".to_owned()];
     settings.args = args.iter().map(|&arg| arg.to_owned()).collect();
-    let mut harness = of(&resolve(tool, &harnesses, None).unwrap(), &launch_in(Path::new("/project")));
+    let mut harness = of(
+        &resolve(tool, &harnesses, None).unwrap(),
+        &launch_in(Path::new("/project")),
+        &superpower::process::Secrets::default(),
+    );
     harness.invocation();
     let mut to = Actions::default();
     for line in lines {

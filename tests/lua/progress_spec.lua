@@ -15,6 +15,11 @@ local live = {
   text = "I will draw the expired-link state next.",
 }
 
+--- A time of today, in milliseconds.
+local function today(hour, min)
+  return os.time(vim.tbl_extend("force", os.date("*t"), { hour = hour, min = min, sec = 0 })) * 1000
+end
+
 local function show(run, opts)
   local nvim = S.child(opts)
   nvim:cmd("set shortmess+=I noruler laststatus=0")
@@ -74,7 +79,7 @@ describe("the progress window", function()
       summary = "waits at gate 5/8: :Superpower gate",
       usage = { tokens = 41234, cost = 0.381 },
     }),
-    ["progress-limited"] = S.run({ mark = "limited", note = "limited until 14:05" }),
+    ["progress-limited"] = S.run({ mark = "limited", note = "limited", limited_until = today(14, 5) }),
     ["progress-rejected"] = S.run({
       at = 5,
       state = "rejected",

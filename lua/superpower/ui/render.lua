@@ -25,6 +25,12 @@ local function right_side(stage, opts)
     or ((stage.mark == "gate" or stage.mark == "limited" or stage.mark == "held") and "SuperpowerGate")
     or "SuperpowerNote"
   local note = text.line(stage.note or "")
+  if stage.limited_until then
+    note = ("%s until %s"):format(note, words.clock(stage.limited_until))
+  elseif stage.again_at then
+    -- Half a minute at most.
+    note = ("%s, again at %s"):format(note, os.date("%H:%M:%S", math.floor(stage.again_at / 1000)))
+  end
   local elapsed = stage.elapsed_ms
   if elapsed and stage.since and opts.received then
     elapsed = elapsed + math.max(0, opts.now - opts.received)

@@ -81,7 +81,7 @@ fn reasons(root: &Path, opened: &Opened, stage: usize) -> Vec<String> {
             format!("it works: attempt {}/{}", state.spent + 1, plan.max_attempts(stage))
         }
         Step::Resting { until, why, .. } => {
-            format!("it waits until {}: {why}", crate::run::log::clock(*until, Utc::now()))
+            format!("it waits until {}: {why}", crate::zone::current().clock(*until, Utc::now()))
         }
         Step::Held { .. } if run.phase.reason() == Some(Reason::Failed) => {
             "the run is paused because it failed".into()

@@ -198,7 +198,7 @@ impl Harness for Claude {
         }
         match heard.unread {
             Some(unread) => self.unread(&unread, false, to),
-            None if heard.events.is_empty() => self.reader.tail.line(crate::prompt::head(text, 400)),
+            None if heard.events.is_empty() => self.reader.tail.begin(text, 400),
             None => {}
         }
     }
@@ -272,7 +272,7 @@ impl Harness for Claude {
             if again == Again::Afresh {
                 self.resume = None;
             }
-            self.reader = Reader::new(self.launch.root.clone(), self.resume.is_some());
+            self.reader = Reader::new(self.launch.root.clone(), self.resume.is_some(), &self.secrets);
             (self.result, self.phase) = (None, Phase::Starting);
             return None;
         }

@@ -6,6 +6,7 @@ use crate::harness::tail::Tail;
 use crate::harness::words::note;
 use crate::harness::{Calls, Progress, Signal, TodoItem, tool};
 use crate::outcome::Usage;
+use crate::process::Secrets;
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -52,7 +53,7 @@ struct Call {
 
 impl Reader {
     /// Nothing read yet.
-    pub fn new(root: PathBuf, resumed: bool) -> Self {
+    pub fn new(root: PathBuf, resumed: bool, secrets: &Secrets) -> Self {
         Self {
             root,
             open: Calls::default(),
@@ -65,8 +66,8 @@ impl Reader {
             error: None,
             limited_until: None,
             refused: BTreeMap::new(),
-            tail: Tail::new(TAIL),
-            errors: Tail::new(TAIL),
+            tail: Tail::new(TAIL, secrets),
+            errors: Tail::new(TAIL, secrets),
         }
     }
 

@@ -5,6 +5,7 @@ use super::read::Reader;
 use super::verdict::Final;
 use crate::harness::{Launch, Task, is_name, known, release};
 use crate::outcome::Outcome;
+use crate::process::Secrets;
 use semver::Version;
 
 /// The name of this harness.
@@ -14,6 +15,7 @@ pub struct Claude {
     pub(super) first: Vec<String>,
     pub(super) extra: Vec<String>,
     pub(super) launch: Launch,
+    pub(super) secrets: Secrets,
     pub(super) resume: Option<String>,
     pub(super) phase: Phase,
     pub(super) duplex: bool,
@@ -56,7 +58,13 @@ pub(super) enum Again {
 
 impl Claude {
     /// Claude Code with these first and these last arguments; its release where that is known.
-    pub fn new(first: Vec<String>, extra: Vec<String>, launch: &Launch, release: Option<&Version>) -> Self {
+    pub fn new(
+        first: Vec<String>,
+        extra: Vec<String>,
+        launch: &Launch,
+        release: Option<&Version>,
+        secrets: &Secrets,
+    ) -> Self {
         let ours = launch.session.as_ref().filter(|session| session.harness == NAME);
         let resume = ours.map(|session| session.id.clone()).filter(|id| is_name(id));
         let (by_text, said) = by_text(launch, release).unzip();
@@ -66,9 +74,10 @@ impl Claude {
             by_text,
             said,
             named: 0,
-            reader: Reader::new(launch.root.clone(), resume.is_some()),
+            reader: Reader::new(launch.root.clone(), resume.is_some(), secrets),
             permissions: Permissions::new(launch.root.clone(), &launch.run_id, launch.interactive),
             launch: launch.clone(),
+            secrets: secrets.clone(),
             resume,
             phase: Phase::Starting,
             duplex: true,

@@ -5,6 +5,7 @@ use super::wire::{Info, Line, Part, Properties, State, Status};
 use crate::harness::limit;
 use crate::harness::words::{first_line, note};
 use crate::harness::{Calls, Progress, Signal, tool};
+use crate::process::Secrets;
 use chrono::{DateTime, Utc};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -47,9 +48,9 @@ pub enum Meaning {
 
 impl Watch {
     /// Nothing seen yet.
-    pub fn new(root: PathBuf) -> Self {
+    pub fn new(root: PathBuf, secrets: &Secrets) -> Self {
         Self {
-            reader: Reader::new(root.clone()),
+            reader: Reader::new(root.clone(), secrets),
             root,
             session: String::new(),
             messages: BTreeSet::new(),

@@ -18,6 +18,7 @@ mod wire;
 
 use super::words::note;
 use super::{Actions, Answer, End, Ending, Harness, Invocation, Launch};
+use crate::process::Secrets;
 use flags::Flags;
 pub use name::NAME;
 use run::Run;
@@ -38,12 +39,12 @@ enum Mode {
 
 impl Opencode {
     /// OpenCode with these first and these last arguments.
-    pub fn new(first: Vec<String>, extra: Vec<String>, launch: &Launch) -> Self {
+    pub fn new(first: Vec<String>, extra: Vec<String>, launch: &Launch, secrets: &Secrets) -> Self {
         let ours = launch.session.as_ref().filter(|session| session.harness == NAME);
         let resume = ours.map(|session| session.id.clone()).filter(|id| super::is_name(id));
         let (how, said) = How::of(launch);
         let (flags, extra) = Flags::read(extra);
-        let setup = Setup { first, extra, how, resume, launch: launch.clone() };
+        let setup = Setup { first, extra, how, resume, launch: launch.clone(), secrets: secrets.clone() };
         match flags {
             Ok(flags) => Self {
                 mode: Mode::Served(Box::new(Served::new(setup, flags))),

@@ -7,7 +7,7 @@ use crate::harness::tail::Tail;
 use crate::harness::words::{first_line, note, too_long};
 use crate::harness::{Progress, Signal, TodoItem, tool};
 use crate::outcome::{Outcome, Session, Usage};
-use crate::prompt::head;
+use crate::process::Secrets;
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 use std::path::PathBuf;
@@ -121,7 +121,7 @@ pub struct Reader {
 
 impl Reader {
     /// Nothing read yet.
-    pub fn new(root: PathBuf) -> Self {
+    pub fn new(root: PathBuf, secrets: &Secrets) -> Self {
         Self {
             root,
             session: false,
@@ -133,8 +133,8 @@ impl Reader {
             texts: Vec::new(),
             fresh: true,
             damaged: None,
-            tail: Tail::new(TAIL),
-            errors: Tail::new(TAIL),
+            tail: Tail::new(TAIL, secrets),
+            errors: Tail::new(TAIL, secrets),
         }
     }
 
@@ -176,7 +176,7 @@ impl Reader {
         }
         match heard.unread {
             Some(unread) => self.unread(&unread, false, to),
-            None if heard.events.is_empty() => self.tail.line(head(text, 400)),
+            None if heard.events.is_empty() => self.tail.begin(text, 400),
             None => {}
         }
     }

@@ -28,7 +28,7 @@ pub struct Run {
 impl Run {
     /// OpenCode's one run.
     pub fn new(setup: Setup) -> Self {
-        let reader = Reader::new(setup.launch.root.clone());
+        let reader = Reader::new(setup.launch.root.clone(), &setup.secrets);
         Self { setup, reader, cut: None, again: false, silence: Duration::ZERO }
     }
 }
@@ -110,7 +110,7 @@ impl Harness for Run {
             to.signals.push(note("the agent's session is not there any more: it starts afresh"));
         }
         if std::mem::take(&mut self.again) {
-            self.reader = Reader::new(self.setup.launch.root.clone());
+            self.reader = Reader::new(self.setup.launch.root.clone(), &self.setup.secrets);
             return None;
         }
         let stopped = matches!(end.stopped, Some(Stopped::Asked | Stopped::Limit(_)));

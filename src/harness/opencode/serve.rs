@@ -93,7 +93,7 @@ impl Served {
     pub fn new(setup: Setup, flags: Flags) -> Self {
         let launch = &setup.launch;
         Self {
-            watch: Watch::new(launch.root.clone()),
+            watch: Watch::new(launch.root.clone(), &setup.secrets),
             permissions: Permissions::new(
                 launch.root.clone(),
                 &launch.run_id,
@@ -307,7 +307,7 @@ impl Harness for Served {
                 let authorization = format!("Basic {secret}");
                 to.connect = Some(Server { port, authorization, events: "/event", dull: DULL });
             }
-            self.watch.reader.tail.line(crate::prompt::head(text, 400));
+            self.watch.reader.tail.begin(text, 400);
         }
     }
 
@@ -358,7 +358,7 @@ impl Harness for Served {
     fn end(&mut self, end: &End, _to: &mut Actions) -> Option<Ending> {
         let root = self.setup.launch.root.clone();
         if std::mem::take(&mut self.again) {
-            (self.watch, self.phase) = (Watch::new(root), Phase::Starting);
+            (self.watch, self.phase) = (Watch::new(root, &self.setup.secrets), Phase::Starting);
             return None;
         }
         let stopped = matches!(end.stopped, Some(Stopped::Asked | Stopped::Limit(_)));

@@ -3,7 +3,7 @@
 use crate::harness::known::{self, File};
 use crate::harness::{Launch, Task};
 use crate::outcome::Outcome;
-use crate::process::Environment;
+use crate::process::{Environment, Secrets};
 use jsonc_parser::ParseOptions;
 use serde_json::{Value, json};
 
@@ -17,6 +17,7 @@ pub(super) struct Setup {
     pub launch: Launch,
     pub resume: Option<String>,
     pub how: How,
+    pub secrets: Secrets,
 }
 
 /// How the task's name is given.

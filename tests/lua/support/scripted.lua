@@ -164,6 +164,8 @@ function S.run(opts)
       actor = actors[position],
       mark = mark,
       note = position == at and opts.note or note,
+      limited_until = position == at and opts.limited_until or nil,
+      again_at = position == at and opts.again_at or nil,
       gate = gate,
       visit = 1,
       attempt = 1,
