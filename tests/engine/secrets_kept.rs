@@ -110,8 +110,8 @@ fn no_secret_reaches_a_file_or_a_window() {
         masked += usize::from(text.contains("***"));
     }
     assert!(masked >= 5, "they were there to be masked: {masked}");
-    let journal = all.iter().find(|(path, _)| path.ends_with("journal.jsonl")).unwrap();
-    assert!(String::from_utf8_lossy(&journal.1).contains("use *** and ***"));
+    let mut journals = all.iter().filter(|(path, _)| path.ends_with("journal.jsonl"));
+    assert!(journals.any(|(_, journal)| String::from_utf8_lossy(journal).contains("use *** and ***")));
     // The agent itself was told what it was to be told.
     assert!(world.read(".prompt").contains("What the reviewer said"), "{}", world.read(".prompt"));
 }
