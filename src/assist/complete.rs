@@ -11,7 +11,7 @@ use crate::check::Checked;
 use crate::declaration::draft::DraftInput;
 use crate::declaration::keys::{HARNESSES, Key, Level, Takes};
 use crate::declaration::line::Line;
-use crate::declaration::scalar::plain_or_quoted;
+use crate::declaration::written::{inside, plain_or_quoted};
 
 /// Everything that may stand at `offset`, likeliest first.
 pub fn complete(checked: &Checked, offset: usize, project: &Project) -> Vec<Completion> {
@@ -126,24 +126,30 @@ impl Offer<'_> {
             Takes::Version if !value.quoted => {
                 self.word("1.0.0", Kind::Value, String::new(), String::new(), "\"1.0.0\"".to_owned());
             }
-            Takes::Agent => self.workers("agent", &self.project.agents),
-            Takes::Skill => self.workers("skill", &self.project.skills),
+            Takes::Agent => self.workers("agent", &self.project.agents, value),
+            Takes::Skill => self.workers("skill", &self.project.skills, value),
             Takes::Harness => {
                 self.words(HARNESSES);
                 for name in &self.project.harnesses {
                     if self.found.iter().all(|found| found.label != *name) {
-                        self.word(name, Kind::Word, String::new(), String::new(), name.clone());
+                        self.word(name, Kind::Word, String::new(), String::new(), written(value, name));
                     }
                 }
             }
-            Takes::Stage => self.stages(true, false),
-            Takes::Stages => self.stages(false, !value.item),
-            Takes::Value => self.default(),
+            Takes::Stage => self.stages(true, false, value),
+            Takes::Stages => self.stages(false, !value.item, value),
+            Takes::Value => self.default(value),
             Takes::Values if value.before.is_empty() => self.variables(value.quoted),
             Takes::Name if value.level == Level::Top => {
                 let stem = self.project.stem.clone().unwrap_or_default();
                 if !stem.is_empty() {
-                    self.word(&stem, Kind::Value, "the file's name".to_owned(), String::new(), stem.clone());
+                    self.word(
+                        &stem,
+                        Kind::Value,
+                        "the file's name".to_owned(),
+                        String::new(),
+                        written(value, &stem),
+                    );
                 }
             }
             Takes::Name if value.level == Level::Expects => self.words(&[("PASS", "")]),
@@ -157,15 +163,15 @@ impl Offer<'_> {
         }
     }
 
-    fn workers(&mut self, what: &str, workers: &[Worker]) {
+    fn workers(&mut self, what: &str, workers: &[Worker], value: &Value) {
         let kind = if what == "agent" { Kind::Agent } else { Kind::Skill };
         for worker in workers {
             let detail = first_line(&worker.description);
-            self.word(&worker.name, kind, detail, worker_text(what, worker), plain_or_quoted(&worker.name));
+            self.word(&worker.name, kind, detail, worker_text(what, worker), written(value, &worker.name));
         }
     }
 
-    fn stages(&mut self, only_earlier: bool, in_brackets: bool) {
+    fn stages(&mut self, only_earlier: bool, in_brackets: bool, value: &Value) {
         let own = self.own_stage();
         for (at, stage) in self.checked.draft.stages.iter().enumerate() {
             let Some(name) = stage.name.as_ref().filter(|_| Some(at) != own) else { continue };
@@ -173,7 +179,8 @@ impl Offer<'_> {
                 continue;
             }
             let detail = stage.description.as_ref().map_or(String::new(), |text| first_line(&text.value));
-            let insert = if in_brackets { format!("[{}]", name.value) } else { name.value.clone() };
+            let written = written(value, &name.value);
+            let insert = if in_brackets { format!("[{written}]") } else { written };
             self.word(&name.value, Kind::Stage, detail, stage_text(at, stage), insert);
         }
     }
@@ -188,20 +195,29 @@ impl Offer<'_> {
     }
 
     /// The values that the input has whose default is written.
-    fn default(&mut self) {
+    fn default(&mut self, place: &Value) {
         let inputs = &self.checked.draft.inputs;
         let starts = |input: &&DraftInput| self.checked.tree.node(input.slot.node).span.start <= self.offset;
         let Some(input) = inputs.iter().rev().find(starts) else { return };
         for value in values_of(input) {
-            self.word(&value, Kind::Value, String::new(), String::new(), plain_or_word(input, &value));
+            self.word(&value, Kind::Value, String::new(), String::new(), plain_or_word(input, place, &value));
         }
     }
 }
 
+/// A text as it is written at a place: within the quotes that stand there, or with its own where it needs some.
+fn written(place: &Value, text: &str) -> String {
+    match place.sign {
+        Some(sign) => inside(text, sign).unwrap_or_else(|| text.to_owned()),
+        None if place.quoted => text.to_owned(),
+        None => plain_or_quoted(text),
+    }
+}
+
 /// A bool stays one; a text that would be read as something else is quoted.
-fn plain_or_word(input: &DraftInput, value: &str) -> String {
+fn plain_or_word(input: &DraftInput, place: &Value, value: &str) -> String {
     let bool = input.kind.as_ref().is_some_and(|kind| kind.value == "bool");
-    if bool { value.to_owned() } else { plain_or_quoted(value) }
+    if bool { value.to_owned() } else { written(place, value) }
 }
 
 /// A key with what always follows it.

@@ -5,6 +5,7 @@ use super::{Location, Project, Worker};
 use crate::check::{Checked, is_kebab};
 use crate::condition::is_input_name;
 use crate::declaration::draft::ActionKey;
+use crate::declaration::written::plain_or_quoted;
 use crate::diagnostic::Edit;
 use crate::source::Span;
 
@@ -91,5 +92,6 @@ pub fn rename(checked: &Checked, offset: usize, new: &str) -> Result<Vec<Edit>, 
         return Err(format!("the name \"{new}\" is taken"));
     }
     let places = all.into_iter().filter(|occurrence| occurrence.entity == found.entity);
-    Ok(places.map(|occurrence| Edit { span: occurrence.span, text: new.to_owned() }).collect())
+    let written = |bare: bool| if bare { plain_or_quoted(new) } else { new.to_owned() };
+    Ok(places.map(|it| Edit { span: it.span, text: written(it.bare) }).collect())
 }

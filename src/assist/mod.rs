@@ -12,6 +12,7 @@ mod occurrences;
 mod offer;
 mod outline;
 mod project;
+mod scaffold;
 
 pub use answers::{Action, Completion, Hint, Hover, Kind, Location, Symbol, Verdict};
 pub use complete::complete;
@@ -20,3 +21,4 @@ pub use jump::{definition, prepare_rename, references, rename};
 pub use occurrences::{Entity, Occurrence, occurrences};
 pub use outline::{actions, hints, symbols};
 pub use project::{FactNow, Project, Worker};
+pub use scaffold::scaffold;

@@ -3,7 +3,7 @@
 use crate::check::Checked;
 use crate::declaration::draft::{DraftStage, Text};
 use crate::declaration::scalar_spans::Places;
-use crate::declaration::yaml::NodeId;
+use crate::declaration::yaml::{Kind, NodeId, Style};
 use crate::source::Span;
 use crate::template::{self, Variable};
 
@@ -34,6 +34,8 @@ pub struct Occurrence {
     pub span: Span,
     /// Whether this is its own `name`.
     pub declares: bool,
+    /// Whether the name is the whole of a value without quotes: another one may need them there.
+    pub bare: bool,
 }
 
 /// Every place, in the order of the text. What comes through an alias counts once, at the anchor.
@@ -68,7 +70,9 @@ impl Collect<'_> {
         }
         let Some((_, places)) = &self.places else { return };
         let span = tree.place(node, places, part);
-        self.found.push(Occurrence { entity, span, declares });
+        let plain = matches!(tree.node(node).kind, Kind::Scalar { style: Style::Plain, .. });
+        let bare = plain && part == Span::new(0, text.value.len());
+        self.found.push(Occurrence { entity, span, declares, bare });
     }
 
     fn whole(&mut self, text: &Text, entity: Entity, declares: bool) {

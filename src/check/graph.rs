@@ -4,6 +4,7 @@ use super::names::{is_kebab, kebab};
 use crate::declaration::Sink;
 use crate::declaration::draft::{Draft, DraftStage, Text};
 use crate::declaration::order;
+use crate::declaration::written::plain_or_quoted;
 use crate::diagnostic::Code;
 use crate::source::Span;
 use std::collections::HashMap;
@@ -69,7 +70,8 @@ impl<'a> Order<'a> {
             None => sink.at(Code::UnknownStage, &text.slot, message),
         };
         if let Some(near) = near {
-            report.fix(format!("change to \"{near}\""), near);
+            let written = if part.is_some() { near.to_owned() } else { plain_or_quoted(near) };
+            report.fix(format!("change to \"{near}\""), written);
         }
     }
 }
@@ -104,7 +106,7 @@ fn names<'a>(sink: &mut Sink<'_>, draft: &'a Draft) -> HashMap<&'a str, usize> {
             };
             let report = sink.at(Code::InvalidName, &name.slot, message);
             if let Some(near) = kebab(value).filter(|_| !number) {
-                report.fix(format!("change to \"{near}\""), near);
+                report.fix(format!("change to \"{near}\""), plain_or_quoted(&near));
             }
         }
         match by_name.get(value) {
@@ -159,7 +161,7 @@ fn unknown_dependency(sink: &mut Sink<'_>, text: &Text, stage: &DraftStage, name
     let message = format!("no stage has the name \"{}\"{hint}", text.value);
     let report = sink.at(Code::UnknownDependency, &text.slot, message);
     if let Some(near) = near {
-        report.fix(format!("change to \"{near}\""), near);
+        report.fix(format!("change to \"{near}\""), plain_or_quoted(near));
     }
 }
 

@@ -3,7 +3,8 @@
 use crate::condition::is_input_name;
 use crate::declaration::draft::{Draft, DraftInput, Slot, Text};
 use crate::declaration::keys::TYPES;
-use crate::declaration::scalar::{Core, plain_or_quoted, quoted};
+use crate::declaration::scalar::Core;
+use crate::declaration::written::{plain_or_quoted, quoted};
 use crate::declaration::{Sink, misfit};
 use crate::diagnostic::{Code, Edit};
 use crate::source::Span;

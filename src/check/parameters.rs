@@ -3,6 +3,7 @@
 
 use crate::declaration::Sink;
 use crate::declaration::draft::{Draft, Text};
+use crate::declaration::written::plain_or_quoted;
 use crate::diagnostic::Code;
 use crate::source::Span;
 use std::collections::HashMap;
@@ -42,7 +43,7 @@ pub fn judge(sink: &mut Sink<'_>, draft: &Draft) {
             let (name, place) = (input.value.clone(), place(sink, input));
             let report =
                 report(sink, Code::DuplicateKey, key, &name).related(place, "the input of the superpower");
-            report.fix(format!("change to \"{name}\""), name);
+            report.fix(format!("change to \"{name}\""), plain_or_quoted(&name));
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::declaration::Sink;
 use crate::declaration::draft::{Draft, Text};
-use crate::declaration::scalar::quoted;
+use crate::declaration::written::quoted;
 use crate::diagnostic::{Code, Edit, Severity};
 use crate::source::Span;
 

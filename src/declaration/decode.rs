@@ -5,8 +5,9 @@ use super::fields::Fields;
 use super::keys::{Level, Takes, fits};
 use super::mapping::{self, child};
 use super::path::Path;
-use super::scalar::{self, Core};
+use super::scalar::Core;
 use super::sink::Sink;
+use super::written;
 use super::yaml::{Kind, NodeId, Style};
 use super::{misfit, missing};
 use crate::condition;
@@ -199,7 +200,7 @@ impl Decoder<'_, '_> {
                 let written = self.sink.source.slice(node.span);
                 let report = self.sink.at(Code::WrongType, slot, message);
                 if matches!(node.kind, Kind::Mapping(_)) && !node.flow && !written.contains('\n') {
-                    report.fix("put it in quotes", scalar::quoted(written));
+                    report.fix("put it in quotes", written::quoted(written));
                 }
             }
             return None;
@@ -267,7 +268,12 @@ impl Decoder<'_, '_> {
             }
             if core.is_some() && matches!(key.takes, Takes::Texts | Takes::Stages) && !written.contains('\n')
             {
-                report.fix("make it a list", format!("[{written}]"));
+                let is_plain = !written.starts_with(['"', '\'']);
+                // A comma was meant to part two; what else brackets would read otherwise is quoted.
+                let quoted =
+                    is_plain && !written.split(',').all(|part| written::stands_plain(part.trim(), true));
+                let one = if quoted { written::quoted(written) } else { written.to_owned() };
+                report.fix("make it a list", format!("[{one}]"));
             }
         }
         None

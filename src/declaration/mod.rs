@@ -25,6 +25,7 @@ pub mod shallow;
 mod sink;
 mod style;
 mod unknown;
+pub mod written;
 pub mod yaml;
 
 pub use sink::{Report, Sink};

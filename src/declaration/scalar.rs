@@ -97,38 +97,6 @@ pub fn other_reading(text: &str) -> Option<&'static str> {
     .map(|(_, called)| called)
 }
 
-/// `text` as a quoted scalar on one line.
-pub fn quoted(text: &str) -> String {
-    let control = text.chars().any(char::is_control);
-    if !control && text.contains(['"', '\\']) {
-        return format!("'{}'", text.replace('\'', "''"));
-    }
-    let mut out = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\t' => out.push_str("\\t"),
-            c if c.is_control() => out.push_str(&format!("\\u{:04x}", u32::from(c))),
-            c => out.push(c),
-        }
-    }
-    out.push('"');
-    out
-}
-
-/// `text` as a plain scalar where that reads back as the same text everywhere, else quoted.
-pub fn plain_or_quoted(text: &str) -> String {
-    let safe = |c: char| c.is_alphanumeric() || "_-./ ".contains(c);
-    let plain = core(text) == Core::Text
-        && other_reading(text).is_none()
-        && text.chars().all(safe)
-        && text.starts_with(|c: char| c.is_alphanumeric() || c == '_' || c == '/')
-        && !text.ends_with(' ');
-    if plain { text.to_owned() } else { quoted(text) }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -159,15 +127,5 @@ mod tests {
         for text in ["none", "0", "089", "full", "tokens-only", "1.0.0", "12:99", "2024-1"] {
             assert_eq!(other_reading(text), None, "{text}");
         }
-    }
-
-    #[test]
-    fn quoting_reads_back() {
-        for text in ["a: b", "say \"hi\"", "it's", "C:\\dir", "both ' and \"", "tab\there", "ä𝄞", ""] {
-            let back: String = serde_yaml::from_str(&quoted(text)).unwrap();
-            assert_eq!(back, text);
-        }
-        assert_eq!(plain_or_quoted("human-approval"), "human-approval");
-        assert_eq!(plain_or_quoted("no"), "\"no\"");
     }
 }

@@ -2,8 +2,8 @@
 
 use super::alike;
 use super::draft::{Slot, Text};
-use super::scalar;
 use super::scalar_spans::Places;
+use super::written;
 use super::yaml::{Kind, NodeId, Style, Tree};
 use crate::diagnostic::{Code, Diagnostic, Edit, Fix, Related, Severity};
 use crate::source::{Source, Span};
@@ -261,15 +261,20 @@ fn scalar_edit(tree: &Tree, node: NodeId, part: Span, span: Span, text: &str) ->
     let Kind::Scalar { text: value, style } = &tree.node(node).kind else {
         return Edit { span, text: text.to_owned() };
     };
-    let safe = |c: char| c.is_alphanumeric() || "_-./:".contains(c);
-    match style {
-        Style::DoubleQuoted => Edit { span, text: text.replace('\\', "\\\\").replace('"', "\\\"") },
-        Style::SingleQuoted => Edit { span, text: text.replace('\'', "''") },
-        // What was there before may stand there again.
-        Style::Plain if !text.chars().all(|c| safe(c) || value[part.start..part.end].contains(c)) => {
-            let whole = [&value[..part.start], text, &value[part.end..]].concat();
-            Edit { span: tree.node(node).span, text: scalar::quoted(&whole) }
+    let whole = [&value[..part.start], text, &value[part.end..]].concat();
+    let own = tree.node(node);
+    let part = match style {
+        Style::DoubleQuoted => written::inside(text, '"'),
+        Style::SingleQuoted => written::inside(text, '\''),
+        Style::Plain => written::stands_plain(&whole, own.flow).then(|| text.to_owned()),
+        Style::Literal | Style::Folded => written::inside(text, '\'').map(|_| text.to_owned()),
+    };
+    match part {
+        Some(text) => Edit { span, text },
+        None => {
+            let is_block = matches!(style, Style::Literal | Style::Folded);
+            let end = if is_block { "\n" } else { "" };
+            Edit { span: own.span, text: written::quoted(&whole) + end }
         }
-        Style::Plain | Style::Literal | Style::Folded => Edit { span, text: text.to_owned() },
     }
 }

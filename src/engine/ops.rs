@@ -42,6 +42,7 @@ pub(super) const OPS: &[Op] = &[
     Op::worker("review", |engine, it| value(review::review(engine, &it.read()?))),
     Op::worker("run", |engine, it| value(run::run(engine, it.read()?))),
     Op::worker("runs", |engine, it| value(status::runs(engine, &it.read()?))),
+    Op::main("scaffold", |_, it| value(declarations::scaffold(&it.read()?))),
     Op::main("schema", schema),
     Op::worker("skip", |engine, it| value(stop::skip(engine, it.read()?))).or_done_when_left(),
     Op::worker("status", |engine, it| status::status(engine, &it.read()?)),

@@ -85,4 +85,5 @@ mod trust_lapsed;
 mod twisted;
 mod verbs;
 mod world;
+mod written_values;
 mod yaml_suite;

@@ -26,6 +26,12 @@ describe(":Superpower new", function()
     end)
   end
 
+  it("writes a name that YAML would read otherwise in quotes", function()
+    local nvim = Shop.child()
+    nvim:cmd("Superpower new null blank")
+    contains(table.concat(nvim:lua("return vim.api.nvim_buf_get_lines(0, 0, -1, false)"), "\n"), 'name: "null"')
+  end)
+
   it("makes it in the first folder of superpowers that is there", function()
     for _, folder in ipairs({ ".claude/taffy", ".opencode/superpowers" }) do
       local nvim = Shop.child()

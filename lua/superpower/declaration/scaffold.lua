@@ -10,7 +10,7 @@ local M = {}
 local names = { "new-ui-feature", "api-endpoint", "bugfix", "design-refresh" }
 
 local blank = [[
-name: %s
+name: new
 description: What this superpower is for, in one line
 version: "1.0.0"
 inputs:
@@ -67,15 +67,17 @@ end
 local function write(path, name, template)
   local content
   if template == "blank" then
-    content = blank:format(name)
+    content = blank
   else
     content = example(template)
     if not content then
       return notify.error(('the template "%s" is not installed'):format(template))
     end
-    content = content:gsub("^(.-)name:[^\n]*", function(before)
-      return before .. "name: " .. name
-    end, 1)
+  end
+  -- The engine knows how YAML writes it: "no" and "1e3" are names too.
+  local named, err = require("superpower.session").call("scaffold", { template = content, name = name })
+  if not named then
+    return notify.error(require("superpower.faults").text(assert(err)))
   end
   local made, why = pcall(vim.fn.mkdir, vim.fs.dirname(path), "p")
   if not made then
@@ -84,7 +86,7 @@ local function write(path, name, template)
   if not open_file.file(path) then
     return
   end
-  vim.api.nvim_buf_set_lines(0, 0, -1, false, vim.split(vim.trim(content), "\n"))
+  vim.api.nvim_buf_set_lines(0, 0, -1, false, vim.split(vim.trim(named), "\n"))
   notify.info("a new declaration, not saved yet: :w keeps it")
 end
 

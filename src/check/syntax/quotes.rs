@@ -2,7 +2,7 @@
 
 use super::guess::Guess;
 use crate::declaration::line::{Line, quoted_length};
-use crate::declaration::scalar::quoted;
+use crate::declaration::written::quoted;
 
 /// What is said of `{{x}}` without quotes.
 pub const BARE_TEMPLATE: &str =

@@ -75,3 +75,16 @@ pub fn inputs(engine: &Engine, request: &Named) -> Answer {
     let Some(declaration) = &loaded.checked.declaration else { return Err(loaded.invalid()) };
     Ok(Value::Array(declaration.inputs.iter().map(input_view).collect()))
 }
+
+/// A request for a new declaration from a template.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Scaffold {
+    template: String,
+    name: String,
+}
+
+/// The template's text with this name, as YAML writes it.
+pub fn scaffold(request: &Scaffold) -> Result<Value, Refusal> {
+    Ok(json!(crate::assist::scaffold(&request.template, &request.name)))
+}

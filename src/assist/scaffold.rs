@@ -1,0 +1,15 @@
+//! A new declaration from a template: the template with another name.
+
+use crate::check::{Context, check};
+use crate::declaration::written::plain_or_quoted;
+
+/// The template's text, as it is but for its name.
+pub fn scaffold(template: &str, name: &str) -> String {
+    let checked = check(template, &Context::default());
+    let mut text = checked.source.text().to_owned();
+    if let Some(own) = &checked.draft.name {
+        let span = checked.tree.node(own.slot.node).span;
+        text.replace_range(span.start..span.end, &plain_or_quoted(name));
+    }
+    text
+}
