@@ -73,7 +73,11 @@ fn resolved(tool: &str, program: PathBuf) -> Resolved {
 }
 
 fn in_memory(tool: &str, what: &str, lines: &[String]) {
-    let mut harness = of(&resolved(tool, "/bin/sh".into()), &launch_in(Path::new("/")));
+    let mut harness = of(
+        &resolved(tool, "/bin/sh".into()),
+        &launch_in(Path::new("/")),
+        &superpower::process::Secrets::default(),
+    );
     harness.invocation();
     let (begun, spent) = (Instant::now(), cpu());
     let mut read: u64 = 0;

@@ -1,9 +1,11 @@
 //! Values that no file and no window of ours may show: masked where they are written, also across chunk edges.
 
 use super::Environment;
+use crate::sync::locked;
 use regex::bytes::Regex;
 use serde_json::Value;
 use std::borrow::Cow;
+use std::sync::Mutex;
 
 /// What stands in a secret's place.
 const MASK: &str = "***";
@@ -29,7 +31,14 @@ impl Secrets {
         let named: Vec<(String, String)> = named
             .map(|(name, value)| (name.to_string_lossy().into_owned(), value.to_string_lossy().into_owned()))
             .collect();
-        Self { named: named.clone(), ..Self::new(named.into_iter().map(|(_, value)| value)) }
+        // They hardly ever change, and are asked for at every call of the editor's.
+        static LAST: Mutex<Option<Secrets>> = Mutex::new(None);
+        let mut last = locked(&LAST);
+        if let Some(last) = last.as_ref().filter(|last| last.named == named) {
+            return last.clone();
+        }
+        let values = named.iter().map(|(_, value)| value.clone());
+        last.insert(Self { named: named.clone(), ..Self::new(values) }).clone()
     }
 
     /// These values, as they are and as JSON writes them.
@@ -199,5 +208,25 @@ impl Masker {
     /// The first place from which all that is held is a proper beginning of a secret.
     fn edge(&self) -> usize {
         self.held.len() - self.secrets.begun(&self.held)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::environ::Variables;
+    use std::sync::Arc;
+
+    #[test]
+    fn the_secrets_are_those_of_the_environment_as_it_is_now() {
+        let masked = |value: &str| {
+            let variables = Variables::from([("MY_KEY".into(), value.into())]);
+            let secrets = Secrets::of(&Environment::from(Arc::new(variables)));
+            secrets.mask("first-one second-one").into_owned()
+        };
+        for _ in 0..2 {
+            assert_eq!(masked("first-one"), "*** second-one");
+            assert_eq!(masked("second-one"), "first-one ***");
+        }
     }
 }
