@@ -53,7 +53,10 @@ fn a_limit_parks_the_run_and_it_goes_on_by_itself_when_its_time_has_come() {
     let clock =
         |time: chrono::DateTime<Utc>| superpower::zone::current().local(time).format("%H:%M").to_string();
     let until = clock(noon() + Duration::hours(2));
-    assert!(stage.log().contains(&format!("LIMITED  stage 1/2: until {until}")), "{:?}", stage.log());
+    let line = format!("LIMITED  stage 1/2: until {until}");
+    assert!(stage.log().contains(&line), "{:?}", stage.log());
+    let told = open::log(&stage.root(), &handle.run_id, &stage.host.keys).unwrap();
+    assert!(told.contains(&line), "told anew from the journal: {told:?}");
 }
 
 /// G11: a manual resume and the timer that is left of before do not start the stage twice.
