@@ -7,8 +7,9 @@
 use super::Host;
 use super::gate_review::{Looked, Looks, NO_BASELINE};
 use crate::project::review::{Hurry, TreeId};
+use crate::sync::locked;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Instant;
 
 /// The looks of one drive.
@@ -92,8 +93,4 @@ impl Looker {
         let files = self.looks().between(before, &tree)?;
         Ok((tree, files))
     }
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
