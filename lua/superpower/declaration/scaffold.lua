@@ -3,6 +3,7 @@ local library = require("superpower.base.library")
 local regular = require("superpower.base.regular")
 local suggest = require("superpower.base.suggest")
 local notify = require("superpower.notify")
+local session = require("superpower.session")
 local open_file = require("superpower.ui.open_file")
 
 local M = {}
@@ -75,9 +76,9 @@ local function write(path, name, template)
     end
   end
   -- The engine knows how YAML writes it: "no" and "1e3" are names too.
-  local named, err = require("superpower.session").call("scaffold", { template = content, name = name })
+  local named, err = session.call("scaffold", { template = content, name = name })
   if not named then
-    return notify.error(require("superpower.faults").text(assert(err)))
+    return notify.fault(assert(err))
   end
   local made, why = pcall(vim.fn.mkdir, vim.fs.dirname(path), "p")
   if not made then
