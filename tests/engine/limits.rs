@@ -55,7 +55,7 @@ fn a_limit_parks_the_run_and_it_goes_on_by_itself_when_its_time_has_come() {
     let until = clock(noon() + Duration::hours(2));
     let line = format!("LIMITED  stage 1/2: until {until}");
     assert!(stage.log().contains(&line), "{:?}", stage.log());
-    let told = open::log(&stage.root(), &handle.run_id, &stage.host.keys).unwrap();
+    let told = superpower::runs::open::log(&stage.root(), &handle.run_id, &stage.host.keys).unwrap();
     assert!(told.contains(&line), "told anew from the journal: {told:?}");
 }
 
