@@ -170,22 +170,18 @@ impl Witness {
         // What works and is not what the state names is stopped.
         self.stopped.extend(self.cut_off(run));
         for effect in effects {
-            match effect {
-                Effect::StartAgent { stage, launch, .. } => {
-                    prop_assert!(self.started.insert(*launch, *stage).is_none(), "launch {launch} twice");
-                    let rank = run.plan.rank(*stage);
-                    for &earlier in &run.plan.order[..rank] {
-                        let done = matches!(run.stages[earlier].step, Step::Done(_));
-                        prop_assert!(done, "stage {stage} started before {earlier} was done");
-                        let approved = !run.plan.asks(earlier)
-                            || !matches!(run.stages[earlier].step, Step::Done(Done::Passed));
-                        prop_assert!(approved, "stage {stage} started past the gate at {earlier}");
-                    }
-                    let working =
-                        |launch: &u32| !self.ended.contains(launch) && !self.stopped.contains(launch);
-                    prop_assert_eq!(self.started.keys().filter(|launch| working(launch)).count(), 1);
+            if let Effect::StartAgent { stage, launch, .. } = effect {
+                prop_assert!(self.started.insert(*launch, *stage).is_none(), "launch {launch} twice");
+                let rank = run.plan.rank(*stage);
+                for &earlier in &run.plan.order[..rank] {
+                    let done = matches!(run.stages[earlier].step, Step::Done(_));
+                    prop_assert!(done, "stage {stage} started before {earlier} was done");
+                    let approved = !run.plan.asks(earlier)
+                        || !matches!(run.stages[earlier].step, Step::Done(Done::Passed));
+                    prop_assert!(approved, "stage {stage} started past the gate at {earlier}");
                 }
-                _ => {}
+                let working = |launch: &u32| !self.ended.contains(launch) && !self.stopped.contains(launch);
+                prop_assert_eq!(self.started.keys().filter(|launch| working(launch)).count(), 1);
             }
         }
         let pausing = effects.iter().any(|effect| matches!(effect, Effect::Leave));
