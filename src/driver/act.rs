@@ -1,20 +1,13 @@
 //! What a step leads to, done: in order, each thing once, after its cause is on disk.
 
-use super::keeper::Told;
-use super::launch::{Dispatch, Ordered};
-use super::performer::{Next, Wanted};
+use super::launch::Ordered;
+use super::next::{Act, Dispatch, Next, not_started};
+use super::performer::Wanted;
+use super::told::Told;
 use super::{Drive, gate_review};
-use crate::outcome::{Outcome, Usage};
+use crate::outcome::Outcome;
 use crate::run::effect::Effect;
 use crate::run::event::Event;
-
-/// Something to be done.
-pub(super) enum Act {
-    /// An effect of the machine's.
-    Effect(Effect),
-    /// A launch whose prompt is there.
-    Dispatch(Dispatch),
-}
 
 impl Drive {
     /// Does one thing.
@@ -96,16 +89,5 @@ impl Drive {
             }
         }
         self.check_trust_of_queue();
-    }
-}
-
-/// Nothing was started. A human has to see to that: trying again at once would change nothing.
-pub(super) fn not_started(launch: u32, outcome: Outcome) -> Event {
-    Event::AttemptEnded {
-        launch,
-        outcome,
-        message: String::new(),
-        tail: String::new(),
-        usage: Usage::default(),
     }
 }

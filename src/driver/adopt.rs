@@ -1,7 +1,7 @@
 //! A run that is not ours, taken over by a human's yes: its records are copied into a journal of our own. Or filed away.
 
 use super::Host;
-use super::start::{StartError, lock};
+use super::lock::{StartError, lock};
 use crate::run::event::{Event, Record};
 use crate::runs::open::{Opened, open};
 use crate::runs::open_error::OpenError;

@@ -1,64 +1,17 @@
 //! What Lua is asked for on its main loop: facts and prompts. The drive does not wait; the answer comes as a message, and
 //! one that does not come in time is given up.
 
-use super::keeper::Told;
-use super::launch::Dispatch;
-use super::performer::{Next, Performer, working};
-use crate::outcome::Session;
+use super::asked::{AskedLua, Wanted};
+use super::next::{Dispatch, Next};
+use super::performer::Performer;
+use super::told::Told;
 use crate::run::event::Event;
-use crate::run::state::{Phase, Run, Step};
+use crate::run::state::Run;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
 /// How long an answer may take.
 const PATIENCE: Duration = Duration::from_secs(10);
-
-/// A question to Lua that is open.
-pub(super) struct AskedLua {
-    id: String,
-    wanted: Wanted,
-    /// When nobody waits for it any more.
-    until: Instant,
-}
-
-/// What is wanted.
-pub(super) enum Wanted {
-    /// A fact, for a stage's condition.
-    Fact {
-        /// Its name.
-        fact: String,
-        /// The stage that asks.
-        stage: usize,
-    },
-    /// The prompt of a launch.
-    Prompt {
-        /// The stage.
-        stage: usize,
-        /// The launch.
-        launch: u32,
-        /// The session to go on in.
-        session: Option<Session>,
-    },
-}
-
-impl AskedLua {
-    /// How long the answer may still take.
-    pub(super) fn left(&self) -> Duration {
-        self.until.saturating_duration_since(Instant::now())
-    }
-
-    /// Whether the run still waits for it.
-    pub(super) fn is_wanted(&self, run: &Run) -> bool {
-        match &self.wanted {
-            Wanted::Fact { stage, .. } => {
-                run.phase == Phase::Running
-                    && run.current() == Some(*stage)
-                    && run.stages[*stage].step == Step::Deciding
-            }
-            Wanted::Prompt { stage, launch, .. } => working(run, *launch) == Some(*stage),
-        }
-    }
-}
 
 impl Performer {
     /// Asks; `event` is told with the question's id.

@@ -2,7 +2,7 @@
 //! with it, but what others read of it must not call it a run that waits for ever.
 
 use super::Host;
-use super::start::{StartError, lock};
+use super::lock::{StartError, lock};
 use crate::run::event::{Event, Record};
 use crate::runs::open_error::OpenError;
 use crate::store::journal::{self, Contents, Journal, Place};

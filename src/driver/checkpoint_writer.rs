@@ -5,16 +5,15 @@
 use super::gate_review;
 use super::looker::Looker;
 use super::mailbox::Outbox;
-use super::performer::Performer;
-use super::unwritten::Left;
+use super::unwritten::{Left, reason};
 use super::written::Written;
 use super::{Host, Message, Shared};
-use crate::checkpoint::place::plan_file;
 use crate::checkpoint::update::Past;
-use crate::checkpoint::{self, Attempt, Checkpoints, End, Find, Opening, Place, Report, Row, Start, State};
+use crate::checkpoint::{self, Attempt, Checkpoints, End, Find, Opening, Place, Report, Row};
 use crate::harness::Progress;
 use crate::outcome::Outcome;
-use crate::plan::{Actor, Plan};
+use crate::plan::Plan;
+use crate::project::review::Hurry;
 use crate::run::failure::Failure;
 use crate::run::state::{Done, Reason, Run, Step};
 use crate::store::rundir::RunDir;
@@ -29,24 +28,28 @@ use std::time::Duration;
 const CLOSING: Duration = Duration::from_secs(1);
 /// The same where something has been in the way already: what waits is not lost, and is tried again after the drive.
 const IN_THE_WAY: Duration = Duration::from_millis(50);
+/// And how long once git is not waited for.
+const WITHOUT_LOOKS: Duration = Duration::from_millis(200);
 
 /// The checkpoints of a drive.
 pub struct CheckpointWriter {
-    book: Checkpoints,
+    pub(super) book: Checkpoints,
     keys: Vec<Option<String>>,
     changed: Arc<AtomicBool>,
     rows: Vec<Row>,
     /// Whether the editor shows this run, and not a later one of the project.
     shown: Arc<AtomicBool>,
+    /// Set where what attempts have written is not looked for any longer.
+    hurry: Hurry,
     /// Ends of launches that are not in the journal yet.
     endings: Vec<Ending>,
 }
 
 pub(super) struct Ending {
-    attempt: Attempt,
+    pub(super) attempt: Attempt,
     /// None is no end: the step goes on by itself.
-    end: Option<End>,
-    at: DateTime<Utc>,
+    pub(super) end: Option<End>,
+    pub(super) at: DateTime<Utc>,
 }
 
 /// Where a run's document is: its track's, else its own directory's. With what to say where the track was refused.
@@ -99,7 +102,8 @@ impl CheckpointWriter {
         }
         host.unwritten.hide(root);
         let before = host.unwritten.take(root, &run.run_id);
-        let mut written = Written::new(looker.clone(), gate_review::baseline(run));
+        let hurry = Hurry::default();
+        let mut written = Written::new(looker.clone(), hurry.clone(), gate_review::baseline(run));
         let find: Find = Box::new(move |attempts| written.by(attempts));
         let (flag, root, publish) = (changed.clone(), root.to_owned(), host.clone());
         let (shared, is_shown) = (Arc::downgrade(shared), shown.clone());
@@ -128,7 +132,7 @@ impl CheckpointWriter {
         if !past.is_empty() {
             book.restored(past);
         }
-        Self { book, keys, changed, rows: Vec::new(), shown, endings: Vec::new() }
+        Self { book, keys, changed, rows: Vec::new(), shown, endings: Vec::new(), hurry }
     }
 
     /// Another declaration was put under the run: its stages have keys of their own.
@@ -156,7 +160,7 @@ impl CheckpointWriter {
     }
 
     /// Something new was handed in; the rows will change.
-    fn touched(&self) {
+    pub(super) fn touched(&self) {
         self.changed.store(true, Ordering::Relaxed);
     }
 
@@ -209,14 +213,19 @@ impl CheckpointWriter {
         Some(format!("{key} {done}/{total}{task}"))
     }
 
-    /// The drive ends: what waits is written, while the run is still ours.
-    pub fn flush(&self) {
-        self.book.flush(if self.waiting().is_some() { IN_THE_WAY } else { CLOSING });
+    /// The drive ends: what waits is written, while the run is still ours. Where the editor is left or the run was
+    /// cancelled, a look at the files that takes longer is given up, and the rest is written.
+    pub fn flush(&self, leaves: bool) {
+        let written = self.book.flush(if self.waiting().is_some() { IN_THE_WAY } else { CLOSING });
+        if !written && leaves {
+            self.hurry.set(true);
+            self.book.flush(WITHOUT_LOOKS);
+        }
     }
 
     /// The drive has ended. What still waits goes on to be tried.
     pub fn close(self, host: &Host, root: &Path, run: &Run) {
-        host.unwritten.keep(Left::new(root, run, self.book, self.shown));
+        host.unwritten.keep(Left::new(root, run, self.book, self.shown, self.hurry));
     }
 }
 
@@ -226,14 +235,6 @@ fn shown_rows(host: &Host, place: &Place) -> serde_json::Value {
     let mut rows = json!(rows);
     host.secrets.mask_message(&mut rows, &["key", "status"]);
     rows
-}
-
-/// Why something waits, where it does.
-pub fn reason(state: &State) -> Option<String> {
-    match state {
-        State::Waiting(why) => Some(why.clone()),
-        State::Written => None,
-    }
 }
 
 /// Says something of a project.
@@ -284,60 +285,4 @@ pub fn past(run: &Run, keys: &[Option<String>]) -> Vec<Past> {
         })
     };
     keys.iter().enumerate().filter_map(one).collect()
-}
-
-impl Performer {
-    /// A launch begins; the error says why it must not.
-    pub(super) fn checkpoint_started(&mut self, run: &Run, stage: usize) -> Result<(), String> {
-        let now = (self.host.clock)();
-        let actor = run.plan.actor(stage).name();
-        let first = run.stages[stage].launches == 1;
-        let Some(key) = self.checkpoints.key(stage).map(str::to_owned) else { return Ok(()) };
-        let inputs = run.plan.stage_inputs(stage, &|other| run.result(other));
-        let inputs = inputs.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-        let total = checkpoint::planned(&self.root, &key, inputs.clone());
-        let plan = plan_file(&self.root, &key, inputs);
-        let start = Start { key, agent: actor.to_owned(), first, total, plan };
-        let started = self.checkpoints.book.started(start, now);
-        self.checkpoints.touched();
-        started.map_err(|refused| refused.to_string())
-    }
-
-    /// How a launch that is over ends in its checkpoint: after this outcome, with this final message and this end of its
-    /// output.
-    pub(super) fn ending(
-        &mut self,
-        run: &Run,
-        stage: usize,
-        outcome: &Outcome,
-        (message, tail): (&str, &str),
-        since: DateTime<Utc>,
-    ) -> Ending {
-        let at = (self.host.clock)();
-        let attempt = Attempt { since, until: Some(at), touched: self.touched() };
-        let last = run.stages[stage].spent + 1 >= run.plan.max_attempts(stage);
-        let end = match End::of(outcome, message, last) {
-            Some(End::Failed { why }) => {
-                let exited = matches!(outcome, Outcome::Exited { .. });
-                Some(End::Failed { why: Failure { why, tail: tail.to_owned(), exited }.shown() })
-            }
-            end => end,
-        };
-        Ending { attempt, end, at }
-    }
-
-    /// The parameters of a skill of the protocol, to stand before its prompt; for an agent, where it is to go on.
-    pub(super) fn checkpoint_parameters(&self, run: &Run, stage: usize, session: bool) -> Option<String> {
-        let first = run.stages[stage].launches == 1;
-        let resume = if session || first { None } else { self.checkpoints.book.resume_from() };
-        let Actor::Skill(actor) = run.plan.actor(stage) else {
-            // An agent has no parameters, but it too is told where it was.
-            let resume = resume.filter(|_| self.checkpoints.key(stage) == Some("EXECUTE"));
-            return resume.map(|task| checkpoint::params::resume_from_task(&task));
-        };
-        let inputs = run.plan.stage_inputs(stage, &|other| run.result(other));
-        let inputs = inputs.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-        let resume = resume.as_deref();
-        checkpoint::parameters(actor, inputs, self.checkpoints.book.place(), &run.run_id, resume)
-    }
 }

@@ -1,7 +1,8 @@
 //! What is kept of a run while it is driven: the lock, the journal, the log, and what other editors and tools read.
 
+use super::lock::{StartError, lock};
 use super::performer::Performer;
-use super::start::{StartError, lock};
+use super::told::Told;
 use super::{Host, Shared};
 use crate::run::effect::Notice;
 use crate::run::event::Record;
@@ -10,30 +11,12 @@ use crate::runs::projection;
 use crate::store::journal::{Journal, JournalError};
 use crate::store::lease::{Holder, Lease};
 use crate::store::log::Log;
-use chrono::{DateTime, Utc};
-use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Minimum interval between writes of `squad.json` while a run is active.
 const INTERVAL: Duration = Duration::from_millis(200);
-
-/// What others are told of a run.
-pub(super) enum Told {
-    /// A line of the log, without its time.
-    Log(String),
-    /// The same, with a time at its end.
-    LogUntil(String, DateTime<Utc>),
-    /// Something for people, with its level.
-    Notice(&'static str, String),
-    /// The same, in answer to what they asked.
-    Answer(String),
-    /// What the run came to.
-    Run(Notice),
-    /// An event for the editor.
-    Event(Value),
-}
 
 /// Keeps a run.
 pub struct Keeper {

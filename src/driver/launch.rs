@@ -1,10 +1,11 @@
 //! From a launch that the run asks for to the agent's process: its prompt, what the harness is told, the start.
 
 use super::Message;
-use super::act::not_started;
-use super::ask_lua::Wanted;
+use super::asked::Wanted;
 use super::live::Live;
-use super::performer::{Agent, Next, Performer, working};
+use super::next::{Dispatch, Next, not_started};
+use super::performer::{Agent, Performer};
+use super::working::working;
 use crate::declaration::model::Action;
 use crate::harness::{Launch, Missing, Resolved, Task, launch, resolve};
 use crate::outcome::{Outcome, Session};
@@ -14,14 +15,6 @@ use crate::run::state::Run;
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::time::Duration;
-
-/// A launch whose prompt is there.
-pub(super) struct Dispatch {
-    pub(super) stage: usize,
-    pub(super) launch: u32,
-    pub(super) session: Option<Session>,
-    pub(super) prompt: String,
-}
 
 /// All that starts an agent.
 pub(super) struct Order {

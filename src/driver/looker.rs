@@ -75,12 +75,17 @@ impl Looker {
 
     /// The files as they were at some moment after `since`: as the newest look found them, where that has begun later.
     pub fn tree(&self, since: Instant) -> Result<TreeId, String> {
+        self.tree_unless(&self.hurry, since)
+    }
+
+    /// The same, given up once `hurry` is set.
+    pub fn tree_unless(&self, hurry: &Hurry, since: Instant) -> Result<TreeId, String> {
         let mut newest = locked(&self.newest);
         if let Some(look) = newest.as_ref().filter(|look| look.begun >= since) {
             return Ok(look.tree.clone());
         }
         let begun = Instant::now();
-        let tree = self.looks().tree()?;
+        let tree = self.host.looks(hurry, &self.root).tree()?;
         let _ = self.first.set(tree.clone());
         *newest = Some(Look { begun, tree: tree.clone() });
         Ok(tree)

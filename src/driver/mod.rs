@@ -9,8 +9,11 @@
 mod act;
 pub mod adopt;
 mod ask_lua;
+mod asked;
 pub mod cancel_unreadable;
 pub mod checkpoint_writer;
+mod checkpoints;
+mod drive;
 mod facts;
 pub mod gate_review;
 mod gate_seal;
@@ -20,80 +23,50 @@ pub mod judge;
 mod keeper;
 mod launch;
 pub mod live;
+pub mod lock;
 pub mod looker;
 pub mod mailbox;
 mod message;
+mod next;
+mod pending;
 mod performer;
 mod permissions;
+mod picture;
 mod publish;
+mod shared;
 mod signals;
 pub mod stamps;
 pub mod standing;
 pub mod start;
+pub mod take_up;
+mod told;
 pub mod trust;
 pub mod unwritten;
 pub mod verdict;
+mod working;
 pub mod written;
 
-use crate::outcome::ProcessRecord;
 use crate::run::effect::Effect;
 use crate::run::event::{Event, Record};
 use crate::run::machine::{self, Refusal};
-use crate::run::state::{Phase, Reason, Run, StageState, Step};
+use crate::run::state::{Phase, Reason, StageState, Step};
 use crate::runs::open;
 use crate::runs::open_error::OpenError;
-use act::Act;
 use chrono::{DateTime, Utc};
+pub use drive::Drive;
+use drive::Leave;
 pub use host::{Host, Publish};
-use keeper::{Keeper, Told};
-pub use message::{Message, Reply, Shared};
-use performer::Performer;
-use std::collections::VecDeque;
-use std::path::PathBuf;
-use std::sync::Arc;
+pub use message::{Message, Reply};
+use next::Act;
+pub use shared::Shared;
 use std::sync::mpsc::{RecvTimeoutError, SendError};
 use std::time::{Duration, Instant};
+use told::Told;
 
 /// Longest sleep while waiting for a wall-clock time: a laptop that wakes up must notice.
 const NAP: Duration = Duration::from_secs(1);
 /// How long the end of a stage that was handed in is waited for, by an editor that is left.
 const HANDED_IN: Duration = Duration::from_millis(500);
-
-/// A run being driven.
-pub struct Drive {
-    host: Arc<Host>,
-    root: PathBuf,
-    run: Run,
-    keeper: Keeper,
-    performer: Performer,
-    inbox: mailbox::Inbox,
-    shared: Arc<Shared>,
-    /// What the steps since the last flush have led to.
-    fresh: Vec<Effect>,
-    /// What is left to do, in order; its cause is on disk.
-    queue: VecDeque<Act>,
-    /// What others are told once the step is published.
-    told: Vec<Told>,
-    /// Verbs that are answered once they are on disk.
-    replies: Vec<(Reply, Option<Result<(), Refusal>>)>,
-    /// Files that the user's trust covers, as they were read last.
-    trusted: crate::project::trust::Cache,
-    /// Processes of an earlier drive; none where there was none.
-    left_behind: Option<Vec<ProcessRecord>>,
-    leave: Option<Leave>,
-    /// Nothing is left to drive.
-    over: bool,
-    /// The disk has failed this drive: what it still says is no longer kept.
-    failed: bool,
-}
-
-/// The editor is left.
-struct Leave {
-    /// How long agents have to end.
-    grace: Duration,
-    /// Until when the end of a stage that was handed in is waited for.
-    until: Instant,
-}
 
 impl Drive {
     /// Runs the loop to its end, then gives the lock back.
@@ -144,7 +117,7 @@ impl Drive {
 
     /// Takes what was told until now, while the run is still ours; from here on a verb is for the next drive.
     fn end(mut self) {
-        self.performer.checkpoints.flush();
+        self.performer.checkpoints.flush(self.shared.hurry.is_set());
         let shared = self.shared.clone();
         loop {
             let mut closed = shared.closed();

@@ -1,22 +1,21 @@
 //! Carries out what a run asks for: agents, looks at the files, questions, checkpoints. It knows nothing of the journal or
 //! of who reads it, and changes nothing of the run: what it comes to is given back as an event.
 
-use super::ask_lua::AskedLua;
+use super::asked::AskedLua;
 use super::checkpoint_writer::{CheckpointWriter, Ending};
 use super::gate_review::{Looked, Looks, baseline};
-use super::keeper::Told;
-use super::launch::Dispatch;
 use super::live::Live;
 use super::looker::Looker;
 use super::mailbox::Outbox;
-use super::permissions::Pending;
+use super::pending::Pending;
 use super::stamps::Stamps;
+use super::told::Told;
+use super::working::{working, works};
 use super::{Host, Message};
 use crate::harness::Running;
 use crate::outcome::Outcome;
-use crate::run::event::Event;
 use crate::run::shown::Shown;
-use crate::run::state::{Phase, Run, Step};
+use crate::run::state::{Run, Step};
 use crate::store::prune::prune;
 use crate::store::rundir::RunDir;
 use std::path::PathBuf;
@@ -75,22 +74,6 @@ pub(super) enum Wanted {
     Gate { stage: usize, visit: u32 },
 }
 
-/// What something has come to.
-pub(super) enum Next {
-    Nothing,
-    /// The run is to be told.
-    Happened(Box<Event>),
-    /// The same, and the stage's condition can be decided further.
-    Decide {
-        event: Box<Event>,
-        stage: usize,
-    },
-    /// A launch has its prompt.
-    Dispatch(Dispatch),
-    /// The disk has failed.
-    Failed(String),
-}
-
 impl Drop for Agent {
     fn drop(&mut self) {
         if !self.running.is_over() {
@@ -103,20 +86,6 @@ impl Agent {
     pub(super) fn new(launch: u32, running: Running) -> Self {
         Self { launch, running, submitted: false }
     }
-}
-
-/// The stage that works right now, and its launch.
-fn works(run: &Run) -> Option<(usize, u32)> {
-    let stage = run.current().filter(|_| run.phase == Phase::Running)?;
-    match run.stages[stage].step {
-        Step::Working { launch, .. } => Some((stage, launch)),
-        _ => None,
-    }
-}
-
-/// The stage that this launch is for, if it works right now.
-pub(super) fn working(run: &Run, launch: u32) -> Option<usize> {
-    works(run).filter(|&(_, current)| current == launch).map(|(stage, _)| stage)
 }
 
 impl Performer {

@@ -1,7 +1,8 @@
 //! What agents ask for leave to do, until a human or a machine has answered.
 
-use super::keeper::Told;
+use super::pending::Pending;
 use super::performer::Performer;
+use super::told::Told;
 use crate::harness::{Answer, Question};
 use crate::run::state::Run;
 use serde_json::{Value, json};
@@ -11,22 +12,6 @@ use std::time::{Duration, Instant};
 const A_YEAR: Duration = Duration::from_secs(365 * 24 * 3600);
 /// Permissions that one agent may ask for at once.
 const MOST_QUESTIONS: usize = 100;
-
-/// A permission that waits for a human.
-#[derive(Debug)]
-pub(super) struct Pending {
-    id: String,
-    launch: u32,
-    question: Question,
-    until: Instant,
-}
-
-impl Pending {
-    /// How long it still waits.
-    pub(super) fn left(&self) -> Duration {
-        self.until.saturating_duration_since(Instant::now())
-    }
-}
 
 impl Performer {
     pub(super) fn ask(&mut self, run: &Run, launch: u32, question: Question) {

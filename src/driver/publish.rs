@@ -1,17 +1,16 @@
 //! What others see and hear of a drive: pictures of the run, events, and the log.
 
-use super::keeper::{Keeper, Told};
+use super::keeper::Keeper;
 use super::performer::Performer;
+use super::picture::{List, Picture};
 use super::standing::Standing;
+use super::told::Told;
 use crate::run::effect::Notice;
 use crate::run::snapshot;
 use crate::run::state::Run;
 use crate::terminal::visible;
 use crate::zone;
 use serde_json::{Value, json};
-use std::fmt::Write;
-use std::path::Path;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// How long between two pictures of a run's progress: with those that a change makes at once, no second has more than 30.
@@ -21,63 +20,6 @@ const SHARE: u32 = 50;
 
 /// What a notice says in words of the program's own.
 const NOTICE: [&str; 6] = ["type", "outcome", "gate", "decision", "reason", "state"];
-
-/// A picture of a run. It is written as it is drawn, one stage after the other, and once for everybody: as a tree of values, one of
-/// a long run would take ten times the memory.
-#[derive(Debug)]
-pub(super) struct Picture {
-    /// What the run is at.
-    pub standing: Standing,
-    /// The event that shows it.
-    pub event: Arc<str>,
-    /// Where the run begins in the event, which ends one byte after it.
-    from: usize,
-}
-
-/// What a picture has many of, by its name.
-type List<'a> = (&'a str, &'a mut dyn Iterator<Item = Value>);
-
-impl Default for Picture {
-    fn default() -> Self {
-        Self { standing: Standing::default(), event: " null ".into(), from: 1 }
-    }
-}
-
-impl Picture {
-    fn draw(root: &Path, standing: Standing, head: &Value, lists: [List; 2]) -> Self {
-        let mut text = format!("{{\"type\":\"snapshot\",\"root\":{},\"run\":", json!(root));
-        let from = text.len();
-        text += &head.to_string();
-        text.pop();
-        for (name, list) in lists {
-            let _ = write!(text, ",\"{name}\":[");
-            for (at, item) in list.enumerate() {
-                let comma = if at > 0 { "," } else { "" };
-                let _ = write!(text, "{comma}{item}");
-            }
-            text.push(']');
-        }
-        text += "}}";
-        Self { standing, event: text.into(), from }
-    }
-
-    /// The same picture, but for one thing that has changed since its drive was over.
-    pub fn amended(&mut self, root: &Path, name: &str, value: Value) -> Arc<str> {
-        let mut run: Value = serde_json::from_str(self.run()).unwrap_or_default();
-        if run.is_object() {
-            run[name] = value;
-            let before = format!("{{\"type\":\"snapshot\",\"root\":{},\"run\":", json!(root));
-            self.from = before.len();
-            self.event = format!("{before}{run}}}").into();
-        }
-        self.event.clone()
-    }
-
-    /// The run.
-    pub fn run(&self) -> &str {
-        &self.event[self.from..self.event.len() - 1]
-    }
-}
 
 impl Keeper {
     /// Draws the run.

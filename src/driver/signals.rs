@@ -1,9 +1,11 @@
 //! What agents tell: started, session, progress, questions, ended.
 
 use super::judge::{Expected, judge};
-use super::keeper::Told;
 use super::live::Live;
-use super::performer::{Next, Performer, working};
+use super::next::Next;
+use super::performer::Performer;
+use super::told::Told;
+use super::working::working;
 use crate::harness::{Ending, Progress, Signal};
 use crate::project::expects;
 use crate::prompt::{file_glob, head, tail};

@@ -4,63 +4,31 @@ use super::adopt;
 use super::checkpoint_writer::CheckpointWriter;
 use super::handle::Handle;
 use super::keeper::Keeper;
+use super::lock::{StartError, lock};
 use super::looker::Looker;
 use super::mailbox::mailbox;
 use super::performer::Performer;
-use super::{Drive, Host, Shared, unwritten};
+use super::{Drive, Host, Shared, take_up};
 use crate::declaration::model::InputKind;
 use crate::plan::{Inputs, Plan};
 use crate::run::effect::Effect;
 use crate::run::event::{Adopted, Event, Record};
-use crate::run::machine::{self, Refusal};
+use crate::run::machine::{self};
 use crate::run::replace;
 use crate::run::state::Run;
 use crate::runs::open::{self, Opened};
-use crate::runs::open_error::OpenError;
 use crate::runs::projection;
 use crate::runs::replay::{digest, kept_plan};
 use crate::store::journal::{self, Journal, JournalError, Place};
-use crate::store::lease::{self, Holder, Lease, Taken};
+use crate::store::lease::Lease;
 use crate::store::rundir::RunDir;
 use crate::store::squad;
 use crate::sync::{AtEnd, Once};
 use serde_json::json;
 use std::collections::VecDeque;
-use std::io;
 use std::path::Path;
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
-use thiserror::Error;
-
-/// Why a drive did not begin.
-#[derive(Debug, Error)]
-pub enum StartError {
-    /// Another editor drives.
-    #[error("{}", elsewhere(.0.as_ref()))]
-    DrivenElsewhere(Option<Holder>),
-    /// The run cannot be read.
-    #[error(transparent)]
-    Open(#[from] OpenError),
-    /// The journal cannot be written.
-    #[error(transparent)]
-    Journal(#[from] JournalError),
-    /// The state directory cannot be written.
-    #[error("cannot write below \".claude/state\": {0}")]
-    Disk(#[from] io::Error),
-    /// The machine says no.
-    #[error(transparent)]
-    Refused(#[from] Refusal),
-}
-
-fn elsewhere(holder: Option<&Holder>) -> String {
-    match holder {
-        Some(holder) => format!(
-            "{} is driven by another editor (process {}); decide there, or leave it first",
-            holder.superpower, holder.pid
-        ),
-        None => "another editor is driving a run of this project; decide there, or leave it first".into(),
-    }
-}
 
 /// A new run.
 pub struct NewRun {
@@ -81,7 +49,7 @@ pub struct NewRun {
 /// Begins a new run.
 pub fn begin(host: Arc<Host>, root: &Path, new: NewRun) -> Result<Handle, StartError> {
     let lease = lock(root)?;
-    unwritten::take_up(&host, root, "");
+    take_up::take_up(&host, root, "");
     let run_id = uuid::Uuid::now_v7().to_string();
     let dir = RunDir::create(root, &run_id)?;
     let place = Place::new(&dir, &host.keys);
@@ -165,7 +133,7 @@ pub fn take_up<E: From<StartError>>(
     verb: impl FnOnce(&Opened) -> Result<Vec<Event>, E>,
 ) -> Result<Handle, E> {
     let lease = lock(root)?;
-    unwritten::take_up(&host, root, run_id);
+    take_up::take_up(&host, root, run_id);
     let mut opened = open::open(root, run_id, &host.keys).map_err(StartError::from)?;
     // A newer version's records are not all understood: what they say must not be cut, nor written anew.
     journal::writable(&opened.place, &opened.contents).map_err(StartError::from)?;
@@ -194,7 +162,7 @@ pub fn take_up<E: From<StartError>>(
         }
     }
     // A run that is not driven now has no other who writes what waits of it.
-    let events = verb(&opened).inspect_err(|_| unwritten::take_up(&host, root, ""))?;
+    let events = verb(&opened).inspect_err(|_| take_up::take_up(&host, root, ""))?;
     // What a run that was not ours calls its processes may be anybody's.
     let left_behind = Some(opened.run.processes()).filter(|_| !adopted);
     let Opened { dir, run, .. } = opened;
@@ -241,14 +209,6 @@ fn warn(host: &Host, root: &Path, message: &str) {
 fn is_current(root: &Path, run_id: &str) -> bool {
     let named = squad::read(root).ok().flatten();
     named.is_none_or(|squad| squad.run_id.as_deref() == Some(run_id))
-}
-
-/// Takes the drive lock.
-pub(super) fn lock(root: &Path) -> Result<Lease, StartError> {
-    match lease::take(root)? {
-        Taken::Ours(lease) => Ok(lease),
-        Taken::Elsewhere(holder) => Err(StartError::DrivenElsewhere(holder)),
-    }
 }
 
 /// What a drive is made of.

@@ -1,8 +1,8 @@
 //! What a run would drive next, held against what the user agreed to.
 
-use super::act::Act;
-use super::keeper::Told;
-use super::performer::working;
+use super::next::Act;
+use super::told::Told;
+use super::working::working;
 use super::{Drive, Host};
 use crate::config::{Config, Trust};
 use crate::declaration::model::Declaration;

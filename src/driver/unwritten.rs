@@ -1,22 +1,20 @@
 //! Checkpoints that could not be written while their run was driven. They wait here after the drive, and are tried again
 //! as long as this process lives; a process that comes later takes them up from the run's journal.
 
-use super::Host;
-use super::checkpoint_writer::{self, mark, opening, past, reason, reporter, sayer};
-use crate::checkpoint::Checkpoints;
+use crate::checkpoint::{Checkpoints, State};
+use crate::project::review::Hurry;
 use crate::run::state::Run;
-use crate::runs::open::open;
-use crate::store::beneath::Door;
-use crate::store::rundir::{self, RunDir};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::channel;
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How long the last tries may take, all together, when a process ends.
 const LAST: Duration = Duration::from_millis(500);
+/// And how long each may take once git is not waited for.
+const WITHOUT_LOOKS: Duration = Duration::from_millis(100);
 
 /// What a drive has left.
 pub struct Left {
@@ -25,17 +23,19 @@ pub struct Left {
     superpower: String,
     book: Checkpoints,
     shown: Arc<AtomicBool>,
+    /// Set where its look at the files is not waited for.
+    hurry: Hurry,
 }
 
 impl Left {
     /// The book of a run that nobody drives any more.
-    pub fn new(root: &Path, run: &Run, book: Checkpoints, shown: Arc<AtomicBool>) -> Self {
+    pub fn new(root: &Path, run: &Run, book: Checkpoints, shown: Arc<AtomicBool>, hurry: Hurry) -> Self {
         book.leave();
         let (run_id, superpower) = (run.run_id.clone(), run.plan.name().to_owned());
-        Self { root: root.to_owned(), run_id, superpower, book, shown }
+        Self { root: root.to_owned(), run_id, superpower, book, shown, hurry }
     }
 
-    fn is_of(&self, root: &Path, run_id: &str) -> bool {
+    pub(super) fn is_of(&self, root: &Path, run_id: &str) -> bool {
         self.root == root && self.run_id == run_id
     }
 }
@@ -45,7 +45,7 @@ impl Left {
 pub struct Unwritten {
     left: Mutex<Vec<Left>>,
     /// Projects whose earlier runs were looked at.
-    looked: Mutex<HashSet<PathBuf>>,
+    pub(super) looked: Mutex<HashSet<PathBuf>>,
 }
 
 impl Unwritten {
@@ -88,7 +88,20 @@ impl Unwritten {
         let until = Instant::now() + LAST;
         let unwritten = left.iter().zip(tries).filter_map(|(left, is_done)| {
             let rest = until.saturating_duration_since(Instant::now());
-            let written = is_done.recv_timeout(rest).unwrap_or_else(|_| left.book.is_over());
+            let written = is_done.recv_timeout(rest).or_else(|error| {
+                // Git has had its time.
+                left.hurry.set(true);
+                if error == RecvTimeoutError::Timeout {
+                    is_done.recv_timeout(WITHOUT_LOOKS)
+                } else {
+                    Err(error)
+                }
+            });
+            // A thread that ends has nothing left to write, and answers nobody.
+            let written = written.unwrap_or_else(|error| {
+                let is_written = left.book.state() == State::Written;
+                is_written && (error == RecvTimeoutError::Disconnected || left.book.is_over())
+            });
             (!written).then(|| {
                 let why = reason(&left.book.state()).unwrap_or_else(|| "there was no time for it".into());
                 let document = left.book.place().named();
@@ -99,48 +112,17 @@ impl Unwritten {
     }
 
     /// Those that are not written, and are not over.
-    fn left(&self) -> MutexGuard<'_, Vec<Left>> {
+    pub(super) fn left(&self) -> MutexGuard<'_, Vec<Left>> {
         let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
         left.retain(|left| !left.book.is_over());
         left
     }
 }
 
-/// Takes up what earlier processes have left in a project, but for a run that is about to be driven, whose drive does.
-pub fn take_up(host: &Arc<Host>, root: &Path, but: &str) {
-    for run_id in rundir::ids(root) {
-        let Ok(dir) = RunDir::of(root, &run_id) else { continue };
-        if run_id == but
-            || !is_marked(root, &dir)
-            || host.unwritten.left().iter().any(|it| it.is_of(root, &run_id))
-        {
-            continue;
-        }
-        // A run that cannot be read has nothing to write, and one that is not ours nothing to say.
-        let opened = open(root, &run_id, &host.keys).ok().filter(|opened| opened.contents.ours);
-        let Some(opened) = opened else { continue };
-        let (place, _) = checkpoint_writer::place(root, &dir, &opened.run);
-        let report = reporter(&place, sayer(host, root));
-        let book =
-            Checkpoints::go_on(opening(host, place, &dir, checkpoint_writer::find_nothing()), None, report);
-        book.restored(past(&opened.run, &checkpoint_writer::keys(&opened.run.plan)));
-        host.unwritten.keep(Left::new(root, &opened.run, book, Arc::default()));
-    }
-}
-
-fn is_marked(root: &Path, dir: &RunDir) -> bool {
-    Door::ours(root).is_file(&mark(dir))
-}
-
-/// The same where nobody drives yet, once for each project.
-pub fn look(root: &Path, unwritten: &Unwritten, host: impl FnOnce() -> Arc<Host>) {
-    let mut looked = unwritten.looked.lock().unwrap_or_else(PoisonError::into_inner);
-    if !looked.insert(root.to_owned()) {
-        return;
-    }
-    drop(looked);
-    let marked = |run_id: &String| RunDir::of(root, run_id).is_ok_and(|dir| is_marked(root, &dir));
-    if rundir::ids(root).iter().any(marked) {
-        take_up(&host(), root, "");
+/// Why something waits, where it does.
+pub fn reason(state: &State) -> Option<String> {
+    match state {
+        State::Waiting(why) => Some(why.clone()),
+        State::Written => None,
     }
 }

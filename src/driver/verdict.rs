@@ -1,5 +1,6 @@
 //! The verdict at the end of a message, read leniently, and never as none where there is one.
 
+use crate::lookalike;
 use crate::prompt::tail;
 use crate::tolerant::{self, PROSE};
 use regex::Regex;
@@ -83,12 +84,20 @@ fn straddling(message: &str) -> Option<&str> {
 /// Whether a text has a key `verdict` in it, in whatever quotes, with a colon behind.
 fn begins(text: &str) -> bool {
     static KEY: LazyLock<Regex> = LazyLock::new(|| {
-        let quote = r#"\\*["'“”„‟‘’‚＂«»]"#;
-        let marks = r"[\s*_`]*";
-        let pattern = format!(r"(?i){quote}{marks}verdict{marks}{quote}{marks}[:：]");
+        let quote = r#"(?:\\*["'`“”„‟‘’‚«»″〝〞]|&quot;)"#;
+        let marks = r"(?:[\s*_`]|/\*[^*]*\*/)*";
+        let pattern = format!(r"(?i)(?:{quote}{marks}verdict{marks}{quote}|[{{,]{marks}verdict){marks}:");
         Regex::new(&pattern).expect("a constant pattern")
     });
-    KEY.is_match(text)
+    // Signs and letters that only look like those of JSON.
+    let mut folded = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match lookalike::meant(letter) {
+            Some(meant) => folded.push_str(meant),
+            None => folded.push(letter),
+        }
+    }
+    KEY.is_match(&folded)
 }
 
 /// The verdict of an object: its own, else that of the last object in it.
@@ -115,9 +124,11 @@ fn judged(value: &Value) -> Option<Verdict> {
     }
 }
 
-/// A word without what surrounds it, in upper case; `PASSED` and `FAILED` are `PASS` and `FAIL`.
+/// A word without emphasis and the full stop at its end, in upper case; `PASSED` and `FAILED` are `PASS` and `FAIL`.
+/// A sign that may change its meaning stays: `PASS?` is none.
 fn plain(word: &str) -> String {
-    let word = word.trim_matches(|c: char| !c.is_alphanumeric()).to_uppercase();
+    let emphasis = |c: char| c.is_whitespace() || matches!(c, '*' | '_' | '`' | '"' | '\'' | '.');
+    let word = word.trim_matches(emphasis).to_uppercase();
     match word.as_str() {
         "PASSED" => "PASS".to_owned(),
         "FAILED" => "FAIL".to_owned(),
@@ -178,8 +189,24 @@ mod tests {
             "{\"verdict\" : \"FAIL",
             "{\"verdict\": \"PASS\"}\n{\"verdict\": \"FA",
             "\"verdict\"：\"FAIL\"",
+            "{\"verdict\"∶ \"FAIL\"}",
+            "{\"verdict\"﹕ \"FAIL\"}",
+            "{″verdict″: ″FAIL″}",
+            "{＇verdict＇: ＇FAIL＇}",
+            "{\"ｖerdict\": \"FAIL\"",
+            "{\"verdict\" /* x */: \"FAIL\"",
+            "{verdict: \"FAIL\"}",
+            "{`verdict`: `FAIL`}",
+            "{&quot;verdict&quot;: &quot;FAIL&quot;}",
         ] {
             assert_eq!(verdict(&format!("Report.\n{form}")), Verdict::Unreadable, "{form:?}");
+        }
+        for word in ["PASS?", "!PASS", "~~PASS~~", "❌ PASS", "not PASS"] {
+            assert_eq!(
+                verdict(&format!("{{\"verdict\": \"{word}\"}}")),
+                Verdict::Other(word.into()),
+                "{word}"
+            );
         }
         for (form, word) in [("\"MAYBE\"", "MAYBE"), ("true", "true"), ("null", "null"), ("\"\"", "")] {
             let read = verdict(&format!("{{\"verdict\": {form}}}"));

@@ -5,9 +5,10 @@
 //!
 //! [`Stamps`]: super::stamps::Stamps
 
+use super::gate_review::Looks;
 use super::looker::Looker;
 use crate::checkpoint::Attempt;
-use crate::project::review::{Change, Status, TreeId};
+use crate::project::review::{Change, Hurry, Status, TreeId};
 use crate::store::beneath::Door;
 use chrono::{DateTime, TimeDelta, Utc};
 use std::collections::BTreeSet;
@@ -23,6 +24,8 @@ const MOST: usize = 10_000;
 /// Finds out what attempts have written.
 pub struct Written {
     looker: Arc<Looker>,
+    /// Set where nobody waits for it any more. Not by a cancel or the editor's end: what has ended may be told whole.
+    hurry: Hurry,
     /// The files as they were at the last look for a checkpoint; at first, at the last approval, else at the first look
     /// of this drive.
     before: Option<TreeId>,
@@ -34,8 +37,8 @@ pub struct Written {
 
 impl Written {
     /// For a run that is driven from here on, with what its next gate compares with.
-    pub fn new(looker: Arc<Looker>, baseline: Option<TreeId>) -> Self {
-        Self { looker, before: baseline, held: Vec::new(), changed: BTreeSet::new() }
+    pub fn new(looker: Arc<Looker>, hurry: Hurry, baseline: Option<TreeId>) -> Self {
+        Self { looker, hurry, before: baseline, held: Vec::new(), changed: BTreeSet::new() }
     }
 
     /// The files that each of these attempts has written, oldest attempt first: those that differ from what they were
@@ -71,7 +74,7 @@ impl Written {
             touched.iter().cloned().partition(|path| self.changed.contains(path));
         let gone = |path: &String| door.lstat(Path::new(path)).is_err();
         let others: Vec<String> = others.into_iter().filter(|path| gone(path) || again(path)).collect();
-        files.extend(self.looker.looks().not_ignored(others));
+        files.extend(self.looks().not_ignored(others));
         files
     }
 
@@ -88,12 +91,16 @@ impl Written {
         }
     }
 
+    fn looks(&self) -> Looks<'_> {
+        self.looker.host().looks(&self.hurry, self.looker.root())
+    }
+
     /// What differs from the last look, with what was left over then.
     fn changes(&mut self) -> Option<Vec<Change>> {
         let first = self.looker.first().cloned();
-        let tree = self.looker.tree(self.looker.ended()).ok()?;
+        let tree = self.looker.tree_unless(&self.hurry, self.looker.ended()).ok()?;
         let before = self.before.replace(tree.clone()).or(first)?;
-        let mut changes = self.looker.looks().between(&before, &tree).ok()?;
+        let mut changes = self.looks().between(&before, &tree).ok()?;
         let mut held = std::mem::take(&mut self.held);
         held.retain(|held| !changes.iter().any(|change| change.path == held.path));
         changes.append(&mut held);

@@ -5,7 +5,7 @@ pub(in crate::engine) mod foreign_run;
 pub(in crate::engine) mod untrusted;
 mod wire;
 
-use crate::driver::start::StartError;
+use crate::driver::lock::StartError;
 use crate::harness;
 use crate::plan::{InputError, Inputs};
 use crate::project::root::NoProject;

@@ -1,7 +1,7 @@
 //! A refusal as the door gives it: `{"err":{"code","message","data"?}}`. Codes are stable, in kebab-case.
 
 use super::{Aside, Refusal};
-use crate::driver::start::StartError;
+use crate::driver::lock::StartError;
 use crate::engine::editing::input_view::input_view;
 use crate::plan::InputError;
 use crate::run::machine;

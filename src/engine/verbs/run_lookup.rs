@@ -2,7 +2,7 @@
 
 use super::adoption::{Taking, adopt, over};
 use super::run_id::{begins, identified};
-use crate::driver::start::StartError;
+use crate::driver::lock::StartError;
 use crate::engine::core::Engine;
 use crate::engine::refusal::{Aside, Nothing, Refusal};
 use crate::runs::list::summaries;

@@ -1,0 +1,51 @@
+//! Checkpoints that earlier processes have left, taken up from their runs' journals.
+
+use super::Host;
+use super::checkpoint_writer::{self, mark, opening, past, reporter, sayer};
+use super::unwritten::{Left, Unwritten};
+use crate::checkpoint::Checkpoints;
+use crate::project::review::Hurry;
+use crate::runs::open::open;
+use crate::store::beneath::Door;
+use crate::store::rundir::{self, RunDir};
+use std::path::Path;
+use std::sync::{Arc, PoisonError};
+
+/// Takes up what earlier processes have left in a project, but for a run that is about to be driven, whose drive does.
+pub fn take_up(host: &Arc<Host>, root: &Path, but: &str) {
+    for run_id in rundir::ids(root) {
+        let Ok(dir) = RunDir::of(root, &run_id) else { continue };
+        if run_id == but
+            || !is_marked(root, &dir)
+            || host.unwritten.left().iter().any(|it| it.is_of(root, &run_id))
+        {
+            continue;
+        }
+        // A run that cannot be read has nothing to write, and one that is not ours nothing to say.
+        let opened = open(root, &run_id, &host.keys).ok().filter(|opened| opened.contents.ours);
+        let Some(opened) = opened else { continue };
+        let (place, _) = checkpoint_writer::place(root, &dir, &opened.run);
+        let report = reporter(&place, sayer(host, root));
+        let book =
+            Checkpoints::go_on(opening(host, place, &dir, checkpoint_writer::find_nothing()), None, report);
+        book.restored(past(&opened.run, &checkpoint_writer::keys(&opened.run.plan)));
+        host.unwritten.keep(Left::new(root, &opened.run, book, Arc::default(), Hurry::default()));
+    }
+}
+
+fn is_marked(root: &Path, dir: &RunDir) -> bool {
+    Door::ours(root).is_file(&mark(dir))
+}
+
+/// The same where nobody drives yet, once for each project.
+pub fn look(root: &Path, unwritten: &Unwritten, host: impl FnOnce() -> Arc<Host>) {
+    let mut looked = unwritten.looked.lock().unwrap_or_else(PoisonError::into_inner);
+    if !looked.insert(root.to_owned()) {
+        return;
+    }
+    drop(looked);
+    let marked = |run_id: &String| RunDir::of(root, run_id).is_ok_and(|dir| is_marked(root, &dir));
+    if rundir::ids(root).iter().any(marked) {
+        take_up(&host(), root, "");
+    }
+}
