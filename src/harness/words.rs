@@ -108,3 +108,17 @@ fn signal_name(signal: i32) -> &'static str {
         _ => "",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_first_line_is_cut_between_words_where_it_has_any() {
+        let long = format!("{} sk-ant-0123456789", "word ".repeat(79));
+        assert_eq!(first_line(&format!("\n  {long}\nmore")), "word ".repeat(79).trim_end());
+        assert_eq!(first_line("  short \n"), "short");
+        assert_eq!(first_line(&"ä".repeat(500)), "ä".repeat(400), "one word is cut where it must be");
+        assert_eq!(cut(r#"{"key":"value"}"#, 10), r#"{"key":"#);
+    }
+}
