@@ -64,7 +64,7 @@ impl Drive {
         };
         // Should the editor be killed right after, what the agent did is not taken for anybody else's doing.
         let _ = self.step(Event::AgentStarted { launch, harness: order.harness().to_owned(), process: None });
-        if let Err(error) = self.keeper.write() {
+        if let Err(error) = self.keeper.write(&self.run) {
             return self.disk_failed(&error.to_string());
         }
         if let Err(question) = self.performer.launch(&self.run, *order) {

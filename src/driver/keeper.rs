@@ -75,7 +75,7 @@ impl Keeper {
     /// Writes the journal: with a flush where something `acts` on it, else so that it survives the editor.
     pub(super) fn save(&mut self, run: &Run, acts: bool) -> Result<(), StartError> {
         if !acts {
-            return Ok(self.journal.write()?);
+            return self.write(run);
         }
         self.hold(run)?;
         self.journal.flush()?;
@@ -89,8 +89,11 @@ impl Keeper {
     }
 
     /// Writes the journal, so that it survives the editor.
-    pub(super) fn write(&mut self) -> Result<(), JournalError> {
-        self.journal.write()
+    pub(super) fn write(&mut self, run: &Run) -> Result<(), StartError> {
+        if self.journal.waits() {
+            self.hold(run)?;
+        }
+        Ok(self.journal.write()?)
     }
 
     /// Makes sure that the lock keeps others out still. Where its file was removed it is taken anew; where somebody

@@ -119,6 +119,11 @@ impl Journal {
         Ok(Self { place: place.clone(), file, lines, written, torn: false, last, newest })
     }
 
+    /// Whether a record waits to be written.
+    pub fn waits(&self) -> bool {
+        !self.lines.buffer.is_empty()
+    }
+
     /// Takes a record; [`Journal::write`] or [`Journal::flush`] brings it to the file.
     pub fn append(&mut self, record: &Record) {
         self.lines.put(record);
