@@ -195,3 +195,23 @@ second) sleep 0.1; echo 2 > two.md; echo y > many/8; echo more >> one.md; sleep 
         "what it wrote as it was before is no change: {first:?}"
     );
 }
+
+#[test]
+fn what_the_last_stage_wrote_is_listed_though_the_editor_is_left_right_after() {
+    for _ in 0..3 {
+        let world = World::new();
+        declare(&world, "  - {agent: first}\n");
+        world.hook("echo 1 > one.md; echo done");
+        world.run("track", json!({}));
+        let end = std::time::Instant::now() + std::time::Duration::from_secs(20);
+        while !world.events().iter().any(|event| event["type"] == "run-finished") {
+            assert!(std::time::Instant::now() < end, "it does not end");
+            std::thread::yield_now();
+        }
+        world.call("stop", json!({ "grace_ms": 200 }));
+        let first = checkpoint(&world, "FIRST");
+        assert_eq!(first["status"], "PASSED", "{first:#}");
+        let files = first["output_files"].as_array().unwrap();
+        assert!(files.iter().any(|file| file == "one.md"), "{first:#}");
+    }
+}
