@@ -58,7 +58,7 @@ local function reach(nvim)
 end
 
 describe("the bell", function()
-  it("O6: rings when something waits and the editor has not got the focus", function()
+  it("rings when something waits and the editor has not got the focus", function()
     local nvim = terminal()
     reach(nvim)
     eq(0, nvim.bells())

@@ -1,4 +1,4 @@
--- Leaving the editor says nothing and leaves nothing (law 12), whatever is going on.
+-- Leaving the editor says nothing and leaves nothing, whatever is going on.
 local T = require("harness")
 local Shop = require("support.shop")
 local describe, it, eq, ok = T.describe, T.it, T.eq, T.ok

@@ -21,7 +21,6 @@ local function gate(opts, review)
   run.root = nvim.project
   S.answer(nvim, "status", run)
   nvim:cmd("Superpower gate")
-  vim.uv.sleep(450)
   nvim:wait("require('superpower.gate').is_armed()")
   return nvim
 end
@@ -74,7 +73,8 @@ describe("the approval window", function()
   it("asking once more", function()
     local nvim = gate()
     nvim:feed("r")
-    vim.uv.sleep(450)
+    nvim:wait_screen("reject: the run ends here")
+    nvim:wait_armed()
     Screens.check(nvim, "approval-reject")
   end)
   it("decided elsewhere", function()
@@ -347,7 +347,7 @@ describe("the sheet before the first run", function()
       },
     })
     nvim:cmd("Superpower run bugfix")
-    vim.uv.sleep(450)
+    nvim:wait_armed()
     Screens.check(nvim, "trust")
   end)
 
@@ -407,7 +407,7 @@ describe("the sheet before the first run", function()
       },
     })
     nvim:cmd("Superpower run ship")
-    vim.uv.sleep(450)
+    nvim:wait_armed()
     return nvim
   end
 
@@ -444,7 +444,7 @@ describe("the sheet before the first run", function()
     S.answer(nvim, "trust-grant", {})
     S.answer(nvim, "resume", { run_id = "0190-abc", others = 0, state = "running" })
     nvim:cmd("Superpower resume")
-    vim.uv.sleep(450)
+    nvim:wait_armed()
     Screens.check(nvim, "trust-claim")
     nvim:feed("t")
     nvim:wait("#require('superpower.engine').script.calls('resume') == 2")
@@ -465,7 +465,7 @@ describe("a permission", function()
       input = { command = "npm test", description = "runs the tests" },
     })
     nvim:wait_screen("permission · stage 4")
-    vim.uv.sleep(450)
+    nvim:wait_armed()
     Screens.check(nvim, "permission")
   end)
 end)

@@ -161,6 +161,37 @@ function Child:feed(keys)
   request(self, "nvim_input", keys)
 end
 
+--- Types keys, and waits until the last of them was read and what it did is done: before what must not happen is looked
+--- for. They must leave the editor where an unmapped key does nothing.
+function Child:press(keys)
+  local before = self:lua([[
+    if not _G.harness_pressed then
+      _G.harness_pressed = 0
+      local last = vim.keycode("<F24>")
+      vim.on_key(function(_, typed)
+        if typed == last then
+          _G.harness_pressed = _G.harness_pressed + 1
+        end
+      end)
+    end
+    return _G.harness_pressed
+  ]])
+  self:feed(keys .. "<F24>")
+  self:wait(("_G.harness_pressed > %d"):format(before), nil, "the last key")
+end
+
+--- Waits until the keys of the decision that has the cursor count: its footer is not dim any more.
+function Child:wait_armed()
+  self:wait(
+    [[
+    local footer = vim.api.nvim_win_get_config(0).footer or {}
+    return #footer > 0 and footer[#footer][2] ~= "SuperpowerDim"
+  ]],
+    nil,
+    "keys that count"
+  )
+end
+
 function Child:mode()
   return request(self, "nvim_get_mode")
 end

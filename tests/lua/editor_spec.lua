@@ -1,5 +1,5 @@
--- What went wrong for others in an editor and around it (REPORTS, rows N and O, and G24 to G28): a test a row, named after
--- it. Some stand where the rest of their subject is; the last test here sees to it that none is missing.
+-- The editor and what is around it: processes, buffers, a second editor, the user's own files and repository, and gates
+-- where nobody is there.
 local T = require("harness")
 local S = require("support.scripted")
 local Shop = require("support.shop")
@@ -25,8 +25,8 @@ local function processes(word)
 end
 
 describe("the editor", function()
-  it("N1: takes its children with it, also from behind a wrapper", function()
-    local mark = "superpower-n1-" .. vim.uv.hrtime()
+  it("takes its children with it, also from behind a wrapper", function()
+    local mark = "superpower-wrapped-" .. vim.uv.hrtime()
     local nvim =
       with_agent(("cat >/dev/null\nprintf 'all:\\n\\t@sh -c \"sleep 300 # %s\"\\n' | make -f - all\n"):format(mark))
     Shop.start(nvim, bug)
@@ -39,7 +39,7 @@ describe("the editor", function()
     end, 4000, "the end of what the wrapper started")
   end)
 
-  it("N2: shows output in buffers of its own, and a restored run is the saved one", function()
+  it("shows output in buffers of its own, and a restored run is the saved one", function()
     local nvim = Shop.child()
     Shop.start(nvim, bug)
     Shop.gate(nvim, gate)
@@ -48,8 +48,7 @@ describe("the editor", function()
     nvim:lua("require('superpower.views.output').open(..., 1, 'output')", nvim.project)
     eq({ "nofile", false }, { nvim:eval("&buftype"), nvim:eval("&modifiable") == 1 })
     local text = nvim:text()
-    nvim:feed("ix")
-    vim.uv.sleep(50)
+    nvim:press("ix")
     contains(nvim:text(), vim.split(text, "\n")[3])
     eq("superpower-output", nvim:eval("&filetype"))
     nvim:quit()
@@ -67,7 +66,7 @@ describe("the editor", function()
     end
   end)
 
-  it("N3: is not needed for a run to wait: any other one sees it, decides and goes on", function()
+  it("is not needed for a run to wait: any other one sees it, decides and goes on", function()
     local nvim = Shop.child()
     Shop.start(nvim, bug)
     Shop.gate(nvim, gate)
@@ -79,7 +78,7 @@ describe("the editor", function()
     Shop.state(other, "complete", 20000)
   end)
 
-  it("N4: survives the diff of an unsaved file, and a plugin that saves sends no decision", function()
+  it("survives the diff of an unsaved file, and a plugin that saves sends no decision", function()
     local nvim = S.child({ files = { ["docs/design/wireframes/reset.md"] = "new\n" } })
     S.answer(nvim, "review", S.review)
     S.answer(nvim, "diff", { before = "old\n", after_path = nvim.project .. "/docs/design/wireframes/reset.md" })
@@ -98,16 +97,15 @@ describe("the editor", function()
     contains(nvim:text(), "unsaved")
     nvim:feed(":tabclose<CR>")
     nvim:wait("vim.bo.filetype == 'superpower-gate'")
-    vim.uv.sleep(400)
+    nvim:wait_armed()
     nvim:feed("c")
     nvim:wait_screen("Request changes")
-    nvim:feed("half of it<Esc>")
-    vim.uv.sleep(100)
+    nvim:press("half of it<Esc>")
     eq({}, S.calls(nvim, "decide"))
     contains(nvim:text(), "half of it")
   end)
 
-  it("N6: answers a permission with one key from anywhere", function()
+  it("answers a permission with one key from anywhere", function()
     local nvim = S.child()
     nvim:lua("vim.keymap.set('n', '<F5>', '<Plug>(superpower-gate)')")
     nvim:cmd("tabnew | vsplit | split")
@@ -118,7 +116,7 @@ describe("the editor", function()
     nvim:wait("vim.bo.filetype == 'superpower-permission'")
   end)
 
-  it("N7: lists a run once, and maps keys in its own buffers alone", function()
+  it("lists a run once, and maps keys in its own buffers alone", function()
     local nvim = Shop.child()
     Shop.start(nvim, bug)
     Shop.gate(nvim, gate)
@@ -141,7 +139,7 @@ describe("the editor", function()
 end)
 
 describe("what comes with a repository", function()
-  it("O1: starts nothing before it was agreed to, whatever is opened, listed, planned or checked", function()
+  it("starts nothing before it was agreed to, whatever is opened, listed, planned or checked", function()
     local mark = T.dir() .. "/started"
     local nvim = with_agent(("touch %s\ncat\n"):format(mark), { trust = "ask" })
     nvim:cmd("edit .claude/superpowers/bugfix.yaml")
@@ -160,7 +158,7 @@ describe("what comes with a repository", function()
     eq(nil, Shop.status(nvim))
   end)
 
-  it("O2: shows and keeps no token of the environment", function()
+  it("shows and keeps no token of the environment", function()
     local token = "tok-7f1c9a55e0b34d"
     local nvim = with_agent(
       'cat >/dev/null\nmkdir -p test\ndate >test/issue-7.test.js\necho "the token is $SHOP_TOKEN"\n',
@@ -176,7 +174,7 @@ describe("what comes with a repository", function()
     ok(vim.trim(shown.stdout) ~= "", "the rest of the line is kept")
   end)
 
-  it("O4: is left as it was: the index, the branches and untracked files, byte for byte", function()
+  it("is left as it was: the index, the branches and untracked files, byte for byte", function()
     local nvim = Shop.child()
     T.write(nvim.project .. "/untracked.bin", ("\0\1\2"):rep(1000))
     T.write(nvim.project .. "/staged.txt", "staged\n")
@@ -198,14 +196,14 @@ describe("what comes with a repository", function()
     nvim:wait("not require('superpower.gate').is_open()")
     Shop.gate(nvim, gate)
     nvim:feed("r")
-    vim.uv.sleep(500)
-    nvim:wait("require('superpower.gate').is_armed()")
+    nvim:wait_screen("reject: the run ends here")
+    nvim:wait_armed()
     nvim:feed("y")
     Shop.state(nvim, "rejected")
     eq(before, seen())
   end)
 
-  it("O5: costs what is known, and unknown is not shown as zero; attempts are bounded", function()
+  it("costs what is known, and unknown is not shown as zero; attempts are bounded", function()
     local nvim = S.child()
     S.send(nvim, { type = "snapshot", run = S.run() })
     nvim:wait("require('superpower.runs').get() ~= nil")
@@ -223,7 +221,7 @@ describe("what comes with a repository", function()
     ok(started <= 3, log)
   end)
 
-  it("O7: has its derived files made anew where they are gone or of something else", function()
+  it("has its derived files made anew where they are gone or of something else", function()
     local nvim = Shop.child()
     Shop.start(nvim, bug)
     Shop.gate(nvim, gate)
@@ -246,7 +244,7 @@ describe("what comes with a repository", function()
 end)
 
 describe("a gate", function()
-  it("G27: approves nothing by default, and the defaults are those of the help page", function()
+  it("approves nothing by default, and the defaults are those of the help page", function()
     local nvim = T.child()
     local page = T.read(T.root .. "/doc/superpower.txt"):match("%*superpower%-options%-list%*.*")
     for _, option in ipairs(nvim:lua("return require('superpower.base.options')")) do
@@ -264,7 +262,7 @@ describe("a gate", function()
     eq({ "paused", "gate" }, { Shop.status(shop).state, Shop.status(shop).reason })
   end)
 
-  it("G28: with nobody there is told how to be satisfied, and can be", function()
+  it("with nobody there is told how to be satisfied, and can be", function()
     local dir = Shop.project(T.dir())
     local init = T.write(T.dir() .. "/init.lua", Shop.config .. ("\nvim.opt.runtimepath:prepend(%q)"):format(T.root))
     local function headless(line)
@@ -278,19 +276,5 @@ describe("a gate", function()
     contains(first.stdout, "PAUSED")
     contains(first.stdout, "decide with: approve, changes or reject")
     eq(0, headless("Superpower! approve").code)
-  end)
-end)
-
-describe("the rows of the reports", function()
-  it("have each a test that is named after them", function()
-    local named = {}
-    for _, path in ipairs(vim.fn.glob(T.root .. "/tests/lua/*_spec.lua", true, true)) do
-      for id in T.read(path):gmatch('"([GNO]%d+): ') do
-        named[id] = true
-      end
-    end
-    for _, id in ipairs(vim.split("N1 N2 N3 N4 N6 N7 O1 O2 O4 O5 O6 O7 G24 G26 G27 G28", " ")) do
-      ok(named[id], id)
-    end
   end)
 end)
