@@ -46,7 +46,8 @@ count_rust() {
     local summary
     summary=$(grep -E '^ +Summary ' "$1" | tail -n 1)
     echo "$summary" >"$logs/summary"
-    add "$(number passed "$logs/summary")" "$(($(number failed "$logs/summary") + $(number 'timed out' "$logs/summary")))" 0
+    add "$(number passed "$logs/summary")" "$(($(number failed "$logs/summary") + $(number 'timed out' "$logs/summary")))" \
+      "$(number skipped "$logs/summary")"
   else
     local line
     while read -r line; do
