@@ -6,12 +6,12 @@ set -eu
 . "$(dirname "$0")/lib.sh"
 cd "$root"
 export SUPERPOWER_LONG=1
-long='planted_runs:: machine::random crash:: race::of_many survivors:: reports_h::a_flood checkpoint_lock::'
+long='planted_runs:: machine::random crash:: race::of_many survivors:: agent_processes::a_flood checkpoint_lock::'
 if [ $# -gt 0 ]; then long=$*; fi
 if have cargo-nextest; then
   filter=$(printf ' | test(~%s)' $long)
   exec cargo nextest run --locked --no-default-features --cargo-profile torture --profile torture -E "${filter# | }"
 fi
 for name in $long; do
-  cargo test --locked --no-default-features --profile torture --test engine -- --test-threads=1 "$name"
+  cargo test --locked --no-default-features --profile torture -- --test-threads=1 "$name"
 done

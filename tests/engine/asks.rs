@@ -1,6 +1,7 @@
-//! DESIGN law 3: the editor's main loop waits for no lock, no journal and no git. What may take its time is asked, and
+//! The editor's main loop waits for no lock, no journal and no git. What may take its time is asked, and
 //! answered by an event.
 
+use crate::alone::{alone, until_no_thread_is};
 use crate::world::World;
 use serde_json::{Value, json};
 use std::fs::File;
@@ -154,15 +155,23 @@ fn a_verb_for_a_drive_in_its_last_breath_is_not_lost() {
 
 #[test]
 fn nothing_that_was_asked_begins_once_the_editor_is_left() {
+    // The thread that answers is waited for.
+    alone("asks::nothing_that_was_asked_begins_once_the_editor_is_left", &[], the_editor_is_left);
+}
+
+fn the_editor_is_left() {
     let world = World::new();
     world.declare("gated", GATED);
-    for id in 0..20 {
+    for id in 0..200 {
         world.ask(id, "run", json!({ "name": "gated" }));
     }
     world.call("stop", json!({ "grace_ms": 100 }));
-    let journals = || std::fs::read_dir(world.path(".claude/state/runs")).map_or(0, Iterator::count);
-    let then = journals();
-    std::thread::sleep(Duration::from_millis(200));
-    assert_eq!(journals(), then);
-    assert!(superpower::store::lease::holder(&world.root()).is_none());
+    until_no_thread_is("superpower-asks");
+    let answers = answered(&world.events()).len();
+    assert!(answers < 200, "what was still to be done was done");
+    let end = Instant::now() + Duration::from_secs(20);
+    while superpower::store::lease::holder(&world.root()).is_some() {
+        assert!(Instant::now() < end, "somebody still drives");
+        std::thread::sleep(Duration::from_millis(5));
+    }
 }

@@ -214,7 +214,7 @@ fn the_log_turns_over_and_keeps_the_one_before() {
     assert_eq!(fs::read_dir(world.path(".claude/logs")).unwrap().count(), 3, "and a .gitignore");
 }
 
-/// SPEC section 7: our own directories keep themselves out of git, and what somebody else decided there stays.
+/// Our own directories keep themselves out of git, and what somebody else decided there stays.
 #[test]
 fn our_directories_keep_themselves_out_of_git() {
     let world = World::new();

@@ -1,5 +1,7 @@
 //! The lock: whom it waits for, whom it breaks, and what it says.
 
+use crate::child::child;
+use crate::counted::count;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -15,16 +17,10 @@ use superpower::checkpoint::store::Store;
 const SHORT: Duration = Duration::from_millis(150);
 const SECOND: Duration = Duration::from_secs(1);
 
-/// Runs `job` of [`child`] in a process of its own.
+/// A process that does `job` (`hold` or `write`) at the checkpoint in `dir`.
 pub fn process(job: &str, dir: &Path) -> Child {
-    Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "checkpoint_lock::child", "--ignored", "--nocapture"])
-        .env("CHECKPOINT_JOB", job)
-        .env("CHECKPOINT_DIR", dir)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap()
+    let mut command = child(&format!("checkpoint-{job}"));
+    command.arg(dir).stdout(Stdio::piped()).spawn().unwrap()
 }
 
 fn wait_for(child: &mut Child, word: &str) {
@@ -33,35 +29,6 @@ fn wait_for(child: &mut Child, word: &str) {
         lines.map_while(Result::ok).any(|line| line.contains(word)),
         "the process ended without \"{word}\""
     );
-}
-
-/// Not a test: the other process of some tests.
-#[test]
-#[ignore = "runs as a process of other tests"]
-#[allow(clippy::print_stdout)]
-fn child() {
-    let (Ok(job), Some(dir)) = (std::env::var("CHECKPOINT_JOB"), std::env::var_os("CHECKPOINT_DIR")) else {
-        return;
-    };
-    let dir = Path::new(&dir);
-    match job.as_str() {
-        "hold" => {
-            let _held = Lock::of(dir).take(SECOND, &mut Patience::default()).unwrap();
-            println!("held");
-            std::thread::sleep(Duration::from_secs(60));
-        }
-        "write" => {
-            let mut store = Store::new(Place::of_run(dir, dir));
-            println!("writing");
-            loop {
-                let _ = store.update(chrono::Utc::now(), SECOND, |record, _| {
-                    super::checkpoint_writers::count(record, "child");
-                    std::thread::sleep(Duration::from_micros(500));
-                });
-            }
-        }
-        _ => panic!("no such job"),
-    }
 }
 
 /// A directory whose lock a process held when it was killed. It is not reaped: a zombie is dead enough.
@@ -122,7 +89,7 @@ fn a_scripts_empty_directory_is_never_replaced() {
 }
 
 #[test]
-fn trap_14_an_orphan_is_recovered_with_a_named_reason_and_the_wait_is_bounded() {
+fn an_orphan_is_recovered_with_a_named_reason_and_the_wait_is_bounded() {
     let (dir, mut child) = orphaned();
     let begun = Instant::now();
     let held = Lock::of(dir.path()).take(SECOND, &mut Patience::default()).unwrap();
@@ -138,7 +105,7 @@ fn trap_14_an_orphan_is_recovered_with_a_named_reason_and_the_wait_is_bounded() 
 }
 
 #[test]
-fn l1_liveness_comes_first_and_age_says_nothing() {
+fn liveness_comes_first_and_age_says_nothing() {
     // The dead one's is fresh and is broken; the live one's is old and stays.
     let (dir, mut child) = orphaned();
     assert!(Lock::of(dir.path()).take(SHORT, &mut Patience::default()).is_ok());
@@ -155,7 +122,7 @@ fn l1_liveness_comes_first_and_age_says_nothing() {
 }
 
 #[test]
-fn l2_recovery_is_on_the_only_path() {
+fn recovery_is_on_the_only_path() {
     let (dir, mut child) = orphaned();
     let mut store = Store::new(Place::of_run(dir.path(), dir.path()));
     let found = store.update(chrono::Utc::now(), SECOND, |_, _| {}).unwrap();
@@ -164,7 +131,7 @@ fn l2_recovery_is_on_the_only_path() {
 }
 
 #[test]
-fn l3_a_live_owners_lock_is_never_reaped() {
+fn a_live_owners_lock_is_never_reaped() {
     let dir = tempfile::tempdir().unwrap();
     let mut child = process("hold", dir.path());
     wait_for(&mut child, "held");
@@ -180,7 +147,7 @@ fn l3_a_live_owners_lock_is_never_reaped() {
 }
 
 #[test]
-fn l6_a_bare_directory_is_respected_and_after_a_minute_a_human_is_told() {
+fn a_bare_directory_is_respected_and_after_a_minute_a_human_is_told() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join(LOCK);
     fs::create_dir(&path).unwrap();
@@ -207,7 +174,7 @@ fn l6_a_bare_directory_is_respected_and_after_a_minute_a_human_is_told() {
 
 /// Its age counts from before this process: a human who starts an editor need not wait a minute to hear of it.
 #[test]
-fn l6_a_bare_directory_that_is_old_already_is_told_at_once() {
+fn a_bare_directory_that_is_old_already_is_told_at_once() {
     let dir = tempfile::Builder::new().prefix("it's ").tempdir().unwrap();
     let path = dir.path().join(LOCK);
     fs::create_dir(&path).unwrap();
@@ -283,7 +250,7 @@ fn a_lock_that_was_taken_away_is_not_released_for_somebody_else() {
 }
 
 #[test]
-fn s1_a_kill_at_any_instant_leaves_a_whole_document_and_the_next_writer_goes_on_within_a_second() {
+fn a_kill_at_any_instant_leaves_a_whole_document_and_the_next_writer_goes_on_within_a_second() {
     let rounds = if std::env::var_os("SUPERPOWER_LONG").is_some() { 300 } else { 25 };
     let dir = tempfile::tempdir().unwrap();
     let place = Place::of_run(dir.path(), dir.path());
@@ -295,9 +262,7 @@ fn s1_a_kill_at_any_instant_leaves_a_whole_document_and_the_next_writer_goes_on_
         child.kill().unwrap();
         let begun = Instant::now();
         let found = Store::new(place.clone())
-            .update(chrono::Utc::now(), SECOND, |record, _| {
-                super::checkpoint_writers::count(record, "parent")
-            })
+            .update(chrono::Utc::now(), SECOND, |record, _| count(record, "parent"))
             .unwrap();
         assert!(begun.elapsed() < SECOND, "{:?}", begun.elapsed());
         assert_eq!(found.aside, None);

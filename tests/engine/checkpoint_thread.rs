@@ -147,7 +147,7 @@ fn a_held_lock_never_holds_up_a_run_and_the_newest_waits() {
 }
 
 #[test]
-fn trap_17_a_failure_is_visible_in_less_than_a_second() {
+fn a_failure_is_visible_in_less_than_a_second() {
     let project = Project::new();
     let checkpoints = project.open();
     checkpoints.started(start("PLAN"), now()).unwrap();
@@ -185,7 +185,7 @@ fn an_interruption_is_on_disk_before_the_editor_is_gone() {
 }
 
 #[test]
-fn s3_s4_an_unreadable_document_is_moved_aside_said_aloud_and_never_overwritten() {
+fn an_unreadable_document_is_moved_aside_said_aloud_and_never_overwritten() {
     let project = Project::new();
     let checkpoints = project.open();
     checkpoints.started(start("PLAN"), now()).unwrap();

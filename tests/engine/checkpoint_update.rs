@@ -199,7 +199,7 @@ fn fix_cycles_go_up_once_a_visit() {
 }
 
 #[test]
-fn trap_20_failed_stays_failed_and_the_fourth_fix_is_past_the_limit() {
+fn failed_stays_failed_and_the_fourth_fix_is_past_the_limit() {
     let mut run = Run::new();
     for _ in 0..3 {
         assert!(!run.record.next_fix().past());
@@ -218,7 +218,7 @@ fn trap_20_failed_stays_failed_and_the_fourth_fix_is_past_the_limit() {
 }
 
 #[test]
-fn trap_19_seven_steps_wait_and_none_is_dropped() {
+fn seven_steps_wait_and_none_is_dropped() {
     let mut tracker = Tracker::default();
     let record = Record::minimal(None, noon());
     for number in 0..7 {

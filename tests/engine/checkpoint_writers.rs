@@ -1,6 +1,6 @@
 //! Many writers on one document, half of them the protocol's own shell loop.
 
-use serde_json::{Value, json};
+use crate::counted::count;
 use std::fs;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -11,15 +11,6 @@ use superpower::checkpoint::record::Record;
 use superpower::checkpoint::store::Store;
 
 const LONG: Duration = Duration::from_secs(1800);
-
-/// Adds one to `counts.NAME`.
-pub fn count(record: &mut Record, name: &str) {
-    let mut document = record.json().clone();
-    let counts = document.entry("counts").or_insert(json!({}));
-    let before = counts.get(name).and_then(Value::as_u64).unwrap_or(0);
-    counts[name] = json!(before + 1);
-    *record = Record::parse(&Value::Object(document).to_string()).unwrap();
-}
 
 /// The protocol's loop around what the machine has for JSON.
 const SCRIPT: &str = r#"
@@ -112,12 +103,12 @@ fn sixty_four_writers(times: usize) {
 }
 
 #[test]
-fn trap_16_sixty_four_writers_lose_nothing() {
+fn sixty_four_writers_lose_nothing() {
     sixty_four_writers(2);
 }
 
 #[test]
 #[ignore = "takes minutes: 10,000 updates"]
-fn trap_16_sixty_four_writers_lose_nothing_of_ten_thousand_updates() {
+fn sixty_four_writers_lose_nothing_of_ten_thousand_updates() {
     sixty_four_writers(157);
 }

@@ -1,6 +1,6 @@
 //! Claude Code's pipe, against scripts that speak as it does (see `scripts/record-harnesses` for the real one).
 
-use super::harness::{ended, launch_in, start};
+use super::launched::{ended, launch_in, start};
 use std::path::Path;
 use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};

@@ -1,21 +1,16 @@
 //! A run that is killed anywhere is gone on with, and nothing of it is lost, repeated or passed by.
-//!
-//! The test binary starts itself as the editor that dies: `child` below, with the project in its environment.
 
-use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::Child;
 use std::time::{Duration, Instant};
 use superpower::outcome::Outcome;
 use superpower::run::event::{Decision, Event};
 use superpower::runs::open::open;
 use superpower::store::{journal, rundir};
 
-use crate::world::{STATE, World};
-
-const PROJECT: &str = "SUPERPOWER_CRASH_PROJECT";
+use crate::child::child;
+use crate::world::World;
 
 /// Twelve stages: gates, a stage that fails at first, one that is skipped, and a rewind at the second gate.
 const TWELVE: &str = "stages:
@@ -33,52 +28,6 @@ const TWELVE: &str = "stages:
   - {name: s12, agent: a12}
 ";
 
-/// Not a test: the editor that is killed, where the environment says so.
-#[test]
-fn child() {
-    let Some(root) = std::env::var_os(PROJECT) else { return };
-    let root = Path::new(&root).canonicalize().unwrap();
-    let engine = superpower::engine::Engine::new();
-    let call = |op: &str, mut fields: Value| -> Value {
-        fields["op"] = json!(op);
-        if op != "configure" {
-            fields["root"] = json!(root);
-        }
-        serde_json::from_str(&engine.call(&fields.to_string())).unwrap()
-    };
-    let config = json!({
-        "harness": "command", "trust": "always", "state_dir": PathBuf::from(std::env::var_os(STATE).unwrap()),
-        "harnesses": { "command": { "cmd": [root.join("agent"), "{agent}"] } },
-    });
-    call("configure", json!({ "config": config }));
-    for _ in 0..200 {
-        let picture = call("status", json!({}))["ok"].clone();
-        let state = picture["state"].as_str().unwrap_or("none");
-        match (state, picture["reason"].as_str()) {
-            ("none", _) => call("run", json!({ "name": "twelve" })),
-            ("complete", _) => return,
-            ("paused", Some("gate")) => {
-                let first = picture["gate"]["id"] == "7.1";
-                let decision = if first { "changes" } else { "approve" };
-                call(
-                    "decide",
-                    json!({ "decision": decision, "comment": "so", "gate": picture["gate"]["id"] }),
-                )
-            }
-            ("paused", _) => call("resume", json!({})),
-            _ => Value::Null,
-        };
-        let end = Instant::now() + Duration::from_secs(20);
-        while call("status", json!({}))["ok"]["state"] == "running" && Instant::now() < end {
-            std::thread::sleep(Duration::from_millis(1));
-        }
-        while superpower::store::lease::holder(&root).is_some() && Instant::now() < end {
-            std::thread::sleep(Duration::from_millis(1));
-        }
-    }
-    panic!("it does not come to an end");
-}
-
 fn project() -> World {
     let world = World::new();
     world.declare("twelve", TWELVE);
@@ -91,19 +40,11 @@ fn project() -> World {
 }
 
 fn editor(world: &World, fault: Option<&str>) -> Child {
-    let mut command = Command::new(std::env::current_exe().unwrap());
-    command
-        .args(["--exact", "crash::child", "--nocapture", "--test-threads=1"])
-        .env(PROJECT, world.root())
-        .env(STATE, world.state_dir())
-        .env_remove("SUPERPOWER_RUN_ID")
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
-    match fault {
-        Some(fault) => command.env("SUPERPOWER_FAULT", fault),
-        None => command.env_remove("SUPERPOWER_FAULT"),
-    };
-    command.spawn().unwrap()
+    let mut command = child("crash");
+    if let Some(fault) = fault {
+        command.env("SUPERPOWER_FAULT", fault);
+    }
+    command.arg(world.root()).arg(world.state_dir()).spawn().unwrap()
 }
 
 /// The journal as it is can be read and replayed.
@@ -265,7 +206,7 @@ fn full(world: &World) -> bool {
 }
 
 #[test]
-fn s1_a_run_killed_at_every_write_keeps_every_promise() {
+fn a_run_killed_at_every_write_keeps_every_promise() {
     at_every_operation("die");
 }
 

@@ -37,7 +37,7 @@ fn kept(world: &World, journal: &str) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn s3_a_damaged_journal_is_kept_whole_and_the_run_goes_on_without_what_is_lost_where_a_human_says_so() {
+fn a_damaged_journal_is_kept_whole_and_the_run_goes_on_without_what_is_lost_where_a_human_says_so() {
     let garbage: [Damage; 4] = [
         &|line| line.replace('{', "#").into_bytes(),
         &|line| line.as_bytes()[..line.len() / 2].to_vec(),

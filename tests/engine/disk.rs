@@ -11,7 +11,7 @@ fn foreign(world: &World, squad: Value) {
 }
 
 #[test]
-fn s14_a_run_whose_editor_was_killed_is_called_interrupted_and_goes_on() {
+fn a_run_whose_editor_was_killed_is_called_interrupted_and_goes_on() {
     let mut world = World::new();
     world.declare("three", THREE);
     world.run("three", json!({}));
@@ -107,7 +107,7 @@ fn a_foreign_squad_that_cannot_be_is_refused_and_left_as_it_is() {
 }
 
 #[test]
-fn s3_a_squad_that_cannot_be_read_is_moved_aside_and_never_overwritten() {
+fn a_squad_that_cannot_be_read_is_moved_aside_and_never_overwritten() {
     let world = World::new();
     world.declare("three", THREE);
     world.write(".claude/state/squad.json", "{\"active_superpower\": \"thr");
@@ -128,7 +128,7 @@ fn s3_a_squad_that_cannot_be_read_is_moved_aside_and_never_overwritten() {
 }
 
 #[test]
-fn s8_an_edit_that_loses_nothing_goes_on_and_another_asks() {
+fn an_edit_that_loses_nothing_goes_on_and_another_asks() {
     let world = World::new();
     world.declare("three", THREE);
     world.run("three", json!({}));
@@ -147,7 +147,7 @@ fn s8_an_edit_that_loses_nothing_goes_on_and_another_asks() {
 }
 
 #[test]
-fn g22_files_that_change_after_the_approval_are_named_and_asked_about() {
+fn files_that_change_after_the_approval_are_named_and_asked_about() {
     let mut world = World::new();
     world.declare("three", THREE);
     world.write("agent-hook", "");

@@ -155,14 +155,13 @@ fn a_state_directory_that_vanishes_is_noticed_and_not_made_anew() {
         })
     });
     wait("the lock", || lease::holder(&world.root()).is_none());
-    std::thread::sleep(std::time::Duration::from_millis(300));
+    wait("the drive's end", || world.call("status", json!({}))["ok"] == Value::Null);
     let there = std::process::Command::new("find").arg(&state).output().unwrap();
     assert!(
         !state.exists(),
         "nothing half-written in its place:\n{}",
         String::from_utf8_lossy(&there.stdout)
     );
-    wait("the drive's end", || world.call("status", json!({}))["ok"] == Value::Null);
     // It comes back, as a disk that is mounted again does.
     fs::rename(&aside, &state).unwrap();
     assert_eq!(world.status()["reason"], "interrupted");

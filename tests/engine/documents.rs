@@ -1,5 +1,6 @@
 //! Declarations that are open in an editor: what it is told as they are typed, and what is asked of them.
 
+use crate::alone::{alone, until_no_thread_is};
 use crate::world::World;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
@@ -189,6 +190,11 @@ fn a_name_that_another_file_has_too_is_warned_about() {
 
 #[test]
 fn a_change_of_the_project_is_told() {
+    // The thread that looks is waited for.
+    alone("documents::a_change_of_the_project_is_told", &[], a_change_is_told_once);
+}
+
+fn a_change_is_told_once() {
     let mut editor = Editor::new();
     let text = "name: flow\ndescription: d\nversion: \"1\"\nstages: [{agent: writer}]\n";
     assert_eq!(editor.codes(text), ["unknown-agent"]);
@@ -196,8 +202,10 @@ fn a_change_of_the_project_is_told() {
     editor.world.ok("project-renew", json!({}));
     assert_eq!(editor.event("project-changed")["root"], json!(editor.world.root()));
     assert_eq!(editor.codes(text), [""; 0]);
+    until_no_thread_is("superpower-project");
+    editor.world.events();
     editor.world.ok("project-renew", json!({}));
-    std::thread::sleep(Duration::from_millis(100));
+    until_no_thread_is("superpower-project");
     let events = editor.world.events();
     assert!(events.iter().all(|event| event["type"] != "project-changed"), "nothing is new: {events:?}");
 }
@@ -221,10 +229,12 @@ fn the_project_is_read_again_by_itself_while_somebody_types() {
     let text = "name: flow\ndescription: d\nversion: \"1\"\nstages: [{agent: writer}]\n";
     assert_eq!(editor.codes(text), ["unknown-agent"]);
     editor.world.write(".claude/agents/writer.md", "---\ndescription: New\n---\n");
-    std::thread::sleep(Duration::from_millis(2100));
-    editor.codes(text);
+    let end = Instant::now() + Duration::from_secs(20);
+    while !editor.codes(text).is_empty() {
+        assert!(Instant::now() < end, "the new agent is not seen");
+        std::thread::sleep(Duration::from_millis(100));
+    }
     editor.event("project-changed");
-    assert_eq!(editor.codes(text), [""; 0]);
 }
 
 #[test]

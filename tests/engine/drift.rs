@@ -1,15 +1,13 @@
-//! A declaration edited while its run is paused (SPEC section 5, last paragraph; S8), as a table over the pure
-//! functions, and what becomes of the run's state.
+//! A declaration edited while its run is paused, as a table over the pure functions, and what becomes of the run's
+//! state.
 
-use chrono::{TimeZone, Utc};
+use crate::machine_dsl::{self, begun, decides, step};
 use std::sync::Arc;
-use superpower::check;
 use superpower::outcome::{Outcome, Usage};
-use superpower::plan::{Inputs, Plan};
+use superpower::plan::Plan;
 use superpower::run::decide::{Verdict, decide};
 use superpower::run::drift::{Drift, compare};
-use superpower::run::event::{Decision, Event, Record};
-use superpower::run::machine;
+use superpower::run::event::{Decision, Event};
 use superpower::run::replace::replace;
 use superpower::run::state::{Reason, Run, Step};
 
@@ -22,10 +20,7 @@ const OLD: &str = "
 ";
 
 fn plan(stages: &str) -> Arc<Plan> {
-    let text = format!("name: p\ndescription: d\nversion: '1'\ninputs:\n  - {{name: x}}\nstages:{stages}");
-    let checked = check::check(&text, &check::Context::default());
-    let declaration = checked.declaration.unwrap_or_else(|| panic!("{:?}", checked.diagnostics));
-    Arc::new(Plan::new(declaration, &Inputs::new()).unwrap())
+    machine_dsl::plan(&format!("inputs:\n  - {{name: x}}\nstages:{stages}"))
 }
 
 /// What `edit` comes to for a run that stands at the stage of this position.
@@ -34,7 +29,7 @@ fn drift(position: usize, edit: impl Fn(&str) -> String) -> Drift {
 }
 
 #[test]
-fn s8_an_edit_goes_on_where_nothing_that_ran_and_no_gate_ahead_is_lost() {
+fn an_edit_goes_on_where_nothing_that_ran_and_no_gate_ahead_is_lost() {
     let replace = |from: &'static str, to: &'static str| {
         move |text: &str| {
             assert!(text.contains(from), "{from}");
@@ -170,11 +165,6 @@ fn what_waited_for_a_gate_ahead_waits_for_it_still_or_the_edit_is_asked_about() 
     assert_eq!(compare(&plan(GUARDED), &plan(GUARDED), 4), Drift::None);
 }
 
-fn step(run: &mut Run, event: Event) {
-    let at = Utc.timestamp_opt(1_700_000_000, 0).unwrap();
-    machine::step(run, &Record { at, event }).unwrap();
-}
-
 /// Walks until the run pauses: facts are true, agents pass.
 fn walk(run: &mut Run) {
     while run.phase.reason().is_none() && !run.phase.ended() {
@@ -200,27 +190,13 @@ fn walk(run: &mut Run) {
 
 fn decided(run: &mut Run, decision: Decision) {
     let (stage, visit) = run.open_gate().unwrap();
-    let (comment, by) = ("so".to_owned(), "ann".to_owned());
-    step(run, Event::GateDecided { stage, visit, decision, comment, by, digest: None });
+    step(run, decides(stage, visit, decision));
 }
 
 /// A run that was sent back from the gate at stage 4 to stage 1, and was interrupted there.
 fn sent_back() -> Run {
-    let event = Event::RunStarted {
-        run_id: "r".into(),
-        superpower: "p".into(),
-        version: "1".into(),
-        declaration: "d".into(),
-        digest: None,
-        inputs: Inputs::new(),
-        harness: None,
-        by: "ann".into(),
-        adopted: None,
-        hidden: Default::default(),
-    };
     let old = OLD.replace("when: branch.not_spike}", "when: branch.not_spike, rework: one}");
-    let at = Utc.timestamp_opt(1_700_000_000, 0).unwrap();
-    let mut run = machine::start(plan(&old), &Record { at, event }).0;
+    let mut run = begun(plan(&old));
     walk(&mut run);
     decided(&mut run, Decision::Approve);
     walk(&mut run);

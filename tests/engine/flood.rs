@@ -1,5 +1,6 @@
 //! An agent that never stops talking: what people say comes first, and nothing piles up.
 
+use super::alone::alone;
 use super::claude::PRELUDE;
 use crate::world::World;
 use serde_json::json;
@@ -61,7 +62,9 @@ fn flooded(name: &str, body: &str) {
 
 #[test]
 fn cancel_outruns_any_flood_in_bounded_memory() {
-    for (name, body) in FLOODS {
-        flooded(name, body);
-    }
+    alone("flood::cancel_outruns_any_flood_in_bounded_memory", &[], || {
+        for (name, body) in FLOODS {
+            flooded(name, body);
+        }
+    });
 }

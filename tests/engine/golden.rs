@@ -196,7 +196,7 @@ fn the_golden_journals_hold_every_event_and_outcome() {
     assert_eq!(FORMAT, 2, "a new format needs golden journals of its own");
 }
 
-/// SPEC section 7: a torn last line is dropped, a broken one before it is no crash's doing, and is told.
+/// A torn last line is dropped, a broken one before it is no crash's doing, and is told.
 #[test]
 fn every_prefix_of_a_journal_is_a_run() {
     let root = project();

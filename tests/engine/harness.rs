@@ -1,49 +1,11 @@
 //! Harnesses: what is started, and how its end is read.
 
-use std::path::Path;
-use std::sync::mpsc::{Receiver, channel};
+use crate::alone::alone;
+use crate::launched::{ended, launch_in, start};
+use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 use superpower::harness::*;
 use superpower::outcome::Outcome;
-use superpower::store::beneath::Door;
-
-/// A launch of the agent `coder` in `dir`.
-pub fn launch_in(dir: &Path) -> Launch {
-    Launch {
-        run_id: uuid::Uuid::new_v4().to_string(),
-        stage: 2,
-        launch: 5,
-        task: Task::Agent("coder".to_owned()),
-        prompt: "do it".to_owned(),
-        session: None,
-        root: dir.to_path_buf(),
-        dir: dir.to_path_buf(),
-        door: Door::state(dir),
-        timeout: Some(Duration::from_secs(20)),
-        idle: None,
-        interactive: true,
-    }
-}
-
-/// Launches, with the signals as they come.
-pub fn start(harness: &str, harnesses: &Harnesses, launch: Launch) -> (Running, Receiver<Signal>) {
-    let (sender, receiver) = channel();
-    let resolved = resolve(harness, harnesses, None).unwrap();
-    let running =
-        superpower::harness::launch(&resolved, launch, move |signal| drop(sender.send(signal))).unwrap();
-    (running, receiver)
-}
-
-/// The end of it, and all before.
-pub fn ended(signals: &Receiver<Signal>) -> (Vec<Signal>, Ending) {
-    let mut before = Vec::new();
-    loop {
-        match signals.recv_timeout(Duration::from_secs(30)).expect("an end") {
-            Signal::Ended(ending) => return (before, ending),
-            signal => before.push(signal),
-        }
-    }
-}
 
 fn command(argv: &[&str]) -> Harnesses {
     let mut harnesses = Harnesses::default();
@@ -202,11 +164,12 @@ fn what_a_command_complained_about_comes_last_and_gets_the_room_that_its_output_
 
 #[test]
 fn secrets_are_masked_in_everything_that_is_told_also_in_pieces() {
+    let name = "harness::secrets_are_masked_in_everything_that_is_told_also_in_pieces";
+    alone(name, &[("MY_SERVICE_TOKEN", "very-secret-value")], secrets_are_masked);
+}
+
+fn secrets_are_masked() {
     let dir = tempfile::tempdir().unwrap();
-    // SAFETY: no other thread of this test's process reads the environment by C.
-    unsafe { std::env::set_var("MY_SERVICE_TOKEN", "very-secret-value") };
-    // Another test's engine may have seen the environment before.
-    superpower::environ::capture();
     let script = "echo before $MY_SERVICE_TOKEN; echo again $MY_SERVICE_TOKEN >&2; exit 2";
     let (_running, signals) = start("command", &command(&["sh", "-c", script]), launch_in(dir.path()));
     let (before, ending) = ended(&signals);

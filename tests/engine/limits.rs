@@ -59,9 +59,9 @@ fn a_limit_parks_the_run_and_it_goes_on_by_itself_when_its_time_has_come() {
     assert!(told.contains(&line), "told anew from the journal: {told:?}");
 }
 
-/// G11: a manual resume and the timer that is left of before do not start the stage twice.
+/// A manual resume and the timer that is left of before do not start the stage twice.
 #[test]
-fn g11_pause_while_limited_is_at_once_and_a_resume_waits_again_once() {
+fn pause_while_limited_is_at_once_and_a_resume_waits_again_once() {
     let stage = Stage::ending(vec![limited(2)]);
     let handle = stage.start(TWO);
     until(&handle, "the limit", at_limit);
@@ -107,9 +107,9 @@ fn cancel_while_limited_ends_the_run() {
     assert_eq!(stage.launches(&handle.run_id), 1);
 }
 
-/// G12: a stage's clock and the run's stand still at a gate.
+/// A stage's clock and the run's stand still at a gate.
 #[test]
-fn g12_clocks_stop_at_a_gate() {
+fn clocks_stop_at_a_gate() {
     let stage = Stage::ending(vec![]);
     let handle = stage.start("  - {agent: a, gate: human-approval}\n  - {agent: b}\n");
     assert_eq!(over(&handle)["reason"], "gate");
@@ -129,9 +129,9 @@ fn g12_clocks_stop_at_a_gate() {
     assert!(picture["summary"].as_str().unwrap().contains("complete in 0s"), "{picture:#}");
 }
 
-/// G27: what nobody allows is denied.
+/// What nobody allows is denied.
 #[test]
-fn g27_a_permission_that_nobody_answers_is_denied_by_default() {
+fn a_permission_that_nobody_answers_is_denied_by_default() {
     let question =
         || Question { id: "q".into(), tool: "Bash".into(), input: json!({}), title: "Bash: rm".into() };
     let stage = Stage::with(
@@ -147,9 +147,9 @@ fn g27_a_permission_that_nobody_answers_is_denied_by_default() {
     assert_eq!(superpower::config::Config::default().trust, superpower::config::Trust::Ask);
 }
 
-/// S13: a pause that was asked for while nothing ran, since a fact was waited for, starts nothing any more.
+/// A pause that was asked for while nothing ran, since a fact was waited for, starts nothing any more.
 #[test]
-fn s13_a_pause_while_a_condition_is_decided_starts_nothing() {
+fn a_pause_while_a_condition_is_decided_starts_nothing() {
     let stage = Stage::ending(vec![]);
     let facts = Context { facts: vec!["story.has_api".into()], ..Default::default() };
     let text = "name: play\ndescription: d\nversion: '1'\nstages:\n  - {agent: a, when: story.has_api}\n";

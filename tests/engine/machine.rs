@@ -1,12 +1,11 @@
-//! Law 5, thrown at with random events in random order.
+//! What every run must keep to, under random events in random order.
 
-use chrono::{DateTime, Duration, TimeZone, Utc};
+use crate::machine_dsl::{self, beginning, time};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use superpower::check;
 use superpower::outcome::{Outcome, Usage};
-use superpower::plan::{Inputs, Plan};
+use superpower::plan::Plan;
 use superpower::run::decide::{Verdict, decide};
 use superpower::run::effect::Effect;
 use superpower::run::event::{Decision, Event, Record};
@@ -45,7 +44,7 @@ fn shapes() -> impl Strategy<Value = Vec<Shape>> {
 }
 
 fn plan(shapes: &[Shape]) -> Arc<Plan> {
-    let mut text = "name: p\ndescription: d\nversion: '1'\nstages:\n".to_owned();
+    let mut text = "stages:\n".to_owned();
     for (index, shape) in shapes.iter().enumerate() {
         text += &format!("  - name: s{}\n", index + 1);
         if shape.acts {
@@ -61,9 +60,7 @@ fn plan(shapes: &[Shape]) -> Arc<Plan> {
             text += &format!("    rework: s{}\n", rework + 1);
         }
     }
-    let checked = check::check(&text, &check::Context::default());
-    let declaration = checked.declaration.unwrap_or_else(|| panic!("{text}\n{:?}", checked.diagnostics));
-    Arc::new(Plan::new(declaration, &Inputs::new()).unwrap())
+    machine_dsl::plan(&text)
 }
 
 /// What is thrown; stages and launches are taken modulo what there is, so that near misses are common.
@@ -259,25 +256,9 @@ fn event(run: &Run, throw: &Throw) -> Option<Event> {
     })
 }
 
-fn time(n: usize) -> DateTime<Utc> {
-    Utc.timestamp_opt(1_700_000_000, 0).unwrap() + Duration::seconds(i64::try_from(n).unwrap())
-}
-
 fn walk(shapes: &[Shape], throws: &[Throw]) -> Result<(), TestCaseError> {
     let plan = plan(shapes);
-    let started = Event::RunStarted {
-        run_id: "r".into(),
-        superpower: "p".into(),
-        version: "1".into(),
-        declaration: "d".into(),
-        digest: None,
-        inputs: Inputs::new(),
-        harness: None,
-        by: "ann".into(),
-        adopted: None,
-        hidden: Default::default(),
-    };
-    let first = Record { at: time(0), event: started };
+    let first = beginning();
     let (mut run, effects) = machine::start(plan.clone(), &first);
     let mut witness = Witness::default();
     let mut journal = Vec::new();

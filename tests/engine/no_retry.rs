@@ -2,7 +2,7 @@
 //! that nobody knows, an agent's own spending cap, results that are too long.
 
 use super::claude::{PRELUDE, scripted};
-use super::harness::{ended, launch_in, start};
+use super::launched::{ended, launch_in, start};
 use super::opencode_server::play;
 use crate::stage::{Stage, over};
 use crate::world::World;

@@ -1,6 +1,7 @@
 //! OpenCode's command line and its traps, against scripts that behave as it does.
 
-use super::harness::{ended, launch_in, start};
+use super::alone::alone;
+use super::launched::{ended, launch_in, start};
 use superpower::harness::*;
 use superpower::outcome::{Outcome, Session};
 
@@ -54,29 +55,16 @@ fn an_agent_of_its_own_is_named_and_a_subagent_is_made_primary() {
     assert_eq!(primary["config"], r#"{"agent":{"coder":{"mode":"primary"}}}"#);
 }
 
-/// Tells the test in this process that it is the one whose user has a configuration.
-const HAS: &str = "TEST_HAS_CONFIGURATION";
-
 #[test]
 fn what_the_user_has_in_the_configuration_stays() {
     let users = "{\"model\": \"a/b\", // with a comment\n \"theme\": \"é// /* \\\" */,}\", /* another */ \"agent\": {\"coder\": {\"temperature\": 0.5,},},}";
-    let mut test = std::process::Command::new(std::env::current_exe().unwrap());
-    test.args(["--exact", "opencode::a_user_with_a_configuration", "--nocapture"]);
-    let done = test.env("OPENCODE_CONFIG_CONTENT", users).env(HAS, "1").output().unwrap();
-    let said = String::from_utf8_lossy(&done.stdout);
-    assert!(said.contains("1 passed"), "{said}{}", String::from_utf8_lossy(&done.stderr));
-}
-
-/// No test of its own: the one before plays it with a configuration in the environment.
-#[test]
-fn a_user_with_a_configuration() {
-    if std::env::var_os(HAS).is_none() {
-        return;
-    }
-    let told = told(|launch| agent_file(launch, ".opencode/agents/coder.md", "---\nmode: subagent\n---\nx"));
-    let expected =
-        r#"{"model":"a/b","theme":"é// /* \" */,}","agent":{"coder":{"temperature":0.5,"mode":"primary"}}}"#;
-    assert_eq!(told["config"], expected);
+    let name = "opencode::what_the_user_has_in_the_configuration_stays";
+    alone(name, &[("OPENCODE_CONFIG_CONTENT", users)], || {
+        let told =
+            told(|launch| agent_file(launch, ".opencode/agents/coder.md", "---\nmode: subagent\n---\nx"));
+        let expected = r#"{"model":"a/b","theme":"é// /* \" */,}","agent":{"coder":{"temperature":0.5,"mode":"primary"}}}"#;
+        assert_eq!(told["config"], expected);
+    });
 }
 
 #[test]

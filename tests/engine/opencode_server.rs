@@ -1,6 +1,6 @@
 //! OpenCode's server and its traps, against scripts that serve as it does.
 
-use super::harness::{ended, launch_in, start};
+use super::launched::{ended, launch_in, start};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::mpsc::Receiver;

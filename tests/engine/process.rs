@@ -1,5 +1,6 @@
 //! Processes: their limits, their end, and what they leave.
 
+use crate::alone::alone;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -60,6 +61,14 @@ fn nap(n: u32) -> String {
     format!("777{n}.{}", std::process::id())
 }
 
+fn until_it_lives(nap: &str) {
+    let end = Instant::now() + Duration::from_secs(20);
+    while !lives(nap) {
+        assert!(Instant::now() < end, "{nap} was not started");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
 /// Whether a process with this argument lives, zombies aside.
 fn lives(argument: &str) -> bool {
     std::fs::read_dir("/proc").unwrap().flatten().any(|entry| {
@@ -86,15 +95,16 @@ fn a_prompt_of_2_mib_arrives_byte_for_byte() {
 
 #[test]
 fn it_works_in_the_root_with_the_mark_and_without_the_editors_marks() {
+    let names = ["NVIM", "VIMRUNTIME", "MYVIMRC", "CLAUDECODE", "SUPERPOWER_OTHER"];
+    let test = "process::it_works_in_the_root_with_the_mark_and_without_the_editors_marks";
+    alone(test, &names.map(|name| (name, "here")), it_works_in_the_root);
+}
+
+fn it_works_in_the_root() {
+    assert_eq!(std::env::var("VIMRUNTIME").as_deref(), Ok("here"));
     let dir = tempfile::tempdir().unwrap();
     let spec = spec(dir.path(), "pwd; env");
     let run_id = spec.mark.run_id.clone();
-    // SAFETY: no other thread of this test's process reads the environment by C.
-    unsafe {
-        for name in ["NVIM", "VIMRUNTIME", "MYVIMRC", "CLAUDECODE", "SUPERPOWER_OTHER"] {
-            std::env::set_var(name, "here");
-        }
-    }
     let text = String::from_utf8(run(spec).out).unwrap();
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(lines[0], dir.path().canonicalize().unwrap().to_str().unwrap());
@@ -172,8 +182,7 @@ fn a_dropped_process_leaves_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let spec = spec(dir.path(), &format!("setsid sleep {0} & sleep {0}", nap(5)));
     let process = spawn::<()>(spec, &Environment::current(), &Secrets::default(), Arc::default()).unwrap();
-    std::thread::sleep(Duration::from_millis(200));
-    assert!(lives(&nap(5)));
+    until_it_lives(&nap(5));
     drop(process);
     assert!(!lives(&nap(5)));
 }
@@ -193,7 +202,8 @@ fn a_sweep_ends_what_an_earlier_drive_left() {
             .replace("ONE", &nap(6))
             .replace("TWO", &nap(7)),
     );
-    std::thread::sleep(Duration::from_millis(200));
+    until_it_lives(&nap(6));
+    until_it_lives(&nap(7));
     let known = record(child.id()).unwrap();
     assert!(alive(&known));
     let reaper = std::thread::spawn(move || child.wait());

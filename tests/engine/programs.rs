@@ -1,39 +1,12 @@
 //! Programs are looked for in the absolute entries of `PATH` outside of the project, `git` too.
 
+use crate::child::child;
 use crate::project::write;
-use crate::project_review::{open, scratch};
+use crate::project_review::scratch;
 use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
-use std::process::Command;
-use superpower::harness::{Harnesses, Settings, resolve};
-
-const PROJECT: &str = "SUPERPOWER_PROGRAMS_PROJECT";
-
-/// Not a test: an editor in the project with another `PATH`, where the environment says so.
-#[test]
-fn child() {
-    let Some(root) = std::env::var_os(PROJECT) else { return };
-    let root = PathBuf::from(root);
-    let top = root.parent().unwrap();
-    let looked = open(&root, &top.join("state")).and_then(|review| review.snapshot());
-    let told = |name: &str, harnesses: &Harnesses| match resolve(name, harnesses, Some(&root)) {
-        Ok(resolved) => json!({ "program": resolved.program }),
-        Err(missing) => json!({ "message": missing.message }),
-    };
-    let mut known = Harnesses::default();
-    for (name, cmd) in [("mine", root.join("git")), ("relative", "./git".into()), ("below", "bin/x".into())] {
-        let settings = Settings { cmd: vec![cmd.display().to_string()], args: Vec::new() };
-        known.named.insert(name.into(), settings);
-    }
-    let said = json!({
-        "review": looked.map(|_| "").unwrap_or_else(|error| error.to_string().leak()),
-        "claude": told("claude", &known), "auto": told("auto", &known), "mine": told("mine", &known),
-        "relative": told("relative", &known), "below": told("below", &known),
-    });
-    fs::write(top.join("said"), said.to_string()).unwrap();
-}
 
 fn program(path: &Path, text: &str) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -63,13 +36,7 @@ fn project(top: &Path) -> PathBuf {
 }
 
 fn said(top: &Path, root: &Path, path: &str) -> Value {
-    let status = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "programs::child", "--nocapture", "--test-threads=1"])
-        .env(PROJECT, root)
-        .env("PATH", path)
-        .current_dir(root)
-        .output()
-        .unwrap();
+    let status = child("programs").arg(root).env("PATH", path).current_dir(root).output().unwrap();
     assert!(status.status.success(), "{status:?}");
     serde_json::from_str(&fs::read_to_string(top.join("said")).unwrap()).unwrap()
 }

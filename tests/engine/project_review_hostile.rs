@@ -1,5 +1,6 @@
 //! The gate's list of changes where somebody means harm, or the machine is not as it should be.
 
+use crate::alone::alone;
 use crate::project::write;
 use crate::project_review::{git, open, repo, scratch, told};
 use std::fs;
@@ -30,8 +31,7 @@ fn filters_that_attributes_name_are_not_run_and_large_files_not_kept() {
 
 #[test]
 fn without_git_a_note_says_so() {
-    // The PATH belongs to the whole process, so this test starts itself again with another.
-    if std::env::var_os("SUPERPOWER_TEST_NO_GIT").is_some() {
+    alone("project_review_hostile::without_git_a_note_says_so", &[("PATH", "/nonexistent")], || {
         let (_dir, top) = scratch();
         write(&top, "repo/a", "");
         let note = open(&top.join("repo"), &top.join("private")).unwrap_err().to_string();
@@ -39,21 +39,19 @@ fn without_git_a_note_says_so() {
             note,
             "changed files are not listed, because the program \"git\" was not found; install git"
         );
-        return;
-    }
-    let me = std::env::current_exe().unwrap();
-    let again = Command::new(me)
-        .args(["--exact", "project_review_hostile::without_git_a_note_says_so"])
-        .env("PATH", "/nonexistent")
-        .env("SUPERPOWER_TEST_NO_GIT", "1")
-        .output()
-        .unwrap();
-    assert!(again.status.success(), "{}", String::from_utf8_lossy(&again.stdout));
+    });
 }
 
 #[test]
 fn settings_in_the_environment_change_nothing() {
-    if std::env::var_os("SUPERPOWER_TEST_GIT_ENV").is_some() {
+    let settings = [
+        ("GIT_DIR", "/nonexistent"),
+        ("GIT_INDEX_FILE", "/nonexistent/index"),
+        ("GIT_WORK_TREE", "/"),
+        ("GIT_EXTERNAL_DIFF", "false"),
+        ("GIT_CONFIG_COUNT", "x"),
+    ];
+    alone("project_review_hostile::settings_in_the_environment_change_nothing", &settings, || {
         let (_dir, top) = scratch();
         let root = top.join("repo");
         write(&root, "a", "1\n");
@@ -61,16 +59,7 @@ fn settings_in_the_environment_change_nothing() {
         let base = review.snapshot().unwrap();
         write(&root, "a", "2\n");
         assert_eq!(told(&review, &base), ["~ a +1 -1"]);
-        return;
-    }
-    let me = std::env::current_exe().unwrap();
-    let again = Command::new(me)
-        .args(["--exact", "project_review_hostile::settings_in_the_environment_change_nothing"])
-        .envs([("GIT_DIR", "/nonexistent"), ("GIT_INDEX_FILE", "/nonexistent/index"), ("GIT_WORK_TREE", "/")])
-        .envs([("GIT_EXTERNAL_DIFF", "false"), ("GIT_CONFIG_COUNT", "x"), ("SUPERPOWER_TEST_GIT_ENV", "1")])
-        .output()
-        .unwrap();
-    assert!(again.status.success(), "{}", String::from_utf8_lossy(&again.stdout));
+    });
 }
 
 #[test]

@@ -34,7 +34,7 @@ fn a_stage_that_was_interrupted_is_told_to_go_on() {
 }
 
 #[test]
-fn h17_an_agent_is_told_how_long_it_has() {
+fn an_agent_is_told_how_long_it_has() {
     let world = World::new();
     world.declare("one", "stages:\n  - {agent: a, timeout: 90m}\n");
     world.hook("cp .prompt prompt-$SUPERPOWER_ATTEMPT; echo fine");

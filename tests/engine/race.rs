@@ -1,15 +1,16 @@
 //! More than one who wants to decide, or to drive.
 
-use crate::world::{STATE, World};
+use crate::child::child;
+use crate::world::World;
 use serde_json::{Value, json};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::Child;
 use std::sync::Barrier;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 use superpower::engine::Engine;
 use superpower::run::event::Event;
+use superpower::store::lease;
 
-const PROJECT: &str = "SUPERPOWER_RACE_PROJECT";
 const GATE: &str = "stages:\n  - {agent: a}\n  - {gate: human-approval}\n  - {agent: b}\n";
 
 fn engine(root: &Path, state: &Path) -> std::sync::Arc<Engine> {
@@ -28,42 +29,8 @@ fn call(engine: &Engine, root: &Path, op: &str, mut fields: Value) -> Value {
     serde_json::from_str(&engine.call(&fields.to_string())).unwrap()
 }
 
-/// Not a test: another editor, where the environment says so. It decides when it is told to, or drives until it ends.
-#[test]
-fn child() {
-    let Some(root) = std::env::var_os(PROJECT) else { return };
-    let root = Path::new(&root).canonicalize().unwrap();
-    let engine = engine(&root, Path::new(&std::env::var_os(STATE).unwrap()));
-    if root.join("drive").exists() {
-        assert!(call(&engine, &root, "run", json!({ "name": "gate" })).get("ok").is_some());
-        while call(&engine, &root, "status", json!({}))["ok"]["state"] == "running" {
-            std::thread::sleep(Duration::from_millis(2));
-        }
-        return;
-    }
-    std::fs::write(root.join(format!("ready-{}", std::process::id())), "").unwrap();
-    while !root.join("now").exists() {
-        std::thread::sleep(Duration::from_micros(200));
-    }
-    let answer = call(&engine, &root, "decide", json!({ "decision": "approve", "gate": "2.1" }));
-    std::fs::write(root.join(format!("said-{}", std::process::id())), answer.to_string()).unwrap();
-    // Whoever decided drives on to the end.
-    while answer.get("ok").is_some() && call(&engine, &root, "status", json!({}))["ok"]["state"] == "running"
-    {
-        std::thread::sleep(Duration::from_millis(2));
-    }
-}
-
-fn editor(world: &World) -> Child {
-    Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "race::child", "--nocapture", "--test-threads=1"])
-        .env(PROJECT, world.root())
-        .env(STATE, world.state_dir())
-        .env_remove("SUPERPOWER_RUN_ID")
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap()
+fn editor(world: &World, job: &str) -> Child {
+    child(job).arg(world.root()).arg(world.state_dir()).spawn().unwrap()
 }
 
 #[test]
@@ -75,7 +42,7 @@ fn of_many_deciders_one_decides() {
         world.declare("gate", GATE);
         let run_id = world.run("gate", json!({}));
         world.settled();
-        let mut editors: Vec<Child> = (0..processes).map(|_| editor(&world)).collect();
+        let mut editors: Vec<Child> = (0..processes).map(|_| editor(&world, "race-decide")).collect();
         let ready = |prefix: &str| {
             let names = std::fs::read_dir(world.root()).unwrap().map(|entry| entry.unwrap().file_name());
             names.filter(|name| name.to_string_lossy().starts_with(prefix)).count()
@@ -121,20 +88,23 @@ fn of_many_deciders_one_decides() {
     }
 }
 
-/// S6: liveness is the lock's, never an age: a stopped driver still drives.
+/// Liveness is the lock's, never an age: a stopped driver still drives.
 #[test]
-fn s6_a_stopped_driver_is_not_taken_over() {
+fn a_stopped_driver_is_not_taken_over() {
     let world = World::new();
     world.declare("gate", GATE);
     world.hook("echo ready > ready; while [ ! -e go ]; do sleep 0.02; done; echo fine");
-    world.write("drive", "");
-    let mut other = editor(&world);
+    let mut other = editor(&world, "race-drive");
     world.until("the other editor to drive", |_| world.path("ready").exists());
     let pid = i32::try_from(other.id()).unwrap();
     // SAFETY: signals to a child of ours.
     unsafe { libc::kill(pid, libc::SIGSTOP) };
+    let stat = format!("/proc/{pid}/stat");
+    let stopped = || std::fs::read_to_string(&stat).unwrap().contains(") T ");
+    world.until("the other editor to stand still", |_| stopped());
     world.write("go", "");
-    std::thread::sleep(Duration::from_millis(300));
+    let lock = std::fs::File::options().write(true).open(lease::path(&world.root())).unwrap();
+    lock.set_modified(SystemTime::now() - Duration::from_secs(24 * 3600)).unwrap();
     for op in ["resume", "cancel", "retry", "skip", "pause"] {
         let why = world.refused(op, json!({}), "driven-elsewhere");
         assert!(why.contains(&pid.to_string()), "{why}");

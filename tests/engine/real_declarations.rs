@@ -16,8 +16,7 @@ echo "$1 reports"
 
 fn yaml_files(dir: &Path) -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = fs::read_dir(dir)
-        .into_iter()
-        .flatten()
+        .unwrap()
         .map(|entry| entry.unwrap().path())
         .filter(|path| {
             path.extension().is_some_and(|it| it == "yaml") && path.file_stem().unwrap() != "schema"
@@ -90,13 +89,10 @@ fn plays(file: &Path) {
 }
 
 #[test]
-#[cfg_attr(not(shared), ignore = "the declarations of others are not beside the repository")]
+#[cfg_attr(not(shared), ignore = "what others wrote is not beside the repository")]
 fn other_peoples_declarations_run_from_start_to_end() {
-    let files: Vec<PathBuf> = ["superpowers", "taffy"]
-        .iter()
-        .filter_map(|dir| shared(dir))
-        .flat_map(|dir| yaml_files(&dir))
-        .collect();
+    let files: Vec<PathBuf> =
+        ["superpowers", "taffy"].iter().flat_map(|dir| yaml_files(&shared(dir))).collect();
     assert_eq!(files.len(), 9, "{files:?}");
     files.iter().for_each(|file| plays(file));
 }
@@ -132,11 +128,11 @@ fn the_shops_declarations_run_from_start_to_end() {
     }
 }
 
-/// Trap 1: the story is written by stage 1, the tokens by stage 6, and the gate at stage 7 must not vanish.
+/// The story is written by stage 1, the tokens by stage 6, and the gate at stage 7 must not vanish.
 #[test]
-#[cfg_attr(not(shared), ignore = "the declarations of others are not beside the repository")]
-fn trap_1_new_ui_feature_asks_at_2_5_7_and_10() {
-    let file = shared("superpowers/new-ui-feature.yaml").expect("it is there");
+#[cfg_attr(not(shared), ignore = "what others wrote is not beside the repository")]
+fn new_ui_feature_asks_at_2_5_7_and_10() {
+    let file = shared("superpowers/new-ui-feature.yaml");
     let (mut world, name) = world_of(&file);
     let inputs = all_inputs(&world, &name);
     world.run(&name, inputs);

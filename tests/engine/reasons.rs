@@ -1,16 +1,14 @@
-//! SPEC section 5's tables, cell by cell, on the pure machine: outcomes, reasons, verbs.
+//! The tables of outcomes, reasons and verbs, cell by cell, on the pure machine.
 
-use chrono::{DateTime, Duration, TimeZone, Utc};
-use std::sync::Arc;
-use superpower::check;
+use crate::machine_dsl::{begun, decides, plan, time};
+use chrono::{DateTime, Duration, Utc};
 use superpower::outcome::{Outcome, Session, Usage};
-use superpower::plan::{Inputs, Plan};
 use superpower::run::effect::Effect;
 use superpower::run::event::{Decision, Event, Record};
 use superpower::run::machine::{self, Refusal};
 use superpower::run::state::{Reason, Run, Step};
 
-const STAGES: &str = "name: p\ndescription: d\nversion: '1'\nstages:
+const STAGES: &str = "stages:
   - {agent: a}
   - {gate: human-approval}
   - {agent: b}
@@ -23,22 +21,7 @@ struct Table {
 
 impl Table {
     fn new() -> Self {
-        let declaration = check::check(STAGES, &check::Context::default()).declaration.unwrap();
-        let plan = Arc::new(Plan::new(declaration, &Inputs::new()).unwrap());
-        let at = Utc.timestamp_opt(1_700_000_000, 0).unwrap();
-        let event = Event::RunStarted {
-            run_id: "r".into(),
-            superpower: "p".into(),
-            version: "1".into(),
-            declaration: "d".into(),
-            digest: None,
-            inputs: Inputs::new(),
-            harness: None,
-            by: "ann".into(),
-            adopted: None,
-            hidden: Default::default(),
-        };
-        let run = machine::start(plan, &Record { at, event }).0;
+        let (run, at) = (begun(plan(STAGES)), time(0));
         let mut table = Self { run, at };
         table.decide();
         table
@@ -86,8 +69,7 @@ impl Table {
     }
 
     fn gate(decision: Decision) -> Event {
-        let (comment, by) = ("so".to_owned(), "ann".to_owned());
-        Event::GateDecided { stage: 1, visit: 1, decision, comment, by, digest: None }
+        decides(1, 1, decision)
     }
 }
 
@@ -252,33 +234,12 @@ fn a_limit_parks_the_run_with_a_time_and_spends_nothing() {
 #[test]
 fn a_gate_first_and_two_in_a_row_and_nothing_to_rework() {
     let text = STAGES.replace("- {agent: a}", "- {gate: human-approval}");
-    let declaration = check::check(&text, &check::Context::default()).declaration.unwrap();
     let mut table = Table::new();
-    let plan = Arc::new(Plan::new(declaration, &Inputs::new()).unwrap());
-    let event = Event::RunStarted {
-        run_id: "r".into(),
-        superpower: "p".into(),
-        version: "1".into(),
-        declaration: "d".into(),
-        digest: None,
-        inputs: Inputs::new(),
-        harness: None,
-        by: "ann".into(),
-        adopted: None,
-        hidden: Default::default(),
-    };
-    table.run = machine::start(plan, &Record { at: table.at, event }).0;
+    table.run = begun(plan(&text));
     table.decide();
-    let decide = |stage: usize, decision: Decision| Event::GateDecided {
-        stage,
-        visit: 1,
-        decision,
-        comment: "so".into(),
-        by: "ann".into(),
-        digest: None,
-    };
+    let decide = |stage: usize, decision: Decision| decides(stage, 1, decision);
     assert_eq!(table.step(decide(0, Decision::Changes)), Err(Refusal::NothingToRework));
-    // G8: the second gate cannot be approved before it is open.
+    // The second gate cannot be approved before it is open.
     assert!(matches!(table.step(decide(1, Decision::Approve)), Err(Refusal::StaleGate { .. })));
     table.step(decide(0, Decision::Approve)).unwrap();
     assert_eq!(

@@ -4,7 +4,7 @@
 //! with this table, and keeps what the tools printed under `tests/fixtures/transcripts/`. A recording is what
 //! `output.log` had, shortened, with the places named `/project` and `/home/user`.
 
-use super::harness::{ended, launch_in, start};
+use super::launched::{ended, launch_in, start};
 use super::recorded_cases::{CASES, Case, Reply};
 use super::transcripts::{Read, is_as, words};
 use serde_json::{Value, json};
@@ -142,7 +142,7 @@ fn each_spoilt(value: &Value, spoiler: &Value, each: &mut impl FnMut(&Value)) {
 }
 
 /// Reads a recording as if it came now.
-fn replay(case: &Case) -> Read {
+pub fn replay(case: &Case) -> Read {
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path().join("project");
     write_project(&root);
@@ -205,8 +205,9 @@ fn exit_of(value: &Value) -> Exit {
 
 /// Plays every case with the real tools, inside of the namespace that `scripts/agents/play.sh` makes.
 #[test]
+#[ignore = "plays the real tools: scripts/record-harnesses"]
 fn every_case_goes_so_with_the_real_tools() {
-    let Some(tools) = std::env::var_os("SUPERPOWER_AGENTS").map(PathBuf::from) else { return };
+    let tools = std::env::var_os("SUPERPOWER_AGENTS").map(PathBuf::from).expect("the tools' folder");
     let only = std::env::var("SUPERPOWER_ONLY").unwrap_or_default();
     let home = tempfile::tempdir().unwrap();
     prepare(home.path());

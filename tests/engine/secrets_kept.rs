@@ -1,14 +1,12 @@
-//! SPEC section 11: what the environment holds in secret is in no file and no window of ours, whoever says it.
-//!
-//! The test binary starts itself with real variables: `child` below.
+//! What the environment holds in secret is in no file and no window of ours, whoever says it.
 
-use crate::world::{STATE, World};
+use crate::alone::alone;
+use crate::child::child;
+use crate::world::World;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
 
-const PROJECT: &str = "SUPERPOWER_SECRETS_PROJECT";
 const TOKEN: &str = "tok-\"with\\quotes\"-4711";
 const KEY: &str = "sk-live-0123456789";
 
@@ -19,11 +17,25 @@ stages:
   - {agent: leaky, max_attempts: 1}
 ";
 
-/// Not a test: the editor that has the secrets, where the environment says so.
+fn files(dir: &Path, found: &mut Vec<(String, Vec<u8>)>) {
+    for entry in fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files(&path, found);
+        } else {
+            found.push((path.display().to_string(), fs::read(&path).unwrap()));
+        }
+    }
+}
+
 #[test]
-fn child() {
-    let Some(root) = std::env::var_os(PROJECT) else { return };
-    let world = World::at(Path::new(&root));
+fn no_secret_reaches_a_file_or_a_window() {
+    let environment = [("MY_SERVICE_KEY", KEY), ("MY_SERVICE_TOKEN", TOKEN), ("SHORT_KEY", "abc")];
+    alone("secrets_kept::no_secret_reaches_a_file_or_a_window", &environment, no_secret_is_told);
+}
+
+fn no_secret_is_told() {
+    let world = World::new();
     world.declare("leak", STAGES);
     // The cuts: the end of what is printed, of what goes to standard error, of a message; a line that is too long.
     world.hook(
@@ -68,35 +80,7 @@ printf '%s' sk-live-; sleep 0.05; printf '%s\\n' 0123456789
     shown.push(world.status());
     shown.push(world.ok("runs", json!({})));
     shown.extend(world.events());
-    fs::write(Path::new(&root).join("shown"), Value::Array(shown).to_string()).unwrap();
-}
-
-fn files(dir: &Path, found: &mut Vec<(String, Vec<u8>)>) {
-    for entry in fs::read_dir(dir).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            files(&path, found);
-        } else {
-            found.push((path.display().to_string(), fs::read(&path).unwrap()));
-        }
-    }
-}
-
-#[test]
-fn no_secret_reaches_a_file_or_a_window() {
-    let world = World::new();
-    let status = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "secrets_kept::child", "--nocapture", "--test-threads=1"])
-        .env(PROJECT, world.root())
-        .env(STATE, world.state_dir())
-        .env("MY_SERVICE_KEY", KEY)
-        .env("MY_SERVICE_TOKEN", TOKEN)
-        .env("SHORT_KEY", "abc")
-        .env_remove("SUPERPOWER_RUN_ID")
-        .stdout(Stdio::null())
-        .status();
-    assert!(status.unwrap().success());
-    let mut all = vec![("windows".to_owned(), world.read("shown").into_bytes())];
+    let mut all = vec![("windows".to_owned(), Value::Array(shown).to_string().into_bytes())];
     files(&world.path(".claude/state"), &mut all);
     files(&world.path(".claude/logs"), &mut all);
     assert!(all.len() > 10);
@@ -116,38 +100,9 @@ fn no_secret_reaches_a_file_or_a_window() {
     assert!(world.read(".prompt").contains("What the reviewer said"), "{}", world.read(".prompt"));
 }
 
-const HIDDEN: &str = "inputs: [{name: note}, {name: plain}]
-stages:
-  - {agent: a, description: 'Do {{note}}'}
-  - {gate: human-approval}
-  - {agent: b, inputs: {own: 'with {{note}}'}}
-";
-const WHAT: &str = "SUPERPOWER_SECRETS_VERB";
-
-/// Not a test: an editor that begins such a run, or goes on with it.
-#[test]
-fn editor() {
-    let (Some(root), Ok(what)) = (std::env::var_os(PROJECT), std::env::var(WHAT)) else { return };
-    let world = World::at(Path::new(&root));
-    if what == "run" {
-        world.declare("hide", HIDDEN);
-        world.run("hide", json!({ "note": format!("{KEY}, then {TOKEN}"), "plain": "*** stays" }));
-        assert_eq!(world.settled()["reason"], "gate");
-    } else {
-        let answer = world.decide("approve", "");
-        fs::write(Path::new(&root).join("answer"), answer.to_string()).unwrap();
-        world.settled();
-    }
-}
-
 fn editor_with(world: &World, what: &str, environment: &[(&str, &str)]) {
-    let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", "secrets_kept::editor", "--nocapture", "--test-threads=1"]);
-    command.env(PROJECT, world.root()).env(STATE, world.state_dir()).env(WHAT, what).stdout(Stdio::null());
-    // Another test of this process may have set one of them.
-    for name in ["SUPERPOWER_RUN_ID", "MY_SERVICE_KEY", "MY_SERVICE_TOKEN"] {
-        command.env_remove(name);
-    }
+    let mut command = child("secrets-hidden");
+    command.arg(what).arg(world.root()).arg(world.state_dir());
     assert!(command.envs(environment.iter().copied()).status().unwrap().success());
 }
 
@@ -177,44 +132,6 @@ fn an_input_that_held_a_secret_is_whole_again_or_asked_for() {
     assert!(journal.contains("***, then ***") && !journal.contains("sk-live"), "{journal}");
 }
 
-const WORDS: &str = "inputs:
-  - {name: scope, type: enum, enum: [full, tokens-only]}
-  - {name: kind}
-stages:
-  - {agent: a}
-  - {gate: human-approval}
-  - {agent: b, when: '{{scope}} == tokens-only'}
-  - {agent: c, when: '{{kind}} == interrupted'}
-  - {gate: human-approval, name: last, when: '{{scope}} == tokens-only'}
-";
-
-/// Not a test: an editor whose secrets are words of the program and of the declaration.
-#[test]
-fn worded() {
-    let (Some(root), Ok(what)) = (std::env::var_os(PROJECT), std::env::var("SUPERPOWER_SECRETS_WORDS"))
-    else {
-        return;
-    };
-    let world = World::at(Path::new(&root));
-    let picture = if what == "run" {
-        world.declare("worded", WORDS);
-        world.run("worded", json!({ "scope": "tokens-only", "kind": "interrupted" }));
-        world.settled()
-    } else {
-        let answer = world.decide("approve", "");
-        assert!(answer["ok"].is_object(), "{answer}");
-        world.settled()
-    };
-    assert_eq!(picture["superpower"], "worded", "{picture}");
-    assert_eq!(picture["stages"][0]["mark"], "passed");
-    assert_eq!(picture["root"], json!(world.root()));
-    let events = world.events();
-    let opened = events.iter().find(|event| event["type"] == "gate-opened");
-    assert!(opened.is_some() || picture["state"] == "complete", "{events:?}");
-    assert!(events.iter().any(|event| event["type"] == "run-paused" || event["type"] == "run-finished"));
-    fs::write(Path::new(&root).join("picture"), picture.to_string()).unwrap();
-}
-
 /// What is masked is what is shown and kept. A run does with it what it would do without.
 #[test]
 fn what_the_secrets_are_changes_nothing_in_a_run() {
@@ -236,25 +153,20 @@ fn what_the_secrets_are_changes_nothing_in_a_run() {
     .iter()
     .map(|value| (*value).to_owned())
     .collect();
-    let editor = |what: &str, with_secrets: bool| {
-        let mut command = Command::new(std::env::current_exe().unwrap());
-        command.args(["--exact", "secrets_kept::worded", "--nocapture", "--test-threads=1"]);
-        command
-            .env(PROJECT, world.root())
-            .env(STATE, world.state_dir())
-            .env("SUPERPOWER_SECRETS_WORDS", what);
-        command.env_remove("SUPERPOWER_RUN_ID").stdout(Stdio::null());
-        for (at, value) in names.iter().enumerate().filter(|_| with_secrets) {
+    let editor = |what: &str| {
+        let mut command = child("secrets-words");
+        command.arg(what).arg(world.root()).arg(world.state_dir());
+        for (at, value) in names.iter().enumerate() {
             command.env(format!("WORD_{at}_KEY"), value);
         }
         assert!(command.status().unwrap().success(), "{what}");
         serde_json::from_str::<Value>(&world.read("picture")).unwrap()
     };
-    assert_eq!(editor("run", true)["gate"]["id"], "2.1");
-    let picture = editor("approve", true);
+    assert_eq!(editor("run")["gate"]["id"], "2.1");
+    let picture = editor("approve");
     assert_eq!(picture["gate"]["id"], "5.1", "{picture}");
     assert_eq!((&picture["current_stage"], &picture["reason"]), (&json!(5), &json!("gate")));
     assert_eq!(world.calls(), ["a", "b", "c"]);
     assert!(world.read(".prompt").contains("- scope: tokens-only"), "{}", world.read(".prompt"));
-    assert_eq!(editor("approve", true)["state"], "complete");
+    assert_eq!(editor("approve")["state"], "complete");
 }

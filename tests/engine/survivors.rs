@@ -2,10 +2,10 @@
 //!
 //! A few rounds always; with `SUPERPOWER_LONG=1` the 1,000 and 200 that the figures speak of.
 
-use super::harness::{ended, launch_in, start};
+use super::child::child;
+use super::launched::{ended, launch_in, start};
 use super::opencode_server::serving;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 use std::time::{Duration, Instant};
 use superpower::harness::*;
 
@@ -18,8 +18,6 @@ env -i PATH="$PATH" setsid sleep $arg &
 trap "" TERM
 while :; do sleep $arg; done
 "#;
-/// Tells the test in this process which folder to be an editor in.
-const EDITOR: &str = "TEST_EDITOR_FOLDER";
 
 fn rounds(few: u32, many: u32) -> u32 {
     if std::env::var_os("SUPERPOWER_LONG").is_some() { many } else { few }
@@ -71,11 +69,6 @@ fn lives(argument: &str) -> bool {
     })
 }
 
-/// The folder of the process that is the editor of a test, for the test that is one.
-fn editors_folder() -> Option<PathBuf> {
-    std::env::var_os(EDITOR).map(PathBuf::from)
-}
-
 fn stopped_at_any_instant(tool: &str, few: u32) {
     let dir = tempfile::tempdir().unwrap();
     for round in 0..rounds(few, 1000) {
@@ -108,25 +101,10 @@ fn a_server_that_is_stopped_at_any_instant_leaves_nothing() {
     stopped_at_any_instant("opencode", 6);
 }
 
-/// No test of its own: it is the editor that the next tests kill.
-#[test]
-fn an_editor_to_be_killed() {
-    let Some(folder) = editors_folder() else { return };
-    let argument = folder.file_name().unwrap().to_str().unwrap().to_owned();
-    let tool = if folder.join("serves").exists() { "opencode" } else { "command" };
-    let (_running, signals) = start(tool, &harnesses(tool, &folder, &argument), launch_in(&folder));
-    for signal in signals {
-        if matches!(signal, Signal::Started(_)) {
-            std::fs::write(folder.join("started"), "").unwrap();
-        }
-    }
-}
-
-fn editor(folder: &Path) -> std::process::Child {
-    let test = std::env::current_exe().unwrap();
-    let mut command = Command::new(test);
-    command.args(["--exact", "survivors::an_editor_to_be_killed", "--nocapture"]).env(EDITOR, folder);
-    command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null()).spawn().unwrap()
+/// An editor that launches this, to be killed.
+fn editor(tool: &str, folder: &Path, harnesses: &Harnesses) -> std::process::Child {
+    let mut command = child("launch");
+    command.arg(tool).arg(folder).args(&harnesses.named[tool].cmd).spawn().unwrap()
 }
 
 fn killed_at_any_instant(tool: &str, few: u32) {
@@ -136,10 +114,7 @@ fn killed_at_any_instant(tool: &str, few: u32) {
         let argument = argument(if tool == "command" { 4 } else { 6 }, round);
         let folder = dir.path().join(&argument);
         std::fs::create_dir(&folder).unwrap();
-        if tool == "opencode" {
-            std::fs::write(folder.join("serves"), "").unwrap();
-        }
-        let mut editor = editor(&folder);
+        let mut editor = editor(tool, &folder, &harnesses(tool, &folder, &argument));
         let begun = Instant::now();
         while !folder.join("started").exists() && begun.elapsed() < Duration::from_secs(10) {
             std::thread::sleep(Duration::from_millis(1));
@@ -156,11 +131,11 @@ fn killed_at_any_instant(tool: &str, few: u32) {
 }
 
 #[test]
-fn h6_an_editor_that_is_killed_at_any_instant_leaves_nothing_after_two_seconds() {
+fn an_editor_that_is_killed_at_any_instant_leaves_nothing_after_two_seconds() {
     killed_at_any_instant("command", 6);
 }
 
 #[test]
-fn h6_an_editor_that_is_killed_while_it_drives_a_server_leaves_nothing_after_two_seconds() {
+fn an_editor_that_is_killed_while_it_drives_a_server_leaves_nothing_after_two_seconds() {
     killed_at_any_instant("opencode", 3);
 }

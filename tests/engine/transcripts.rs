@@ -1,6 +1,8 @@
-//! Recorded streams of real tools, read as if they came now: every case, its outcome and what was shown.
+//! Streams of real tools that others recorded, read as if they came now: every case, its outcome and what was shown.
+//! Our own are in `recorded` and `recorded_shown`.
 
-use super::harness::launch_in;
+use super::launched::launch_in;
+use super::world::shared;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use superpower::harness::*;
@@ -23,9 +25,14 @@ pub struct Read {
     pub ending: Option<Ending>,
 }
 
-/// The cases of one tool in a folder with `cases.json`; none where the folder is not there.
+/// Where the recordings are.
+fn folder() -> PathBuf {
+    shared("harness-transcripts")
+}
+
+/// The cases of one tool in a folder with `cases.json`.
 fn cases(folder: &Path, tool: &str) -> Vec<Case> {
-    let Ok(text) = std::fs::read_to_string(folder.join("cases.json")) else { return Vec::new() };
+    let text = std::fs::read_to_string(folder.join("cases.json")).unwrap();
     let all: Vec<Value> = serde_json::from_str(&text).unwrap();
     let ours = all.iter().filter(|case| case["file"].as_str().unwrap().starts_with(tool));
     let read = |case: &Value| {
@@ -74,10 +81,6 @@ fn read(tool: &str, case: &Case, change: impl FnOnce(&mut Launch)) -> Read {
     case.stderr.lines().for_each(|line| harness.error_line(line, &mut to));
     let ending = harness.end(&End { exit: case.exit, stopped }, &mut to);
     Read { signals: to.signals, ending }
-}
-
-fn shared() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/harness-transcripts")
 }
 
 /// An outcome in a few words, to compare with.
@@ -200,28 +203,33 @@ fn judge(tool: &str, folder: &Path, table: &[(&str, &str)]) {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    if !cases.is_empty() {
-        assert_eq!(cases.len(), table.len());
-    }
+    assert_eq!(cases.len(), table.len());
 }
 
 #[test]
+#[cfg_attr(not(shared), ignore = "what others wrote is not beside the repository")]
 fn every_shared_case_of_opencode_is_judged() {
-    judge("opencode", &shared(), OPENCODE);
+    judge("opencode", &folder(), OPENCODE);
 }
 
 #[test]
+#[cfg_attr(not(shared), ignore = "what others wrote is not beside the repository")]
 fn every_shared_case_of_claude_is_judged() {
-    judge("claude", &shared(), CLAUDE);
+    judge("claude", &folder(), CLAUDE);
 }
 
-/// What a shared case shows, where the folder is there.
-fn shown(tool: &str, name: &str) -> Option<Read> {
-    let case = cases(&shared(), tool).into_iter().find(|case| case.name == name)?;
-    Some(read(tool, &case, |_| {}))
+/// One case of Claude Code.
+fn case(name: &str) -> Case {
+    cases(&folder(), "claude").into_iter().find(|case| case.name == name).expect(name)
 }
 
-fn tools(read: &Read) -> Vec<String> {
+/// What it shows.
+fn shown(name: &str) -> Read {
+    read("claude", &case(name), |_| {})
+}
+
+/// The lines of its tool calls, as they come.
+pub fn tools(read: &Read) -> Vec<String> {
     let tool = |signal: &Signal| match signal {
         Signal::Progress(Progress::Tool { title, status, parent, files, .. }) => Some(format!(
             "{title} {status}{} {}",
@@ -233,9 +241,19 @@ fn tools(read: &Read) -> Vec<String> {
     read.signals.iter().filter_map(tool).map(|line| line.trim().to_owned()).collect()
 }
 
+/// All text that was shown.
+pub fn text(read: &Read) -> String {
+    let text = |signal: &Signal| match signal {
+        Signal::Progress(Progress::Text { text }) => Some(text.clone()),
+        _ => None,
+    };
+    read.signals.iter().filter_map(text).collect()
+}
+
 #[test]
+#[cfg_attr(not(shared), ignore = "what others wrote is not beside the repository")]
 fn tool_calls_files_text_and_usage_are_shown() {
-    let Some(read) = shown("claude", "claude-success") else { return };
+    let read = shown("claude-success");
     assert_eq!(
         tools(&read),
         [
@@ -245,11 +263,7 @@ fn tool_calls_files_text_and_usage_are_shown() {
             "Bash cat hello.txt done"
         ]
     );
-    let text = |signal: &Signal| match signal {
-        Signal::Progress(Progress::Text { text }) => Some(text.clone()),
-        _ => None,
-    };
-    assert!(read.signals.iter().filter_map(text).collect::<String>().ends_with("All done.\n"));
+    assert!(text(&read).ends_with("All done.\n"));
     let usage = read.ending.unwrap().usage;
     assert_eq!(usage.tokens, Some(39017));
     assert!((usage.cost.unwrap() - 0.156_868).abs() < 1e-9);
@@ -259,44 +273,38 @@ fn tool_calls_files_text_and_usage_are_shown() {
 }
 
 #[test]
+#[cfg_attr(not(shared), ignore = "what others wrote is not beside the repository")]
 fn text_that_came_in_pieces_is_shown_once() {
-    let Some(read) = shown("claude", "claude-success-partial") else { return };
-    let text = |signal: &Signal| match signal {
-        Signal::Progress(Progress::Text { text }) => Some(text.clone()),
-        _ => None,
-    };
-    let all = read.signals.iter().filter_map(text).collect::<String>();
+    let read = shown("claude-success-partial");
+    let all = text(&read);
     assert_eq!(all.matches("All done.").count(), 1, "{all}");
 }
 
 #[test]
+#[cfg_attr(not(shared), ignore = "what others wrote is not beside the repository")]
 fn the_cost_of_a_resumed_session_is_the_difference() {
     let session =
         superpower::outcome::Session { harness: "claude".to_owned(), id: "11111111-2222".to_owned() };
-    let Some(case) = cases(&shared(), "claude").into_iter().find(|case| case.name == "claude-resume") else {
-        return;
-    };
-    let resumed =
-        read("claude", &case, |launch| launch.session = Some(session.clone())).ending.unwrap().usage;
+    let resumed = read("claude", &case("claude-resume"), |launch| launch.session = Some(session.clone()));
+    let resumed = resumed.ending.unwrap().usage;
     assert_eq!(resumed.tokens, Some(2739));
     assert!((resumed.cost.unwrap() - 0.005_502).abs() < 1e-9);
-    let unknown =
-        cases(&shared(), "claude").into_iter().find(|case| case.name == "claude-resume-unknown").unwrap();
-    let again = read("claude", &unknown, |launch| launch.session = Some(session));
+    let again = read("claude", &case("claude-resume-unknown"), |launch| launch.session = Some(session));
     assert!(again.ending.is_none(), "a session that is gone is no failure");
 }
 
 #[test]
+#[cfg_attr(not(shared), ignore = "what others wrote is not beside the repository")]
 fn subagents_stand_under_their_parent_and_to_do_lists_are_shown() {
-    let Some(read) = shown("claude", "claude-subagent") else { return };
+    let read = shown("claude-subagent");
     assert!(tools(&read).contains(&"Read README.md running (sub)".to_owned()), "{:?}", tools(&read));
-    let read = shown("claude", "claude-todo-todowrite").unwrap();
+    let read = shown("claude-todo-todowrite");
     let todo = read.signals.iter().find_map(|signal| match signal {
         Signal::Progress(Progress::Todo { items }) => Some(items.clone()),
         _ => None,
     });
     let items: Vec<String> = todo.unwrap().into_iter().map(|i| format!("{} {}", i.status, i.text)).collect();
     assert_eq!(items, ["in_progress Write the parser", "pending Test it"]);
-    let read = shown("claude", "claude-retry-then-success").unwrap();
+    let read = shown("claude-retry-then-success");
     assert!(read.signals.iter().any(|s| matches!(s, Signal::Progress(Progress::Waiting { .. }))));
 }

@@ -2,7 +2,7 @@
 //! row in `DOORS`.
 
 use super::claude::scripted;
-use super::harness::{ended, launch_in, start};
+use super::launched::{ended, launch_in, start};
 use super::opencode_server::play;
 use crate::world::World;
 use serde_json::{Value, json};
@@ -206,9 +206,9 @@ fn what_a_tolerated_document_says_stays_where_it_is_written_again() {
     assert_eq!((&written["active_superpower"], &written["theirs"]), (&json!("old"), &json!([1, 2])));
 }
 
-/// P4: the agent is done, whatever its terminal's title does to the line.
+/// The agent is done, whatever its terminal's title does to the line.
 #[test]
-fn p4_text_around_the_last_event_is_cut_off_and_nobody_waits() {
+fn text_around_the_last_event_is_cut_off_and_nobody_waits() {
     for (before, behind) in
         [("\\x1b]0;work\\x07", ""), ("bye from a hook", ""), ("", " $ "), ("\\x1b[2K> ", "\\x1b[0m")]
     {
@@ -223,7 +223,7 @@ fn p4_text_around_the_last_event_is_cut_off_and_nobody_waits() {
 }
 
 #[test]
-fn p4_an_event_that_decides_and_cannot_be_read_fails_at_once_with_its_line() {
+fn an_event_that_decides_and_cannot_be_read_fails_at_once_with_its_line() {
     for line in
         [r#"{"type":"result","result":"do"#, r#"{"type":"control_request","request_id":"r1","request":{"#]
     {

@@ -1,4 +1,4 @@
-//! SPEC section 5's table of reasons and verbs, through the engine.
+//! The table of reasons and verbs, through the engine.
 
 use crate::world::World;
 use serde_json::json;

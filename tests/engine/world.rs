@@ -34,26 +34,22 @@ if [ -x ./agent-hook ]; then ./agent-hook "$1"; exit $?; fi
 echo "$1 reports"
 "#;
 
-/// Where a process that a test has started finds our state.
-pub const STATE: &str = "SUPERPOWER_TEST_STATE";
-
 impl World {
     /// An empty project whose agents succeed.
     pub fn new() -> Self {
         let dir = tempfile::Builder::new().prefix("superpower-").tempdir().unwrap();
-        let mut world = Self::at(dir.path());
-        world._dir = Some(dir);
+        let kept = tempfile::tempdir().unwrap();
+        let mut world = Self::at(dir.path(), &kept.path().join("superpower"));
+        (world._dir, world._state) = (Some(dir), Some(kept));
         world
     }
 
-    /// The same in a directory that is there.
-    pub fn at(dir: &Path) -> Self {
+    /// The same in a directory that is there, with our state in a folder of whoever started this process.
+    pub fn at(dir: &Path, state: &Path) -> Self {
         fs::create_dir_all(dir.join(".claude/superpowers")).unwrap();
-        let given = std::env::var_os(STATE).map(PathBuf::from);
-        let kept = given.is_none().then(|| tempfile::tempdir().unwrap());
-        let state = given.unwrap_or_else(|| kept.as_ref().unwrap().path().join("superpower"));
         let root = dir.canonicalize().unwrap();
-        let world = Self { engine: Engine::new(), root, state, _state: kept, _dir: None };
+        let world =
+            Self { engine: Engine::new(), root, state: state.to_path_buf(), _state: None, _dir: None };
         world.write(
             "bin/agent",
             &AGENT.replace("$SUPERPOWER_CALLS", &world.path("calls").display().to_string()),
@@ -293,8 +289,7 @@ impl Drop for World {
     }
 }
 
-/// `../shared`, where it is there.
-pub fn shared(inner: &str) -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared").join(inner);
-    path.exists().then_some(path)
+/// What others wrote, beside the repository: for tests that are ignored where it is not there (`cfg(shared)`).
+pub fn shared(inner: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared").join(inner)
 }

@@ -1,9 +1,9 @@
-//! What went wrong for others at gates (REPORTS, rows G): a test a row, named after it. G11, G12, G22 and G27 are in
-//! `limits` and `disk`; G23 is here for the run's part of it; G24 and G26 are the window's, and specs in Lua.
+//! Gates: who may decide and when, what a decision leads to, and what a reviewer is shown.
 
+use crate::child::child;
 use crate::world::World;
 use serde_json::{Value, json};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use superpower::engine::Engine;
 
 const GATED: &str = "inputs:
@@ -29,7 +29,7 @@ fn journal(world: &World, run_id: &str) -> String {
 }
 
 #[test]
-fn g1_rework_completes_no_gate_and_a_new_run_is_another() {
+fn rework_completes_no_gate_and_a_new_run_is_another() {
     let (world, first) = at_gate();
     world.ok("decide", json!({ "decision": "changes", "comment": "again" }));
     assert_eq!(world.settled()["gate"]["id"], "3.2");
@@ -43,7 +43,7 @@ fn g1_rework_completes_no_gate_and_a_new_run_is_another() {
 }
 
 #[test]
-fn g2_g3_a_rejected_gate_stays_rejected_however_often_it_is_resumed() {
+fn a_rejected_gate_stays_rejected_however_often_it_is_resumed() {
     let (mut world, run_id) = at_gate();
     world.ok("decide", json!({ "decision": "reject", "comment": "no", "by": "ann" }));
     world.settled();
@@ -58,7 +58,7 @@ fn g2_g3_a_rejected_gate_stays_rejected_however_often_it_is_resumed() {
 }
 
 #[test]
-fn g4_what_lies_between_runs_again_before_the_gate_asks_again() {
+fn what_lies_between_runs_again_before_the_gate_asks_again() {
     let (world, _) = at_gate();
     world.ok("decide", json!({ "decision": "changes", "comment": "again" }));
     world.settled();
@@ -66,7 +66,7 @@ fn g4_what_lies_between_runs_again_before_the_gate_asks_again() {
 }
 
 #[test]
-fn g6_g18_only_the_three_words_decide() {
+fn only_the_three_words_decide() {
     let (world, run_id) = at_gate();
     let before = journal(&world, &run_id);
     for word in ["yes", "Approve", "approved", "ok", "not rejected", "", "rejected"] {
@@ -82,7 +82,7 @@ fn g6_g18_only_the_three_words_decide() {
 }
 
 #[test]
-fn g7_a_decision_from_elsewhere_goes_on() {
+fn a_decision_from_elsewhere_goes_on() {
     let (world, _) = at_gate();
     // This editor is closed; another one, which has never seen the run, decides.
     let other = Engine::new();
@@ -100,7 +100,7 @@ fn g7_a_decision_from_elsewhere_goes_on() {
 }
 
 #[test]
-fn g8_nothing_is_approved_before_it_waits() {
+fn nothing_is_approved_before_it_waits() {
     let world = World::new();
     world.declare("gated", GATED);
     world.hook("echo ready > ready; while [ ! -e go ]; do sleep 0.02; done; echo fine");
@@ -114,7 +114,7 @@ fn g8_nothing_is_approved_before_it_waits() {
 }
 
 #[test]
-fn g10_cancel_at_a_gate_starts_nothing() {
+fn cancel_at_a_gate_starts_nothing() {
     let (world, run_id) = at_gate();
     world.ok("cancel", json!({}));
     let picture = world.settled();
@@ -126,7 +126,7 @@ fn g10_cancel_at_a_gate_starts_nothing() {
 }
 
 #[test]
-fn g13_two_rounds_of_changes_keep_a_required_choice() {
+fn two_rounds_of_changes_keep_a_required_choice() {
     let (world, _) = at_gate();
     world.hook("grep -q 'scope: part' .prompt || exit 1; echo fine");
     for visit in ["3.2", "3.3"] {
@@ -136,33 +136,11 @@ fn g13_two_rounds_of_changes_keep_a_required_choice() {
     assert_eq!(world.squad()["inputs"], json!({ "scope": "part" }));
 }
 
-/// Not a test: an agent that tries to decide over its own run, where the environment says so.
 #[test]
-fn child() {
-    let Some(root) = std::env::var_os("SUPERPOWER_NESTED_PROJECT") else { return };
-    let engine = Engine::new();
-    let mut said = Vec::new();
-    for op in ["decide", "retry", "skip"] {
-        let mut request = json!({ "op": op, "root": root.to_str().unwrap() });
-        if op == "decide" {
-            request["decision"] = json!("approve");
-        }
-        said.push(serde_json::from_str::<Value>(&engine.call(&request.to_string())).unwrap());
-    }
-    std::fs::write(std::path::Path::new(&root).join("said"), json!(said).to_string()).unwrap();
-}
-
-#[test]
-fn g15_an_editor_that_a_stage_started_does_not_decide() {
+fn an_editor_that_a_stage_started_does_not_decide() {
     let (world, run_id) = at_gate();
     let before = journal(&world, &run_id);
-    let status = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "reports_g::child", "--nocapture", "--test-threads=1"])
-        .env("SUPERPOWER_NESTED_PROJECT", world.root())
-        .env("SUPERPOWER_RUN_ID", &run_id)
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status();
+    let status = child("nested").arg(world.root()).env("SUPERPOWER_RUN_ID", &run_id).status();
     assert!(status.unwrap().success());
     let said: Vec<Value> = serde_json::from_str(&world.read("said")).unwrap();
     for answer in said {
@@ -173,7 +151,7 @@ fn g15_an_editor_that_a_stage_started_does_not_decide() {
 }
 
 #[test]
-fn g16_a_decision_runs_nothing_again() {
+fn a_decision_runs_nothing_again() {
     let (mut world, _) = at_gate();
     for _ in 0..3 {
         world.restart();
@@ -187,7 +165,7 @@ fn g16_a_decision_runs_nothing_again() {
 
 /// Every state in every view: the picture, `squad.json`, the list of runs, what listeners were told last.
 #[test]
-fn g17_every_view_tells_the_same_state() {
+fn every_view_tells_the_same_state() {
     let views = |world: &World, state: &str, reason: Option<&str>| {
         let picture = world.settled();
         let squad = world.squad();
@@ -235,7 +213,7 @@ fn g17_every_view_tells_the_same_state() {
 }
 
 #[test]
-fn g19_the_second_visit_shows_what_changed_since_the_last_approval() {
+fn the_second_visit_shows_what_changed_since_the_last_approval() {
     let world = World::new();
     world.declare(
         "twice",
@@ -277,7 +255,7 @@ fn g19_the_second_visit_shows_what_changed_since_the_last_approval() {
 }
 
 #[test]
-fn g20_a_gate_shows_the_report_of_the_work_that_it_is_about() {
+fn a_gate_shows_the_report_of_the_work_that_it_is_about() {
     let world = World::new();
     world.declare(
         "reports",
@@ -300,7 +278,7 @@ fn g20_a_gate_shows_the_report_of_the_work_that_it_is_about() {
 }
 
 #[test]
-fn g21_what_a_human_edits_at_the_gate_ships_and_asks_no_agent() {
+fn what_a_human_edits_at_the_gate_ships_and_asks_no_agent() {
     let world = World::new();
     world.declare("plan", "stages:\n  - {agent: planner}\n  - {gate: human-approval}\n  - {agent: doer}\n");
     world.write("agent-hook", "");
@@ -326,7 +304,7 @@ fn g21_what_a_human_edits_at_the_gate_ships_and_asks_no_agent() {
 }
 
 #[test]
-fn g23_a_key_that_looks_like_a_gate_starts_nothing() {
+fn a_key_that_looks_like_a_gate_starts_nothing() {
     let world = World::new();
     for key in ["approval: human", "human_gate: true", "gates: [human-approval]", "gate: human_approval"] {
         world.declare("looks", &format!("stages:\n  - agent: a\n    {key}\n"));
@@ -336,7 +314,7 @@ fn g23_a_key_that_looks_like_a_gate_starts_nothing() {
     assert!(!world.path(".claude/state").exists());
 }
 
-/// SPEC section 5: `skip` skips the action; the stage's own gate still asks, and says so.
+/// `skip` skips the action; the stage's own gate still asks, and says so.
 #[test]
 fn a_skipped_action_leaves_its_gate_which_says_so() {
     let world = World::new();

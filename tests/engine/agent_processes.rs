@@ -1,9 +1,8 @@
-//! What went wrong for others with agents' processes, row by row (the table's rows H that are the harnesses').
-//!
-//! H6 is in `survivors`, H16 in a spec of the editor, H20 to H22 in `reports_h_runs`.
+//! Agents' processes: how they are started and ended, and what their end is taken for.
 
+use super::alone::alone;
 use super::claude::scripted;
-use super::harness::{ended, launch_in, start};
+use super::launched::{ended, launch_in, start};
 use super::{opencode, opencode_server};
 use std::time::{Duration, Instant};
 use superpower::harness::*;
@@ -51,7 +50,7 @@ fn notes(signals: &[Signal]) -> Vec<&str> {
 }
 
 #[test]
-fn h1_an_ask_that_nobody_hears_is_ended_by_the_idle_limit() {
+fn an_ask_that_nobody_hears_is_ended_by_the_idle_limit() {
     let script = "init()\nprint('Allow this? [y/N]', flush=True)\ntime.sleep(600)";
     let ending = claude_with(script, |launch| launch.idle = Some(Duration::from_secs(3))).1;
     assert_eq!(failed(&ending), "silent for 3s");
@@ -59,7 +58,7 @@ fn h1_an_ask_that_nobody_hears_is_ended_by_the_idle_limit() {
 }
 
 #[test]
-fn h1_silence_is_no_sign_while_a_tool_call_is_open_or_a_permission_is_asked() {
+fn silence_is_no_sign_while_a_tool_call_is_open_or_a_permission_is_asked() {
     let dir = tempfile::tempdir().unwrap();
     let script = r#"
 init()
@@ -79,20 +78,20 @@ rest()
 }
 
 #[test]
-fn h2_what_reads_its_input_to_the_end_finishes() {
+fn what_reads_its_input_to_the_end_finishes() {
     assert_eq!(command("cat >/dev/null; echo done").message, "done");
     assert_eq!(opencode::run("answer(prompt)", |_| {}).1.message, "do it");
     assert_eq!(claude("init()\nresult('over')\nassert recv() is None").message, "over");
 }
 
 #[test]
-fn h2_what_never_reads_its_input_finishes_too() {
+fn what_never_reads_its_input_finishes_too() {
     let ending = command_with("echo done", |launch, _| launch.prompt = "x".repeat(4 << 20)).1;
     assert_eq!(ending.message, "done");
 }
 
 #[test]
-fn h4_a_limit_that_is_told_as_success_is_a_limit() {
+fn a_limit_that_is_told_as_success_is_a_limit() {
     let script = "init()\nsend(type='result', subtype='success', is_error=False, num_turns=1, usage={'output_tokens': 0},
       result='Claude AI usage limit reached|4102444800')\nrest()";
     let Outcome::Limited { why, until } = claude(&script.replace("4102444800", &soon())).outcome else {
@@ -107,7 +106,7 @@ fn soon() -> String {
 }
 
 #[test]
-fn h5_the_final_event_outranks_the_exit_status_both_ways() {
+fn the_final_event_outranks_the_exit_status_both_ways() {
     let error = "init()\nsend(type='result', subtype='success', is_error=True, result='API Error: 400 x', api_error_status=400)\nrest()\nsys.exit(0)";
     assert_eq!(failed(&claude(error)), "API Error: 400 x");
     assert_eq!(claude("init()\nresult('fine')\nrest()\nsys.exit(1)").outcome, Outcome::Passed);
@@ -118,7 +117,7 @@ fn h5_the_final_event_outranks_the_exit_status_both_ways() {
 }
 
 #[test]
-fn h7_what_ignores_term_and_spins_is_killed_and_that_is_said() {
+fn what_ignores_term_and_spins_is_killed_and_that_is_said() {
     let spin = "trap '' TERM; while :; do :; done";
     let (before, ending) = command_with(spin, |launch, _| launch.timeout = Some(Duration::from_millis(300)));
     assert_eq!(failed(&ending), "ran longer than 300ms");
@@ -129,7 +128,7 @@ fn h7_what_ignores_term_and_spins_is_killed_and_that_is_said() {
 }
 
 #[test]
-fn h7_what_never_exits_after_its_result_is_ended_and_its_result_counts() {
+fn what_never_exits_after_its_result_is_ended_and_its_result_counts() {
     let begun = Instant::now();
     let ending = claude(
         "signal.signal(signal.SIGTERM, signal.SIG_IGN)\ninit()\nresult('fine')\nwhile True: time.sleep(60)",
@@ -139,7 +138,7 @@ fn h7_what_never_exits_after_its_result_is_ended_and_its_result_counts() {
 }
 
 #[test]
-fn h8_a_project_that_is_gone_is_named() {
+fn a_project_that_is_gone_is_named() {
     let dir = tempfile::tempdir().unwrap();
     let launch = Launch { root: dir.path().join("worktree"), ..launch_in(dir.path()) };
     let mut harnesses = Harnesses::default();
@@ -150,24 +149,22 @@ fn h8_a_project_that_is_gone_is_named() {
 }
 
 #[test]
-fn h9_a_session_of_another_harness_is_not_given_to_this_one() {
+fn a_session_of_another_harness_is_not_given_to_this_one() {
     let script = "assert '--resume' not in sys.argv\ninit()\nresult('fresh')\nrest()";
     let session = Session { harness: "opencode".to_owned(), id: "ses_1".to_owned() };
     assert_eq!(claude_with(script, |launch| launch.session = Some(session)).1.message, "fresh");
 }
 
 #[test]
-fn h10_marks_of_an_agent_around_it_do_not_reach_it() {
-    // SAFETY: no other thread of this test's process reads the environment by C.
-    unsafe {
-        std::env::set_var("CLAUDECODE", "1");
-        std::env::set_var("NVIM", "/tmp/nvim.sock");
-    }
-    assert_eq!(command("echo \"[$CLAUDECODE$NVIM]\"").message, "[]");
+fn marks_of_an_agent_around_it_do_not_reach_it() {
+    let name = "agent_processes::marks_of_an_agent_around_it_do_not_reach_it";
+    alone(name, &[("CLAUDECODE", "1"), ("NVIM", "/tmp/nvim.sock")], || {
+        assert_eq!(command("echo \"[$CLAUDECODE$NVIM]\"").message, "[]");
+    });
 }
 
 #[test]
-fn h11_a_prompt_of_2_mib_arrives_byte_for_byte() {
+fn a_prompt_of_2_mib_arrives_byte_for_byte() {
     let prompt: String = (0..2 << 20).map(|i| char::from(b' ' + (i % 94) as u8)).collect();
     let script = "import hashlib\nresult(hashlib.sha256(init().encode()).hexdigest())\nrest()";
     let expected: String = <sha2::Sha256 as sha2::Digest>::digest(prompt.as_bytes())
@@ -180,14 +177,14 @@ fn h11_a_prompt_of_2_mib_arrives_byte_for_byte() {
 }
 
 #[test]
-fn h14_what_was_refused_is_in_the_ending() {
+fn what_was_refused_is_in_the_ending() {
     let script = "init()\nask('r1', 't1', 'Bash', command='make')\nresult('I could not')\nrest()";
     let ending = claude_with(script, |launch| launch.interactive = false).1;
     assert!(ending.refusals[0].starts_with("Bash make"), "{:?}", ending.refusals);
 }
 
 #[test]
-fn h15_the_exact_arguments_are_on_record_and_no_shell_sees_them() {
+fn the_exact_arguments_are_on_record_and_no_shell_sees_them() {
     let dir = tempfile::tempdir().unwrap();
     let mut harnesses = Harnesses::default();
     let cmd = ["echo", "$HOME", "`id`", "{agent}"].map(ToOwned::to_owned);
@@ -203,7 +200,7 @@ fn h15_the_exact_arguments_are_on_record_and_no_shell_sees_them() {
 }
 
 #[test]
-fn h17_a_limit_holds_for_every_harness_that_has_a_process() {
+fn a_limit_holds_for_every_harness_that_has_a_process() {
     let short = |launch: &mut Launch| launch.timeout = Some(Duration::from_millis(500));
     assert_eq!(failed(&claude_with("init()\ntime.sleep(60)", short).1), "ran longer than 500ms");
     assert_eq!(failed(&opencode::run("time.sleep(60)", short).1), "ran longer than 500ms");
@@ -211,7 +208,7 @@ fn h17_a_limit_holds_for_every_harness_that_has_a_process() {
 }
 
 #[test]
-fn h17_an_agent_that_can_be_told_is_told_to_come_to_an_end_before_it_is_ended() {
+fn an_agent_that_can_be_told_is_told_to_come_to_an_end_before_it_is_ended() {
     let soon = |launch: &mut Launch| launch.timeout = Some(Duration::from_secs(5));
     let claude = "init()\ntool('t1', 'Bash', command='make')\nmore = recv()\nresult_of('t1')\nresult(more['message']['content'])\nrest()";
     let server = "prompts = 0\ndef work(body):\n    global prompts\n    prompts += 1\n    if prompts == 1: say('I begin.'); tool('running', input={})\n    else: tool('completed', input={}); done(body['parts'][0]['text'])";
@@ -225,7 +222,7 @@ fn h17_an_agent_that_can_be_told_is_told_to_come_to_an_end_before_it_is_ended() 
 }
 
 #[test]
-fn h18_a_limit_of_unknown_wording_is_a_limit_and_says_that_it_has_no_time() {
+fn a_limit_of_unknown_wording_is_a_limit_and_says_that_it_has_no_time() {
     let script = "init()\nsend(type='result', subtype='success', is_error=True, api_error_status=429, result='Some new words')\nrest()";
     let Outcome::Limited { why, until } = claude(script).outcome else { panic!() };
     assert_eq!((&*why, until), ("Some new words; it does not say until when", None));
@@ -235,7 +232,7 @@ fn h18_a_limit_of_unknown_wording_is_a_limit_and_says_that_it_has_no_time() {
 }
 
 #[test]
-fn h19_no_final_event_is_a_failure() {
+fn no_final_event_is_a_failure() {
     assert_eq!(failed(&claude("init()\nsay('half of it')")), "no final event (exit status 0)");
     let half = opencode::run("send('step_start'); send('text', text='half of it')", |_| {}).1;
     assert_eq!(failed(&half), "no final event (exit status 0)");
@@ -244,6 +241,11 @@ fn h19_no_final_event_is_a_failure() {
 
 #[test]
 fn a_flood_without_a_line_end_is_read_in_constant_memory() {
+    let name = "agent_processes::a_flood_without_a_line_end_is_read_in_constant_memory";
+    alone(name, &[], a_long_line_is_read);
+}
+
+fn a_long_line_is_read() {
     let size: u64 = if std::env::var_os("SUPERPOWER_LONG").is_some() { 1 << 30 } else { 96 << 20 };
     let script = format!("head -c {size} /dev/zero | tr '\\0' x; echo; echo end");
     let before = peak();

@@ -1,0 +1,34 @@
+//! Another process at the checkpoint: it holds the lock, or writes again and again.
+
+use crate::counted::count;
+use std::io::Write;
+use std::path::Path;
+use std::time::Duration;
+use superpower::checkpoint::Place;
+use superpower::checkpoint::lock::{Lock, Patience};
+use superpower::checkpoint::store::Store;
+
+const SECOND: Duration = Duration::from_secs(1);
+
+fn say(word: &str) {
+    writeln!(std::io::stdout(), "{word}").unwrap();
+}
+
+/// Holds the lock until it is killed.
+pub fn hold(dir: &str) {
+    let _held = Lock::of(Path::new(dir)).take(SECOND, &mut Patience::default()).unwrap();
+    say("held");
+    std::thread::sleep(SECOND * 60);
+}
+
+/// Writes until it is killed.
+pub fn write(dir: &str) {
+    let mut store = Store::new(Place::of_run(Path::new(dir), Path::new(dir)));
+    say("writing");
+    loop {
+        let _ = store.update(chrono::Utc::now(), SECOND, |record, _| {
+            count(record, "child");
+            std::thread::sleep(Duration::from_micros(500));
+        });
+    }
+}

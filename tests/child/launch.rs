@@ -1,0 +1,18 @@
+//! An editor whose agent is launched and left to itself.
+
+use crate::launched::{launch_in, start};
+use std::path::Path;
+use superpower::harness::{Harnesses, Signal};
+
+/// Launches `cmd` as the tool in the folder, and says with a file there when it has started.
+pub fn starts(tool: &str, folder: &str, cmd: &[&str]) {
+    let folder = Path::new(folder);
+    let mut harnesses = Harnesses::default();
+    harnesses.named.get_mut(tool).unwrap().cmd = cmd.iter().map(|&word| word.to_owned()).collect();
+    let (_running, signals) = start(tool, &harnesses, launch_in(folder));
+    for signal in signals {
+        if matches!(signal, Signal::Started(_)) {
+            std::fs::write(folder.join("started"), "").unwrap();
+        }
+    }
+}
