@@ -1,4 +1,4 @@
-//! What the user configured, as the editor hands it over (SPEC section 10). Everything has a default.
+//! What the user configured, as the editor hands it over. Everything has a default.
 
 use serde::Deserialize;
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! How an attempt ended, read from evidence (SPEC section 5). Harnesses make it, the run acts on it.
+//! How an attempt ended, read from evidence. Harnesses make it, the run acts on it.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};

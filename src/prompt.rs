@@ -1,4 +1,4 @@
-//! What an agent is told (SPEC section 9): which superpower, stage and label, every input, what earlier stages
+//! What an agent is told: which superpower, stage and label, every input, what earlier stages
 //! reported, what humans said, what went wrong before, and what is expected.
 
 use crate::plan::{Actor, one_line};

@@ -1,4 +1,4 @@
-//! The checkpoint protocol (SPEC section 8): `metadata.json` tells every tool how far each step is.
+//! The checkpoint protocol: `metadata.json` tells every tool how far each step is.
 //!
 //! The runner writes it, from what it sees of the agent, and agrees with whoever else does. A driver needs four things:
 //!

@@ -1,4 +1,4 @@
-//! The checkpoint protocol, kept by the driver from what it sees of the agent (SPEC section 8).
+//! The checkpoint protocol, kept by the driver from what it sees of the agent.
 //!
 //! Nothing here holds up a run: the writing has a thread of its own. Only a fix too many keeps a stage from starting.
 

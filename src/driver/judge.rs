@@ -1,4 +1,4 @@
-//! What an attempt came to, from the evidence in SPEC section 5's order: the harness's reading of the final event,
+//! What an attempt came to, from the evidence in this order: the harness's reading of the final event,
 //! then the verdict in the final message and what the stage expects, then refused permissions. Pure.
 
 use super::verdict::{Verdict, verdict};

@@ -25,7 +25,7 @@ pub struct File {
 }
 
 impl File {
-    /// The file of a task's name, as SPEC section 1 finds it.
+    /// The file of a task's name, as the engine finds it.
     pub fn find(task: &Task, root: &Path) -> Option<Self> {
         let index = Index::read(root, &Places::from_env(Vec::new()));
         let (named, what) = match task {

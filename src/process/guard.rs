@@ -1,4 +1,4 @@
-//! The guard's end here: one tiny process that outlives the editor by a moment (DESIGN law 12).
+//! The guard's end here: one tiny process that outlives the editor by a moment.
 //!
 //! It holds the read end of a pipe and is told of each launch before it starts, and when nothing of it is left. When
 //! the pipe ends while a launch is still there, the editor was killed, and the guard ends what it left. Its lines:

@@ -1,4 +1,4 @@
-//! What follows from the end of an attempt (SPEC section 5's table of outcomes).
+//! What follows from the end of an attempt, outcome by outcome.
 
 use super::effect::{Effect, Notice};
 use super::failure::Failure;

@@ -1,4 +1,4 @@
-//! A declaration that was edited while its run is paused (SPEC section 5, last paragraph).
+//! A declaration that was edited while its run is paused.
 
 use crate::declaration::model::Stage;
 use crate::plan::Plan;

@@ -61,7 +61,7 @@ impl Effect {
     }
 }
 
-/// What listeners are told: the `User` events of SPEC section 10.
+/// What listeners are told: the `User` events of the editor.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "kebab-case")]
 pub enum Notice {

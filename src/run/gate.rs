@@ -1,4 +1,4 @@
-//! Gates: opened, announced again, decided once (SPEC section 5).
+//! Gates: opened, announced again, decided once.
 
 use super::effect::{Effect, Notice};
 use super::event::{Decision, Event, Record};
@@ -114,7 +114,7 @@ fn rework_target(run: &Run, gate: usize) -> Option<usize> {
 }
 
 /// Rewinds to `target`. What ran, and the gate that asked, keep the verdict "run"; what was skipped is decided
-/// afresh, and facts first asked after the target are forgotten (SPEC section 3).
+/// afresh, and facts first asked after the target are forgotten.
 fn rework(
     run: &mut Run,
     target: usize,

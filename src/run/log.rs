@@ -1,4 +1,4 @@
-//! The log's lines (SPEC section 6), without their `[superpower] ` prefix.
+//! The log's lines, without their `[superpower] ` prefix.
 
 use super::state::{Reason, Run};
 

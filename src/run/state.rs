@@ -84,7 +84,7 @@ pub enum Phase {
 }
 
 impl Phase {
-    /// The word for it in `squad.json` (SPEC section 5).
+    /// The word for it in `squad.json`.
     pub fn word(&self) -> &'static str {
         match self {
             Phase::Running => "running",
@@ -284,7 +284,7 @@ impl Run {
         self.plan.order.get(self.cursor).copied()
     }
 
-    /// The current stage's position in the list, from 1; the number of stages at the end (SPEC section 7).
+    /// The current stage's position in the list, from 1; the number of stages at the end.
     pub fn current_position(&self) -> usize {
         self.current().map_or(self.plan.total(), |stage| stage + 1)
     }

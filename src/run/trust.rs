@@ -1,4 +1,4 @@
-//! Trust that lapsed: what a stage would drive next was changed, and no gate asked about it (SPEC section 11).
+//! Trust that lapsed: what a stage would drive next was changed, and no gate asked about it.
 
 use super::effect::Effect;
 use super::log::place;

@@ -1,4 +1,4 @@
-//! The verbs that take a run out of its pause (SPEC section 5's table of reasons).
+//! The verbs that take a run out of its pause, reason by reason.
 
 use super::effect::Effect;
 use super::gate;
@@ -8,7 +8,7 @@ use super::state::{Phase, Reason, Run, Step, Stop};
 use super::walk::{advance, go_on, launch};
 use chrono::{DateTime, Utc};
 
-/// `resume` and `retry` (SPEC section 5's table).
+/// `resume` and `retry`.
 pub(super) fn resume(
     run: &mut Run,
     verb: &'static str,

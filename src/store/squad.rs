@@ -1,4 +1,4 @@
-//! `.claude/state/squad.json`: the run last driven, in the form that other tools of this family read (SPEC section 7).
+//! `.claude/state/squad.json`: the run last driven, in the form that other tools of this family read.
 //!
 //! The first four fields are theirs, to the letter; the rest are ours; what somebody else added stays.
 
@@ -28,7 +28,7 @@ pub struct Squad {
     pub active_superpower: String,
     /// Position from 1.
     pub current_stage: usize,
-    /// One of SPEC section 5's states, or another tool's word.
+    /// `running`, `paused` or how it ended, or another tool's word.
     pub status: String,
     /// The inputs.
     pub inputs: Inputs,

@@ -23,7 +23,7 @@ pub struct Summary {
     pub run_id: String,
     /// Its superpower.
     pub superpower: String,
-    /// SPEC section 5's word.
+    /// The word for it in `squad.json`.
     pub state: String,
     /// Why it is paused.
     pub reason: Option<String>,

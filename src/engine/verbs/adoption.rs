@@ -1,4 +1,4 @@
-//! Another tool's `squad.json`, taken over as a paused run of our own (SPEC section 7). It claims that stages were run
+//! Another tool's `squad.json`, taken over as a paused run of our own. It claims that stages were run
 //! and gates passed, and nobody but the file says so: a human is shown the claim before the run drives anything.
 
 use super::adoption_claim::claim;

@@ -1,4 +1,4 @@
-//! Trust, asked about what will be driven (SPEC section 11): the question, and what its answers come to.
+//! Trust, asked about what will be driven: the question, and what its answers come to.
 
 use super::adoption_claim::claim;
 use super::answers::{Answers, Choice};
