@@ -48,7 +48,7 @@ fn subagents_stand_under_their_parent_and_to_do_lists_are_shown() {
     });
     let lists: Vec<Vec<String>> =
         lists.map(|items| items.iter().map(|it| format!("{} {}", it.status, it.text)).collect()).collect();
-    assert_eq!(lists, [[""; 0]; 0]);
+    assert_eq!(lists, [["pending Parse"], ["completed Parse"]]);
 }
 
 #[test]

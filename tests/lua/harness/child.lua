@@ -162,7 +162,8 @@ function Child:feed(keys)
 end
 
 --- Types keys, and waits until the last of them was read and what it did is done: before what must not happen is looked
---- for. They must leave the editor where an unmapped key does nothing.
+--- for. They must leave the editor where an unmapped key does nothing. That key is typed until it is seen, since an error
+--- throws away what was typed ahead.
 function Child:press(keys)
   local before = self:lua([[
     if not _G.harness_pressed then
@@ -176,8 +177,17 @@ function Child:press(keys)
     end
     return _G.harness_pressed
   ]])
-  self:feed(keys .. "<F24>")
-  self:wait(("_G.harness_pressed > %d"):format(before), nil, "the last key")
+  self:feed(keys)
+  for _ = 1, 50 do
+    self:feed("<F24>")
+    local read = vim.wait(200, function()
+      return not self:mode().blocking and self:lua("return _G.harness_pressed") > before
+    end, 10)
+    if read then
+      return
+    end
+  end
+  error("the last key was not read", 2)
 end
 
 --- Waits until the keys of the decision that has the cursor count: its footer is not dim any more.
