@@ -1,4 +1,4 @@
-//! Which run a verb is about (SPEC section 7), and other tools' `squad.json` taken over.
+//! Which run a verb is about, and other tools' `squad.json` taken over.
 
 use super::adoption::{Taking, adopt, over};
 use super::run_id::{begins, identified};
