@@ -1,7 +1,6 @@
 //! Another process at the checkpoint: it holds the lock, or writes again and again.
 
 use crate::counted::count;
-use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
 use superpower::checkpoint::Place;
@@ -10,8 +9,10 @@ use superpower::checkpoint::store::Store;
 
 const SECOND: Duration = Duration::from_secs(1);
 
+/// The test reads it.
+#[allow(clippy::print_stdout)]
 fn say(word: &str) {
-    writeln!(std::io::stdout(), "{word}").unwrap();
+    println!("{word}");
 }
 
 /// Holds the lock until it is killed.
