@@ -248,7 +248,7 @@ describe("the progress window", function()
     S.send(nvim, { type = "snapshot", run = S.run() })
     nvim:lua("vim.wait(20)")
     nvim:cmd("Superpower progress")
-    contains(nvim:text(), "╔ new-ui-feature ═")
+    nvim:wait_screen("╔ new-ui-feature ═")
   end)
 
   it("draws 10,000 stages within a frame", function()
