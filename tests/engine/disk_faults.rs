@@ -52,6 +52,8 @@ fn working() -> (World, String) {
     world.hook("echo ready > ready; while [ ! -e go ]; do sleep 0.02; done; echo fine");
     let run_id = world.run("two", json!({}));
     world.until("the agent to be ready", |_| world.path("ready").exists());
+    // Its start is in the journal too, which stays as it is while it works.
+    world.until("the agent's process", |_| world.journal(&run_id).contains("\"process\":{"));
     (world, run_id)
 }
 
