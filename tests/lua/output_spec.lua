@@ -94,7 +94,8 @@ describe("a stage's output", function()
     local found = vim.fn.glob(T.root .. pattern, false, true)
     for _, path in ipairs(found) do
       local shown = nvim:lua([[return #require("superpower.views.transcript").render(vim.fn.readfile(...))]], path)
-      ok(shown > 0 or vim.uv.fs_stat(path).size == 0, path)
+      -- What was cut off after its first step has nothing to show.
+      ok(shown > 0 or #vim.fn.readfile(path) < 2, path)
     end
     return #found
   end
