@@ -39,6 +39,8 @@ pub struct Drive {
     /// Processes of an earlier drive; none where there was none.
     pub(super) left_behind: Option<Vec<ProcessRecord>>,
     pub(super) leave: Option<Leave>,
+    /// Until when nothing begins, since the editor is about to leave.
+    pub(super) held: Option<Instant>,
     /// Nothing is left to drive.
     pub(super) over: bool,
     /// The disk has failed this drive: what it still says is no longer kept.

@@ -22,6 +22,8 @@ pub enum Message {
     Answer(String, Result<Value, String>),
     /// The result of a `manual` launch; the answer says whether that launch still waits for one.
     Submit(u32, String, Sender<bool>),
+    /// The editor is about to leave, unless something keeps it: nothing begins until it has had time to.
+    Leaving,
     /// A look at the files, by its number, has come to an end.
     Looked(u64, Result<Looked, String>),
     /// The checkpoints' document has changed.

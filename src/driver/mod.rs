@@ -65,6 +65,8 @@ use told::Told;
 
 /// Longest sleep while waiting for a wall-clock time: a laptop that wakes up must notice.
 const NAP: Duration = Duration::from_secs(1);
+/// How long an editor that is about to leave may take to.
+const LEAVING: Duration = Duration::from_secs(2);
 /// How long the end of a stage that was handed in is waited for, by an editor that is left.
 const HANDED_IN: Duration = Duration::from_millis(500);
 
@@ -181,11 +183,11 @@ impl Drive {
         self.answer_verbs();
     }
 
-    /// Whether something is to be done that does not have to wait: for a look at the files, or for a cancel that is on its
-    /// way.
+    /// Whether something is to be done that does not have to wait: for a look at the files, for a cancel that is on its
+    /// way, or for the editor to leave.
     fn may_act(&self) -> bool {
         let starts = |act: &Act| matches!(act, Act::Dispatch(_) | Act::Effect(Effect::StartAgent { .. }));
-        let stopped = self.shared.hurry.is_set() && self.run.phase == Phase::Running;
+        let stopped = (self.shared.hurry.is_set() || self.held.is_some()) && self.run.phase == Phase::Running;
         let next = self.queue.front();
         !self.performer.is_looking() && next.is_some_and(|act| !(stopped && starts(act)))
     }
@@ -212,6 +214,7 @@ impl Drive {
                     self.looked(wanted, looked);
                 }
             }
+            Message::Leaving => self.held = Some(Instant::now() + LEAVING),
             Message::Checkpoints => self.keeper.undrawn(),
             Message::Leave(grace) => {
                 self.leave = Some(Leave { grace, until: Instant::now() + HANDED_IN });
@@ -264,6 +267,7 @@ impl Drive {
 
     /// What has become due.
     fn clocks(&mut self) {
+        self.held.take_if(|until| *until <= Instant::now());
         if let Some((stage, _)) = self.rest().filter(|(_, until)| *until <= (self.host.clock)()) {
             let _ = self.step(Event::WaitEnded { stage });
         }
@@ -289,8 +293,8 @@ impl Drive {
             let left = (until - (self.host.clock)()).to_std().unwrap_or(Duration::ZERO);
             patience = patience.min(left.min(NAP));
         }
-        if let Some(leave) = &self.leave {
-            patience = patience.min(leave.until.saturating_duration_since(now));
+        for until in self.leave.iter().map(|leave| leave.until).chain(self.held) {
+            patience = patience.min(until.saturating_duration_since(now));
         }
         patience
     }

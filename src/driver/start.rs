@@ -245,6 +245,7 @@ impl Parts<'_> {
             trusted: Default::default(),
             left_behind: self.left_behind,
             leave: None,
+            held: None,
             over: false,
             failed: false,
         }

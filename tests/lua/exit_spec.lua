@@ -4,14 +4,16 @@ local Shop = require("support.shop")
 local describe, it, eq, ok = T.describe, T.it, T.eq, T.ok
 
 --- Starts a run in a Neovim with a terminal, waits for `until_screen`, types `keys`, and gives what was printed since.
-local function left(env, until_screen, keys, words)
+local function left(env, until_screen, keys, words, more)
   if not T.library() then
     T.skip("the library is not built")
   end
   local dir = Shop.project(T.dir())
   local init = T.write(
     T.dir() .. "/init.lua",
-    Shop.config .. ("\nvim.opt.runtimepath:prepend(%q)\nvim.opt.packpath = { vim.env.VIMRUNTIME }"):format(T.root)
+    Shop.config
+      .. (more or "")
+      .. ("\nvim.opt.runtimepath:prepend(%q)\nvim.opt.packpath = { vim.env.VIMRUNTIME }"):format(T.root)
   )
   local bytes, code = {}, nil
   local job = vim.fn.jobstart({
@@ -93,12 +95,24 @@ describe("leaving the editor", function()
     end
   end)
 
+  -- What others do while the editor is left takes its time.
+  local slow = "\nvim.api.nvim_create_autocmd('VimLeavePre', { command = 'sleep 200m' })"
+
   it("with a stage's result that was just handed in: it is in the journal, and nothing begins", function()
-    local after = left({}, "write the result below", "Gotasks are written\27:wqa\r", " harness=manual")
+    local after = left({}, "write the result below", "Gotasks are written\27:wqa\r", " harness=manual", slow)
     eq({ 0, "paused", "interrupted" }, { after.code, after.squad.status, after.squad.reason })
     local journal = T.read(("%s/.claude/state/runs/%s/journal.jsonl"):format(after.dir, after.squad.run_id))
     T.contains(journal, "tasks are written")
     T.lacks(journal, '"launch":2,"harness"')
+  end)
+
+  it("which something keeps after a result was handed in: the run goes on", function()
+    local keys = "Gotasks are written\27:doautocmd ExitPre|w\r:sleep 3\r:qa!\r"
+    local after = left({}, "write the result below", keys, " harness=manual", slow)
+    eq({ 0, "paused", "interrupted" }, { after.code, after.squad.status, after.squad.reason })
+    local journal = T.read(("%s/.claude/state/runs/%s/journal.jsonl"):format(after.dir, after.squad.run_id))
+    T.contains(journal, "tasks are written")
+    T.contains(journal, '"launch":2,"harness"')
   end)
 
   it("while a comment is written", function()

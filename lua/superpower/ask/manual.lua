@@ -23,6 +23,7 @@ local rule = "--- write the result below this line; :w hands it in ---"
 
 ---@type table<string, { run_id: string, stage: integer, message: string }> by root: what was handed in last
 local handed = {}
+local leaving = false
 local waiting = {} ---@type table<string, superpower.InHand> by root: each project may drive a run
 
 ---@param lines string[]
@@ -50,7 +51,8 @@ local function hand_in(buf)
     notify.warn("write the result below the line, then :w")
     return
   end
-  local _, err = session.call("submit", { root = this.root, launch = this.launch, message = message })
+  local handing = { root = this.root, launch = this.launch, message = message, leaving = leaving }
+  local _, err = session.call("submit", handing)
   if err then
     notify.fault(err)
     return
@@ -87,6 +89,16 @@ local function show(this)
     })
   end
   local buf = this.buf ---@cast buf integer
+  -- `:wqa` hands in and leaves: nothing is to begin between the two. Where something keeps the editor, it goes on.
+  vim.api.nvim_create_autocmd("ExitPre", {
+    group = vim.api.nvim_create_augroup("superpower_manual", {}),
+    callback = function()
+      leaving = true
+      vim.schedule(function()
+        leaving = false
+      end)
+    end,
+  })
   local win = theirs.open(buf, true, { split = "below", win = -1, height = math.floor(vim.o.lines / 2) })
   vim.api.nvim_win_set_cursor(win, { vim.api.nvim_buf_line_count(buf), 0 })
   vim.api.nvim_create_autocmd("WinClosed", {

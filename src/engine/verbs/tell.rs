@@ -24,6 +24,9 @@ pub struct Submit {
     root: PathBuf,
     launch: u32,
     message: String,
+    /// The editor writes its buffers because it is about to leave.
+    #[serde(default)]
+    leaving: bool,
 }
 
 pub fn answer(engine: &Engine, request: AnswerRequest) -> Result<Value, Refusal> {
@@ -45,6 +48,9 @@ pub fn submit(engine: &Engine, request: Submit) -> Result<Value, Refusal> {
     }
     let (reply, answer) = channel();
     let drive = running(engine, &request.root).ok_or(Refusal::NothingToSubmit)?;
+    if request.leaving {
+        drive.tell(Message::Leaving);
+    }
     let told = drive.tell(Message::Submit(request.launch, request.message, reply));
     told.then_some(()).ok_or(Refusal::NothingToSubmit)?;
     match answer.recv_timeout(ANSWER) {
