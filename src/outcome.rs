@@ -3,6 +3,38 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
+/// What carries out a launch.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
+pub enum Harness {
+    /// A human: the prompt opens in a buffer.
+    Manual,
+    /// An agent, by the harness's name.
+    Agent(String),
+}
+
+impl Harness {
+    /// The name that the user knows it under.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Manual => "manual",
+            Self::Agent(name) => name,
+        }
+    }
+}
+
+impl From<String> for Harness {
+    fn from(name: String) -> Self {
+        if name == "manual" { Self::Manual } else { Self::Agent(name) }
+    }
+}
+
+impl From<Harness> for String {
+    fn from(harness: Harness) -> Self {
+        harness.name().to_owned()
+    }
+}
+
 /// How an attempt ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "kebab-case")]

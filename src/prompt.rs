@@ -47,7 +47,7 @@ pub fn prompt(run: &Run, stage: usize, resume: bool, limit: Option<Duration>) ->
 /// Why the last launch stopped, where this one goes on with what it has begun.
 fn begun(text: &mut String, state: &StageState, resume: bool) {
     const ON: &str = "Look at what is already there and continue; do not start over.";
-    let _ = match &state.stopped {
+    let _ = match &state.visit.stopped {
         Some(Stop::Held { reason, why, answered, cut_off }) => {
             let (what, otherwise) = match reason {
                 Reason::NeedsHuman => (
@@ -159,8 +159,8 @@ fn humans(text: &mut String, run: &Run, stage: usize) {
 
 fn failures(text: &mut String, run: &Run, stage: usize) {
     let state = &run.stages[stage];
-    let Some(last) = state.failures.last() else { return };
-    let count = state.failures.len();
+    let Some(last) = state.visit.failures.last() else { return };
+    let count = state.visit.failures.len();
     let times = if count == 1 {
         "The attempt before this one failed".into()
     } else {
@@ -171,8 +171,10 @@ fn failures(text: &mut String, run: &Run, stage: usize) {
         "\n## What went wrong before\n\n{times}: {}. What it did may still be there: look first.",
         one_line(&last.why)
     );
-    let earlier: Vec<_> =
-        state.failures[..count - 1].iter().map(|failure| format!("- {}", one_line(&failure.why))).collect();
+    let earlier: Vec<_> = state.visit.failures[..count - 1]
+        .iter()
+        .map(|failure| format!("- {}", one_line(&failure.why)))
+        .collect();
     if !earlier.is_empty() {
         let _ = writeln!(text, "\nEarlier:\n\n{}", earlier.join("\n"));
     }

@@ -63,7 +63,7 @@ impl Drive {
             Ordered::Not(next) => return self.follow(next),
         };
         // Should the editor be killed right after, what the agent did is not taken for anybody else's doing.
-        let _ = self.step(Event::AgentStarted { launch, harness: order.harness().to_owned(), process: None });
+        let _ = self.step(Event::AgentStarted { launch, harness: order.harness(), process: None });
         if let Err(error) = self.keeper.write(&self.run) {
             return self.disk_failed(&error.to_string());
         }

@@ -267,7 +267,7 @@ pub fn past(run: &Run, keys: &[Option<String>]) -> Vec<Past> {
             End::of(&Outcome::Passed, message, true)
         }
         (Step::Held { why }, Some(Reason::Failed)) => {
-            let last = run.stages[stage].failures.last().filter(|failure| failure.why == *why);
+            let last = run.stages[stage].visit.failures.last().filter(|failure| failure.why == *why);
             Some(End::Failed { why: last.map_or_else(|| why.clone(), Failure::shown) })
         }
         (Step::Held { why }, _) => Some(End::Blocked { why: why.clone() }),
@@ -279,9 +279,9 @@ pub fn past(run: &Run, keys: &[Option<String>]) -> Vec<Past> {
             key: key.clone()?,
             agent: run.plan.actor(stage).name().to_owned(),
             earlier: keys[..stage].iter().flatten().cloned().collect(),
-            started_at: state.entered_at.filter(|_| state.launches > 0)?,
+            started_at: state.visit.entered_at.filter(|_| state.visit.launches > 0)?,
             end: end(stage)?,
-            ended_at: state.done_at.unwrap_or(run.updated_at),
+            ended_at: state.visit.done_at.unwrap_or(run.updated_at),
         })
     };
     keys.iter().enumerate().filter_map(one).collect()

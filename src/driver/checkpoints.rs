@@ -15,7 +15,7 @@ impl Performer {
     pub(super) fn checkpoint_started(&mut self, run: &Run, stage: usize) -> Result<(), String> {
         let now = (self.host.clock)();
         let actor = run.plan.actor(stage).name();
-        let first = run.stages[stage].launches == 1;
+        let first = run.stages[stage].visit.launches == 1;
         let Some(key) = self.checkpoints.key(stage).map(str::to_owned) else { return Ok(()) };
         let inputs = run.plan.stage_inputs(stage, &|other| run.result(other));
         let inputs = inputs.iter().map(|(name, value)| (name.as_str(), value.as_str()));
@@ -39,7 +39,7 @@ impl Performer {
     ) -> Ending {
         let at = (self.host.clock)();
         let attempt = Attempt { since, until: Some(at), touched: self.touched() };
-        let last = run.stages[stage].spent + 1 >= run.plan.max_attempts(stage);
+        let last = run.stages[stage].visit.spent + 1 >= run.plan.max_attempts(stage);
         let end = match End::of(outcome, message, last) {
             Some(End::Failed { why }) => {
                 let exited = matches!(outcome, Outcome::Exited { .. });
@@ -52,7 +52,7 @@ impl Performer {
 
     /// The parameters of a skill of the protocol, to stand before its prompt; for an agent, where it is to go on.
     pub(super) fn checkpoint_parameters(&self, run: &Run, stage: usize, session: bool) -> Option<String> {
-        let first = run.stages[stage].launches == 1;
+        let first = run.stages[stage].visit.launches == 1;
         let resume = if session || first { None } else { self.checkpoints.book.resume_from() };
         let Actor::Skill(actor) = run.plan.actor(stage) else {
             // An agent has no parameters, but it too is told where it was.

@@ -131,7 +131,7 @@ impl Looks<'_> {
         if review.note.is_some() && self.hurry.is_set() {
             return (review, None);
         }
-        keep(dir, &gate_id(stage, run.stages[stage].visit), &review);
+        keep(dir, &gate_id(stage, run.stages[stage].visit.number), &review);
         let tree = review.after.as_ref().map(|tree| tree.as_str().to_owned());
         let digest = review.after.as_ref().map(|_| review.digest());
         let shown = Shown { from: from.filter(|_| tree.is_some()), tree, digest, note: review.note.clone() };

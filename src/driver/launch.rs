@@ -8,7 +8,7 @@ use super::performer::{Agent, Performer};
 use super::working::working;
 use crate::declaration::model::Action;
 use crate::harness::{Launch, Missing, Resolved, Task, launch, resolve};
-use crate::outcome::{Outcome, Session};
+use crate::outcome::{Harness, Outcome, Session};
 use crate::plan::ORCHESTRATOR;
 use crate::run::event::Event;
 use crate::run::state::Run;
@@ -33,8 +33,8 @@ pub(super) enum Ordered {
 
 impl Order {
     /// The harness's name.
-    pub(super) fn harness(&self) -> &str {
-        &self.resolved.name
+    pub(super) fn harness(&self) -> Harness {
+        self.resolved.harness()
     }
 }
 
@@ -63,7 +63,7 @@ impl Performer {
         }
         // A session is of no use to another harness.
         let session = session.filter(|session| session.harness == resolved.name);
-        let limit = (resolved.name != "manual").then(|| self.limit(run, stage));
+        let limit = (resolved.harness() != Harness::Manual).then(|| self.limit(run, stage));
         let mut prompt = crate::prompt::prompt(run, stage, resume, limit);
         if let Some(parameters) = self.checkpoint_parameters(run, stage, session.is_some()) {
             prompt.insert_str(0, &format!("{parameters}\n\n"));
@@ -77,7 +77,7 @@ impl Performer {
         let ctx = json!({
             "root": self.root, "run_id": run.run_id, "superpower": run.plan.name(), "stage": stage + 1,
             "total": run.plan.total(), "label": run.label(stage), "kind": actor.kind(), "actor": actor.name(),
-            "attempt": run.stages[stage].spent + 1, "inputs": inputs,
+            "attempt": run.stages[stage].visit.spent + 1, "inputs": inputs,
         });
         let event = json!({ "type": "ask-prompt", "prompt": prompt, "ctx": ctx });
         self.ask_lua(run, Wanted::Prompt { stage, launch, session }, event);
@@ -132,7 +132,7 @@ impl Performer {
         let (number, dir, outbox) = (request.launch, request.dir.clone(), self.outbox.clone());
         let told = move |signal| _ = outbox.send(Message::Agent(number, signal));
         let running = launch(&resolved, request, told).map_err(|error| error.to_string())?;
-        if resolved.name == "manual" {
+        if resolved.harness() == Harness::Manual {
             let label = run.label(stage);
             let prompt_path = dir.join("prompt.md");
             self.tell(json!({

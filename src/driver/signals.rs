@@ -30,7 +30,7 @@ impl Performer {
             // A launch that is being stopped has nothing more to say.
             _ if works.is_none() => {}
             Signal::Started(process) => {
-                let harness = works.and_then(|stage| run.stages[stage].harness.clone());
+                let harness = works.and_then(|stage| run.stages[stage].launch.as_ref()?.harness.clone());
                 if let Some(harness) = harness {
                     return happened(Event::AgentStarted { launch, harness, process });
                 }
@@ -79,7 +79,7 @@ impl Performer {
         let Some(expects) = &run.plan.stage(stage).expects else {
             return Expected { retry_fail, ..Expected::default() };
         };
-        let since = run.stages[stage].entered_at.map_or(SystemTime::UNIX_EPOCH, SystemTime::from);
+        let since = run.stages[stage].visit.entered_at.map_or(SystemTime::UNIX_EPOCH, SystemTime::from);
         let globs: Vec<String> =
             expects.files.iter().map(|glob| file_glob(run, &glob.value, &globset::escape)).collect();
         Expected {

@@ -1,6 +1,7 @@
 //! Which harness, and where its program is.
 
 use super::script::Script;
+use crate::outcome::Harness;
 use crate::process::{Environment, find_program};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -67,6 +68,18 @@ pub struct Resolved {
     /// Arguments after our own.
     pub args: Vec<String>,
     pub(super) max_output: u64,
+}
+
+impl Resolved {
+    /// What carries out its launches, as the journal keeps it.
+    pub fn harness(&self) -> Harness {
+        match self.kind {
+            Kind::Manual => Harness::Manual,
+            Kind::Claude | Kind::Opencode | Kind::Command | Kind::Fake(_) => {
+                Harness::Agent(self.name.clone())
+            }
+        }
+    }
 }
 
 /// A harness that cannot be launched.

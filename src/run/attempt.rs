@@ -39,9 +39,11 @@ pub(super) fn ended(
         return Err(Refusal::Stale);
     }
     let state = &mut run.stages[stage];
-    state.worked_ms += (at - since).num_milliseconds().max(0);
-    state.process = None;
-    state.stopped = None;
+    state.visit.worked(since, at);
+    state.visit.stopped = None;
+    if let Some(launch) = &mut state.launch {
+        launch.process = None;
+    }
     state.usage.add(it.usage);
     let said = |why: &str| Failure { why: why.to_owned(), tail: it.tail.to_owned(), exited: false };
     match it.outcome {
@@ -60,7 +62,7 @@ pub(super) fn ended(
             failed(run, stage, Failure { exited: true, ..said(why) }, Next::AtOnce, at, out)
         }
         Outcome::Transient { why } => {
-            let pause = TRANSIENT_PAUSES[(state.spent as usize).min(TRANSIENT_PAUSES.len() - 1)];
+            let pause = TRANSIENT_PAUSES[(state.visit.spent as usize).min(TRANSIENT_PAUSES.len() - 1)];
             failed(run, stage, said(why), Next::At(at + Duration::seconds(pause)), at, out);
         }
         Outcome::FailedForGood { why } | Outcome::VerdictFail { why } => {
@@ -71,7 +73,7 @@ pub(super) fn ended(
             let near = |until: &DateTime<Utc>| *until > at && *until - at <= Duration::days(LONGEST_LIMIT);
             let until = until.filter(near).unwrap_or(at + Duration::minutes(UNKNOWN_LIMIT));
             state.step = Step::Resting { until, limited: true, why: why.clone() };
-            state.stopped = Some(Stop::Limited { why: why.clone() });
+            state.visit.stopped = Some(Stop::Limited { why: why.clone() });
             let line = format!("LIMITED  stage {}: until", place(run, stage));
             out.push(Effect::LogUntil { line, until });
             if run.pausing {
@@ -102,11 +104,11 @@ fn failed(
     out: &mut Vec<Effect>,
 ) {
     let max = run.plan.max_attempts(stage);
-    let state = &mut run.stages[stage];
-    state.spent += 1;
+    let visit = &mut run.stages[stage].visit;
+    visit.spent += 1;
     let why = failure.why.clone();
-    state.failures.push(failure);
-    let spent = state.spent;
+    visit.failures.push(failure);
+    let spent = visit.spent;
     let line = crate::plan::one_line(&why);
     if spent >= max || matches!(next, Next::Never) {
         let label = run.label(stage);
@@ -142,7 +144,7 @@ fn hold(
 ) {
     let state = &mut run.stages[stage];
     state.step = Step::Held { why: why.to_owned() };
-    state.stopped = Some(Stop::Held { reason, why: why.to_owned(), answered: false, cut_off: false });
+    state.visit.stopped = Some(Stop::Held { reason, why: why.to_owned(), answered: false, cut_off: false });
     let line = crate::plan::one_line(why);
     out.push(Effect::Log(format!("{word}  stage {}: {line}", place(run, stage))));
     pause(run, reason, why.to_owned(), at, out);

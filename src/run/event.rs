@@ -1,6 +1,6 @@
 //! What can happen to a run: the journal's records.
 
-use crate::outcome::{Outcome, ProcessRecord, Session, Usage};
+use crate::outcome::{Harness, Outcome, ProcessRecord, Session, Usage};
 use crate::plan::Inputs;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -73,7 +73,7 @@ pub enum Event {
         /// Serial number of the launch in this run.
         launch: u32,
         /// Which harness.
-        harness: String,
+        harness: Harness,
         /// Its process; none for `manual`.
         process: Option<ProcessRecord>,
     },

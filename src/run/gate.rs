@@ -32,10 +32,7 @@ pub(super) fn reopen(
         run.stages[run.plan.order[rank]].step = Step::Waiting;
     }
     run.cursor = run.plan.rank(stage);
-    let state = &mut run.stages[stage];
-    state.visit += 1;
-    state.entered_at = Some(at);
-    state.done_at = None;
+    run.stages[stage].visit.reopened(at);
     open_gate(run, stage, at, out);
     Ok(())
 }
@@ -129,8 +126,6 @@ fn rework(
         let state = &mut run.stages[stage];
         state.pinned = !matches!(state.step, Step::Done(Done::Skipped { .. }));
         state.step = Step::Waiting;
-        state.spent = 0;
-        state.failures.clear();
         state.comments.clear();
     }
     let plan = run.plan.clone();

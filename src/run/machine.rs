@@ -8,7 +8,7 @@ use super::event::{Event, Record};
 use super::log::place;
 pub use super::refusal::Refusal;
 use super::shown::{Baseline, Shown};
-use super::state::{Done, FactRecord, Phase, Reason, Run, StageState, Step, Stop};
+use super::state::{Done, FactRecord, Launch, Phase, Reason, Run, StageState, Step, Stop};
 use super::walk::{advance, begin, done, finish, go_on, launch, open_gate, pause, settle, skip};
 use super::{attempt, gate, trust, verbs};
 use crate::plan::Plan;
@@ -52,9 +52,8 @@ pub fn start(plan: Arc<Plan>, record: &Record) -> (Run, Vec<Effect>) {
             run.stages[run.plan.order[rank]].step = Step::Done(Done::Adopted);
         }
         let state = &mut run.stages[adopted.stage];
-        state.visit = 1;
+        state.visit = state.visit.next(record.at);
         state.pinned = true;
-        state.entered_at = Some(record.at);
         if run.adopted_at_gate(adopted) {
             run.stages[adopted.stage].step = Step::AtGate;
             run.phase = Phase::Paused { reason: Reason::Gate, detail: String::new() };
@@ -111,8 +110,8 @@ pub fn step(run: &mut Run, record: &Record) -> Result<Vec<Effect>, Refusal> {
         Event::AgentStarted { launch, harness, process } => {
             let stage = launched(run, *launch).ok_or(Refusal::Stale)?;
             run.heard = run.heard.max(*launch);
-            run.stages[stage].process = process.clone();
-            run.stages[stage].harness = Some(harness.clone());
+            let (harness, process) = (Some(harness.clone()), process.clone());
+            run.stages[stage].launch = Some(Launch { number: *launch, harness, process });
         }
         Event::SessionOpened { launch, session } => {
             let stage = launched(run, *launch).ok_or(Refusal::Stale)?;
@@ -192,7 +191,7 @@ pub fn step(run: &mut Run, record: &Record) -> Result<Vec<Effect>, Refusal> {
             )));
             run.stages[stage].comments.clear();
             run.stages[stage].result = None;
-            run.stages[stage].by_hand = true;
+            run.stages[stage].visit.by_hand = true;
             if run.plan.asks(stage) {
                 open_gate(run, stage, at, &mut out);
             } else {
@@ -208,19 +207,21 @@ pub fn step(run: &mut Run, record: &Record) -> Result<Vec<Effect>, Refusal> {
 /// Ends the agent that works, if one does; its stage is launched again, in its session, when the run goes on.
 fn stop(run: &mut Run, at: DateTime<Utc>) {
     let Some(stage) = run.current() else { return };
-    if let Step::Working { since, .. } = run.stages[stage].step {
-        run.stages[stage].step = Step::Ready { resume: true };
-        match &mut run.stages[stage].stopped {
+    let state = &mut run.stages[stage];
+    if let Step::Working { since, .. } = state.step {
+        state.step = Step::Ready { resume: true };
+        match &mut state.visit.stopped {
             // What it asked is still open.
             Some(Stop::Held { cut_off, .. }) => *cut_off = true,
             stopped => *stopped = Some(Stop::CutOff),
         }
-        run.stages[stage].worked_ms += (at - since).num_milliseconds().max(0);
+        state.visit.worked(since, at);
     }
 }
 
 /// The stage that a launch is for, while that launch is the stage's newest. It is nearly always the current one.
 fn launched(run: &Run, launch: u32) -> Option<usize> {
-    let of = |&stage: &usize| run.stages[stage].launch == Some(launch);
+    let newest = |stage: usize| run.stages[stage].launch.as_ref().map(|launch| launch.number);
+    let of = |&stage: &usize| newest(stage) == Some(launch);
     run.current().filter(of).or_else(|| (0..run.stages.len()).find(of))
 }

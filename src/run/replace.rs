@@ -16,10 +16,10 @@ pub fn replace(run: &mut Run, plan: Arc<Plan>, at: DateTime<Utc>) {
     let mut stages = Vec::with_capacity(plan.total());
     for (index, origin) in origins.iter().enumerate() {
         // A gate is named by its place and its visit, and is decided once: no place begins its count again.
-        let counted = run.stages.get(index).map_or(0, |there| there.visit);
+        let counted = run.stages.get(index).map_or(0, |there| there.visit.number);
         let mut state = origin.map_or_else(StageState::default, |old| run.stages[old].clone());
         if *origin != Some(index) {
-            state.visit = state.visit.max(counted);
+            state.visit.number = state.visit.number.max(counted);
         }
         if *origin != current {
             state.pinned &= origin.is_some_and(|old| when(run.plan.stage(old)) == when(plan.stage(index)));

@@ -77,8 +77,9 @@ pub fn summary(run: &Run) -> String {
         Phase::Running => String::new(),
         Phase::Complete => {
             let agents = (0..run.plan.total()).filter(|&stage| run.action_ran(stage)).count();
-            let skipped =
-                |state: &&StageState| state.by_hand || matches!(state.step, Step::Done(Done::Skipped { .. }));
+            let skipped = |state: &&StageState| {
+                state.visit.by_hand || matches!(state.step, Step::Done(Done::Skipped { .. }))
+            };
             let skipped = run.stages.iter().filter(skipped).count();
             let approvals = run.decisions.iter().filter(|it| it.decision == Decision::Approve).count();
             if run.nothing_ran() {
@@ -107,7 +108,7 @@ pub fn summary(run: &Run) -> String {
                     format!("stage {place} waits for your trust: {detail} :Superpower resume shows it")
                 }
                 Reason::Failed => {
-                    let spent = run.current().map_or(0, |stage| run.stages[stage].spent);
+                    let spent = run.current().map_or(0, |stage| run.stages[stage].visit.spent);
                     let times = if spent > 1 { format!(" {spent} times") } else { String::new() };
                     format!("stage {place} failed{times}: {detail} :Superpower retry, skip or cancel")
                 }
@@ -125,6 +126,7 @@ pub fn summary(run: &Run) -> String {
 pub fn stage(run: &Run, stage: usize, now: DateTime<Utc>) -> Value {
     let state = &run.stages[stage];
     let actor = run.plan.actor(stage);
+    let launch = state.launch.as_ref().map(|launch| launch.number);
     let (mark, note) = mark(run, stage, state);
     let (limited_until, again_at) = match state.step {
         Step::Resting { until, limited: true, .. } => (Some(until.timestamp_millis()), None),
@@ -134,10 +136,10 @@ pub fn stage(run: &Run, stage: usize, now: DateTime<Utc>) -> Value {
     let since = match state.step {
         Step::Working { since, .. } => Some(since),
         // A gate of its own shows how long it has waited; a stage's work does not grow while its gate waits.
-        Step::AtGate if !run.plan.acts(stage) => state.entered_at,
+        Step::AtGate if !run.plan.acts(stage) => state.visit.entered_at,
         _ => None,
     };
-    let waited = match (&state.step, state.entered_at, state.done_at) {
+    let waited = match (&state.step, state.visit.entered_at, state.visit.done_at) {
         (Step::Done(Done::Approved), Some(from), Some(to)) if !run.plan.acts(stage) => {
             (to - from).num_milliseconds()
         }
@@ -154,13 +156,13 @@ pub fn stage(run: &Run, stage: usize, now: DateTime<Utc>) -> Value {
         "limited_until": limited_until,
         "again_at": again_at,
         "gate": run.plan.asks(stage),
-        "visit": state.visit,
-        "attempt": state.spent + 1,
+        "visit": state.visit.number,
+        "attempt": state.visit.spent + 1,
         "max_attempts": run.plan.max_attempts(stage),
         "since": since.map(|since| since.timestamp_millis()),
-        "elapsed_ms": state.worked_ms + waited + since.map_or(0, |since| (now - since).num_milliseconds().max(0)),
-        "launch": state.launch,
-        "output": state.launch.is_some(),
+        "elapsed_ms": state.visit.worked_ms + waited + since.map_or(0, |since| (now - since).num_milliseconds().max(0)),
+        "launch": launch,
+        "output": launch.is_some(),
         "usage": state.usage,
     })
 }
@@ -173,7 +175,9 @@ fn mark(run: &Run, stage: usize, state: &StageState) -> (&'static str, String) {
         Step::Deciding => ("waiting", "deciding".into()),
         Step::Ready { .. } => ("waiting", "interrupted".into()),
         Step::Working { .. } if state.in_hand() => ("by-hand", "by hand, waits for you".into()),
-        Step::Working { .. } if state.spent > 0 => ("running", format!("attempt {}/{max}", state.spent + 1)),
+        Step::Working { .. } if state.visit.spent > 0 => {
+            ("running", format!("attempt {}/{max}", state.visit.spent + 1))
+        }
         Step::Working { .. } => ("running", String::new()),
         // Until when stands beside it: whoever shows it knows how clocks show that.
         Step::Resting { limited: true, .. } => ("limited", "limited".into()),
@@ -183,10 +187,10 @@ fn mark(run: &Run, stage: usize, state: &StageState) -> (&'static str, String) {
         }
         Step::Held { .. } if run.phase.reason() == Some(Reason::NeedsHuman) => ("held", "asks you".into()),
         Step::Held { .. } => ("held", run.phase.reason().map_or("held", Reason::word).into()),
-        Step::AtGate if state.by_hand => ("gate", "waits for you; skipped by hand".into()),
+        Step::AtGate if state.visit.by_hand => ("gate", "waits for you; skipped by hand".into()),
         Step::AtGate => ("gate", "waits for you".into()),
         Step::Done(Done::Passed) => ("passed", String::new()),
-        Step::Done(Done::Approved) if state.by_hand => ("approved", "approved; skipped by hand".into()),
+        Step::Done(Done::Approved) if state.visit.by_hand => ("approved", "approved; skipped by hand".into()),
         Step::Done(Done::Approved) => ("approved", "approved".into()),
         Step::Done(Done::Skipped { why }) => ("skipped", why.clone()),
         Step::Done(Done::SkippedByHand) => ("skipped", "skipped by hand".into()),

@@ -4,7 +4,7 @@ use super::event::{Adopted, Decision};
 use super::failure::Failure;
 pub use super::reason::Reason;
 use super::shown::{Baseline, Shown};
-use crate::outcome::{ProcessRecord, Session, Usage};
+use crate::outcome::{Harness, ProcessRecord, Session, Usage};
 use crate::plan::Plan;
 use chrono::{DateTime, Utc};
 use std::collections::BTreeMap;
@@ -152,42 +152,75 @@ pub struct GateRecord {
 /// The state of one stage.
 #[derive(Clone, Debug, Default)]
 pub struct StageState {
-    /// How often it was entered.
-    pub visit: u32,
     /// Where it is.
     pub step: Step,
+    /// The current visit, or the last one.
+    pub visit: Visit,
     /// Whether a rework keeps the verdict "run".
     pub pinned: bool,
-    /// Whether its action was skipped by hand in this visit; its own gate still asks.
-    pub by_hand: bool,
-    /// Attempts of this visit that counted.
-    pub spent: u32,
-    /// What went wrong in this visit, oldest first.
-    pub failures: Vec<Failure>,
     /// What humans told it, until it passes.
     pub comments: Vec<String>,
-    /// Why its last launch stopped before its end, as long as no later one has ended.
-    pub stopped: Option<Stop>,
+    /// The newest launch, if there was one.
+    pub launch: Option<Launch>,
     /// The newest agent session.
     pub session: Option<Session>,
-    /// The newest agent process that may still be there.
-    pub process: Option<ProcessRecord>,
-    /// The harness of the newest launch.
-    pub harness: Option<String>,
-    /// The newest launch.
-    pub launch: Option<u32>,
-    /// Launches of this visit.
-    pub launches: u32,
     /// Final message of the newest passed attempt; a gate's comment.
     pub result: Option<String>,
-    /// When this visit began.
-    pub entered_at: Option<DateTime<Utc>>,
-    /// When it was done.
-    pub done_at: Option<DateTime<Utc>>,
-    /// Working time of finished launches in this visit, in milliseconds.
-    pub worked_ms: i64,
     /// What all its launches used.
     pub usage: Usage,
+}
+
+/// One way through a stage, from its condition to its end. A rework visits it again.
+#[derive(Clone, Debug, Default)]
+pub struct Visit {
+    /// Counted from 1; 0 before the first.
+    pub number: u32,
+    /// When it began.
+    pub entered_at: Option<DateTime<Utc>>,
+    /// When the stage was done.
+    pub done_at: Option<DateTime<Utc>>,
+    /// Whether the action was skipped by hand; the stage's own gate still asks.
+    pub by_hand: bool,
+    /// Launches.
+    pub launches: u32,
+    /// Attempts that counted.
+    pub spent: u32,
+    /// What went wrong, oldest first.
+    pub failures: Vec<Failure>,
+    /// Why the last launch stopped before its end, as long as no later one has ended.
+    pub stopped: Option<Stop>,
+    /// Working time of finished launches, in milliseconds.
+    pub worked_ms: i64,
+}
+
+impl Visit {
+    /// The visit after this one: nothing has happened in it yet.
+    pub(super) fn next(&self, at: DateTime<Utc>) -> Self {
+        Self { number: self.number + 1, entered_at: Some(at), ..Self::default() }
+    }
+
+    /// The same visit under the next number, since its gate asks again about the same work.
+    pub(super) fn reopened(&mut self, at: DateTime<Utc>) {
+        self.number += 1;
+        self.entered_at = Some(at);
+        self.done_at = None;
+    }
+
+    /// Counts the time that a launch worked.
+    pub(super) fn worked(&mut self, since: DateTime<Utc>, until: DateTime<Utc>) {
+        self.worked_ms += (until - since).num_milliseconds().max(0);
+    }
+}
+
+/// A launch of an agent.
+#[derive(Clone, Debug)]
+pub struct Launch {
+    /// Its serial number in the run.
+    pub number: u32,
+    /// What carries it out, once it has started: until then no human has it in hand.
+    pub harness: Option<Harness>,
+    /// Its process, which may still be there.
+    pub process: Option<ProcessRecord>,
 }
 
 /// Why a launch stopped before the stage's end, as the next one is told.
@@ -274,7 +307,8 @@ pub enum Done {
 impl StageState {
     /// Whether a human carries it out at this moment.
     pub fn in_hand(&self) -> bool {
-        matches!(self.step, Step::Working { .. }) && self.harness.as_deref() == Some("manual")
+        let harness = self.launch.as_ref().and_then(|launch| launch.harness.as_ref());
+        matches!(self.step, Step::Working { .. }) && harness == Some(&Harness::Manual)
     }
 }
 
@@ -306,7 +340,7 @@ impl Run {
     pub fn open_gate(&self) -> Option<(usize, u32)> {
         let stage = self.current()?;
         let open = self.phase.reason() == Some(Reason::Gate) && self.stages[stage].step == Step::AtGate;
-        open.then(|| (stage, self.stages[stage].visit))
+        open.then(|| (stage, self.stages[stage].visit.number))
     }
 
     /// The newest decision, where it is an approval that no agent has been started after. A launch that was decided
@@ -318,7 +352,7 @@ impl Run {
     /// Whether the stage's action was dispatched and passed, in the visit that stands.
     pub fn action_ran(&self, stage: usize) -> bool {
         self.plan.acts(stage)
-            && !self.stages[stage].by_hand
+            && !self.stages[stage].visit.by_hand
             && matches!(self.stages[stage].step, Step::Done(Done::Passed | Done::Approved | Done::Adopted))
     }
 
@@ -335,7 +369,7 @@ impl Run {
 
     /// Why a failed stage failed, as a human is shown it.
     pub fn failure(&self, stage: usize) -> Option<String> {
-        self.stages[stage].failures.last().map(Failure::shown)
+        self.stages[stage].visit.failures.last().map(Failure::shown)
     }
 
     /// What all stages used.
@@ -347,7 +381,8 @@ impl Run {
 
     /// Processes that may have been left behind by an earlier drive.
     pub fn processes(&self) -> Vec<ProcessRecord> {
-        self.stages.iter().filter_map(|stage| stage.process.clone()).collect()
+        let launches = self.stages.iter().filter_map(|stage| stage.launch.as_ref());
+        launches.filter_map(|launch| launch.process.clone()).collect()
     }
 
     /// Whether the run was taken over at this stage with its work already done.

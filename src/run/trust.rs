@@ -21,7 +21,7 @@ pub(super) fn lapsed(
     let stage = run.current().filter(|stage| running && working(stage)).ok_or(Refusal::Stale)?;
     let state = &mut run.stages[stage];
     state.step = Step::Ready { resume };
-    state.launches = state.launches.saturating_sub(1);
+    state.visit.launches = state.visit.launches.saturating_sub(1);
     out.push(Effect::Log(format!("TRUST  stage {}: {}", place(run, stage), changed(files))));
     pause(run, Reason::Trust, changed(files), at, out);
     Ok(())

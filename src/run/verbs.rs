@@ -50,7 +50,7 @@ pub(super) fn resume(
             out.push(Effect::Log(resumed(run)));
             let state = &mut run.stages[stage];
             if reason == Reason::Failed {
-                state.spent = 0;
+                state.visit.spent = 0;
             }
             if !comment.trim().is_empty() {
                 // A fresh agent would not know what the answer is about.
@@ -59,7 +59,7 @@ pub(super) fn resume(
                     _ => String::new(),
                 };
                 state.comments.push(format!("{asked}{comment}"));
-                if let Some(Stop::Held { answered, .. }) = &mut state.stopped {
+                if let Some(Stop::Held { answered, .. }) = &mut state.visit.stopped {
                     *answered = true;
                 }
             }

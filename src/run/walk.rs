@@ -3,7 +3,7 @@
 
 use super::effect::{Effect, Notice};
 use super::log::{self, place};
-use super::state::{Done, Phase, Reason, Run, Step, gate_id};
+use super::state::{Done, Launch, Phase, Reason, Run, Step, gate_id};
 use crate::plan::Actor;
 use chrono::{DateTime, Utc};
 
@@ -17,13 +17,7 @@ pub(super) fn advance(run: &mut Run, at: DateTime<Utc>, out: &mut Vec<Effect>) {
                     return pause(run, Reason::User, String::new(), at, out);
                 }
                 let state = &mut run.stages[stage];
-                state.visit += 1;
-                state.entered_at = Some(at);
-                state.done_at = None;
-                state.worked_ms = 0;
-                state.launches = 0;
-                state.by_hand = false;
-                state.stopped = None;
+                state.visit = state.visit.next(at);
                 if state.pinned {
                     begin(run, stage, at, out);
                 } else {
@@ -46,7 +40,11 @@ pub(super) fn advance(run: &mut Run, at: DateTime<Utc>, out: &mut Vec<Effect>) {
 pub(super) fn begin(run: &mut Run, stage: usize, at: DateTime<Utc>, out: &mut Vec<Effect>) {
     let label = run.label(stage);
     out.push(Effect::Log(format!("STAGE {}: {label}", place(run, stage))));
-    out.push(Effect::Tell(Notice::StageStarted { stage: stage + 1, visit: run.stages[stage].visit, label }));
+    out.push(Effect::Tell(Notice::StageStarted {
+        stage: stage + 1,
+        visit: run.stages[stage].visit.number,
+        label,
+    }));
     if run.plan.acts(stage) {
         let comment = run.rework_comment.take();
         let resume = comment.is_some();
@@ -64,11 +62,8 @@ pub(super) fn launch(run: &mut Run, stage: usize, resume: bool, at: DateTime<Utc
     run.launches += 1;
     let state = &mut run.stages[stage];
     state.step = Step::Working { launch: run.launches, since: at };
-    state.launch = Some(run.launches);
-    state.launches += 1;
-    state.process = None;
-    // Which one it is now is told when it has started: until then no human has it in hand.
-    state.harness = None;
+    state.launch = Some(Launch { number: run.launches, harness: None, process: None });
+    state.visit.launches += 1;
     let session = state.session.clone().filter(|_| resume);
     let actor = run.plan.actor(stage);
     let kind = if actor == Actor::Pipeline { "agent" } else { actor.kind() };
@@ -94,7 +89,7 @@ pub(super) fn done(run: &mut Run, stage: usize, how: Done, at: DateTime<Utc>, ou
     let label = run.label(stage);
     let state = &mut run.stages[stage];
     state.step = Step::Done(how);
-    state.done_at = Some(at);
+    state.visit.done_at = Some(at);
     state.pinned = false;
     out.push(Effect::Tell(Notice::StageFinished { stage: stage + 1, label, outcome, note }));
 }
@@ -132,19 +127,15 @@ pub(super) fn settle(run: &mut Run, at: DateTime<Utc>) {
 /// Opens the stage's gate and pauses the run there.
 pub(super) fn open_gate(run: &mut Run, stage: usize, at: DateTime<Utc>, out: &mut Vec<Effect>) {
     run.stages[stage].step = Step::AtGate;
-    let label = run.label(stage);
+    let (label, visit) = (run.label(stage), run.stages[stage].visit.number);
     out.push(asks(run, stage, &label));
-    out.push(Effect::OpenGate { stage, visit: run.stages[stage].visit });
-    out.push(Effect::Tell(Notice::GateOpened {
-        stage: stage + 1,
-        gate: gate_id(stage, run.stages[stage].visit),
-        label,
-    }));
+    out.push(Effect::OpenGate { stage, visit });
+    out.push(Effect::Tell(Notice::GateOpened { stage: stage + 1, gate: gate_id(stage, visit), label }));
     pause(run, Reason::Gate, String::new(), at, out);
 }
 
 /// The line that says that a gate asks.
 pub(super) fn asks(run: &Run, stage: usize, label: &str) -> Effect {
-    let note = if run.stages[stage].by_hand { "  (its action was skipped by hand)" } else { "" };
+    let note = if run.stages[stage].visit.by_hand { "  (its action was skipped by hand)" } else { "" };
     Effect::Log(format!("GATE   Human approval required: {label}{note}"))
 }

@@ -233,7 +233,7 @@ fn a_stage_that_moves_takes_its_state_along_and_a_new_one_in_its_place_has_none(
     let edited = OLD.replace("  - {name: two,", "  - {name: new, gate: human-approval}\n  - {name: two,");
     let at = run.updated_at;
     replace(&mut run, plan(&edited), at);
-    assert_eq!(run.stages.iter().map(|stage| stage.visit).collect::<Vec<_>>(), [2, 1, 1, 1, 1, 0]);
+    assert_eq!(run.stages.iter().map(|stage| stage.visit.number).collect::<Vec<_>>(), [2, 1, 1, 1, 1, 0]);
     assert_eq!(run.decisions.iter().map(|it| it.stage).collect::<Vec<_>>(), [2, 4]);
     assert!(!run.stages[1].pinned && run.stages[2].pinned && run.stages[4].pinned);
     assert_eq!(run.stages[3].result.as_deref(), Some("done"));
@@ -254,6 +254,6 @@ fn a_stage_of_another_kind_at_the_cursor_begins_anew() {
     assert_eq!((run.phase.reason(), run.open_gate()), (Some(Reason::User), None));
     step(&mut run, Event::Resumed { by: "ann".into() });
     walk(&mut run);
-    assert_eq!(run.stages[1].visit, 3);
+    assert_eq!(run.stages[1].visit.number, 3);
     assert_eq!(run.open_gate(), Some((3, 2)));
 }

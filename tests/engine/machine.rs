@@ -4,7 +4,7 @@ use crate::machine_dsl::{self, beginning, time};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use superpower::outcome::{Outcome, Usage};
+use superpower::outcome::{Harness, Outcome, Usage};
 use superpower::plan::Plan;
 use superpower::run::decide::{Verdict, decide};
 use superpower::run::effect::Effect;
@@ -154,10 +154,11 @@ impl Witness {
             }
             Event::Skipped { .. } if *before == Phase::Running => {
                 let skipped = self.cut_off(run).first().and_then(|launch| self.started.get(launch)).copied();
-                let harness = skipped.as_ref().and_then(|stage| run.stages[*stage].harness.as_deref());
+                let harness =
+                    skipped.as_ref().and_then(|stage| run.stages[*stage].launch.as_ref()?.harness.clone());
                 prop_assert_eq!(
                     harness,
-                    Some("manual"),
+                    Some(Harness::Manual),
                     "only what a human carries out is skipped while it is"
                 );
             }
@@ -225,7 +226,11 @@ fn event(run: &Run, throw: &Throw) -> Option<Event> {
         },
         Throw::Started(launch, by_hand) => {
             let harness = if *by_hand { "manual" } else { "fake" };
-            Event::AgentStarted { launch: near(*launch), harness: harness.into(), process: None }
+            Event::AgentStarted {
+                launch: near(*launch),
+                harness: Harness::from(harness.to_owned()),
+                process: None,
+            }
         }
         Throw::Gate(how, stage, visit) => {
             let current = run.current().unwrap_or(0);
@@ -234,7 +239,7 @@ fn event(run: &Run, throw: &Throw) -> Option<Event> {
             // Rejecting ends the run; most random walks should get further.
             let decision =
                 if decision == Decision::Reject && *visit > 0 { Decision::Approve } else { decision };
-            let visit = run.stages[stage].visit.saturating_sub(u32::from(*visit / 2));
+            let visit = run.stages[stage].visit.number.saturating_sub(u32::from(*visit / 2));
             Event::GateDecided { stage, visit, decision, comment: "so".into(), by: by(), digest: None }
         }
         Throw::WaitEnded(stage) => Event::WaitEnded { stage: usize::from(stage % total) },

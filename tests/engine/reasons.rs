@@ -2,7 +2,7 @@
 
 use crate::machine_dsl::{begun, decides, plan, time};
 use chrono::{DateTime, Duration, Utc};
-use superpower::outcome::{Outcome, Session, Usage};
+use superpower::outcome::{Harness, Outcome, Session, Usage};
 use superpower::run::effect::Effect;
 use superpower::run::event::{Decision, Event, Record};
 use superpower::run::machine::{self, Refusal};
@@ -177,19 +177,19 @@ fn failed_attempts_count_and_others_do_not() {
         Outcome::Blocked { why: "no".into() },
     ] {
         table.end(outcome);
-        assert_eq!(table.run.stages[0].spent, 0);
+        assert_eq!(table.run.stages[0].visit.spent, 0);
         table.step(Event::Retried { by: "ann".into(), comment: String::new() }).unwrap();
     }
     for spent in 1..=2 {
         let effects = table.end(Outcome::Failed { why: "exit status 1".into() });
-        assert_eq!(table.run.stages[0].spent, spent);
+        assert_eq!(table.run.stages[0].visit.spent, spent);
         assert!(starts(&effects).is_some(), "the next attempt follows at once");
     }
     let effects = table.end(Outcome::Failed { why: "exit status 1".into() });
     assert!(starts(&effects).is_none());
     assert_eq!(table.run.phase.reason(), Some(Reason::Failed));
     table.step(Event::Resumed { by: "ann".into() }).unwrap();
-    assert_eq!(table.run.stages[0].spent, 0, "attempts from 1");
+    assert_eq!(table.run.stages[0].visit.spent, 0, "attempts from 1");
 }
 
 #[test]
@@ -212,7 +212,7 @@ fn a_limit_parks_the_run_with_a_time_and_spends_nothing() {
     let reset = table.at + Duration::hours(3);
     let effects = table.end(Outcome::Limited { why: "quota".into(), until: Some(reset) });
     assert_eq!(rests(&table), Some(reset), "{effects:?}");
-    assert_eq!((table.run.phase.word(), table.run.stages[0].spent), ("running", 0));
+    assert_eq!((table.run.phase.word(), table.run.stages[0].visit.spent), ("running", 0));
     assert!(matches!(&table.run.stages[0].step, Step::Resting { limited: true, .. }));
     // An unknown time, or one that has passed, is 15 minutes.
     table.step(Event::WaitEnded { stage: 0 }).unwrap();
@@ -259,7 +259,7 @@ fn a_gate_first_and_two_in_a_row_and_nothing_to_rework() {
 #[test]
 fn a_stage_is_in_a_humans_hands_from_the_start_of_that_launch_on() {
     let mut table = Table::new();
-    let (launch, harness) = (table.run.launches, "manual".to_owned());
+    let (launch, harness) = (table.run.launches, Harness::Manual);
     assert!(!table.run.stages[0].in_hand());
     table.step(Event::AgentStarted { launch, harness, process: None }).unwrap();
     assert!(table.run.stages[0].in_hand());

@@ -34,7 +34,7 @@ pub fn output(engine: &Engine, request: &Output) -> Result<Value, Refusal> {
     let stage = request.stage.checked_sub(1).filter(|&stage| stage < run.plan.total());
     let stage = stage.ok_or(Refusal::UnknownStage(StageReference::Place(request.stage)))?;
     let none = Refusal::NoOutput { stage: request.stage, acts: run.plan.acts(stage) };
-    let launch = run.stages[stage].launch.ok_or(none)?;
+    let launch = run.stages[stage].launch.as_ref().ok_or(none)?.number;
     let file = match request.what {
         Part::Output => "output.log",
         Part::Prompt => "prompt.md",

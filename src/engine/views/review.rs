@@ -43,7 +43,7 @@ pub fn review(engine: &Engine, request: &OfRun) -> Result<Value, Refusal> {
     });
     let reporter = reporter(&opened, stage);
     let message = match reporter {
-        None if run.stages[stage].by_hand => "The action of this stage was skipped by hand.".into(),
+        None if run.stages[stage].visit.by_hand => "The action of this stage was skipped by hand.".into(),
         None => String::new(),
         Some(stage) => run.result(stage),
     };
@@ -52,7 +52,7 @@ pub fn review(engine: &Engine, request: &OfRun) -> Result<Value, Refusal> {
         "total": run.plan.total(), "label": run.label(stage),
         "from": reporter.map(|stage| stage + 1),
         "actor": reporter.map(|stage| run.plan.actor(stage).name()),
-        "worked_ms": reporter.map(|stage| run.stages[stage].worked_ms),
+        "worked_ms": reporter.map(|stage| run.stages[stage].visit.worked_ms),
         "message": message,
         "files": review.files, "note": review.note,
         "trust": trusted::at_gate(engine, &request.root, &opened),
@@ -62,7 +62,7 @@ pub fn review(engine: &Engine, request: &OfRun) -> Result<Value, Refusal> {
 /// The stage whose work the gate is about: its own action, else the nearest earlier action that ran.
 fn reporter(opened: &Opened, gate: usize) -> Option<usize> {
     let run = &opened.run;
-    if run.stages[gate].by_hand {
+    if run.stages[gate].visit.by_hand {
         return None;
     }
     if run.plan.acts(gate) && run.stages[gate].result.is_some() {

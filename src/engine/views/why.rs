@@ -78,7 +78,7 @@ fn reasons(root: &Path, opened: &Opened, stage: usize) -> Vec<String> {
             "it is done by hand, and waits for your result: :Superpower gate".into()
         }
         Step::Working { .. } => {
-            format!("it works: attempt {}/{}", state.spent + 1, plan.max_attempts(stage))
+            format!("it works: attempt {}/{}", state.visit.spent + 1, plan.max_attempts(stage))
         }
         Step::Resting { until, why, .. } => {
             format!("it waits until {}: {why}", crate::zone::current().clock(*until, Utc::now()))
@@ -99,7 +99,7 @@ fn reasons(root: &Path, opened: &Opened, stage: usize) -> Vec<String> {
     let rows = record.map(|record| crate::checkpoint::lines(&record)).unwrap_or_default();
     let ours = |line: &&String| key.as_ref().is_some_and(|key| line.split(' ').next() == Some(key));
     lines.extend(rows.iter().filter(ours).map(|line| format!("  checkpoint {line}")));
-    for same in state.failures.chunk_by(|one, next| one.shown() == next.shown()) {
+    for same in state.visit.failures.chunk_by(|one, next| one.shown() == next.shown()) {
         let times = if same.len() > 1 { format!(" {} times", same.len()) } else { String::new() };
         lines.push(format!("  failed{times}: {}", same[0].shown()));
     }
