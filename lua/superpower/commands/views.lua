@@ -56,8 +56,9 @@ local function find(root, list, name)
   end, list)
   local hint = suggest.hint(name, names)
   local known = #names > 0 and "there are: " .. table.concat(names, ", ") or "there are none here"
-  local left = links.sentence(root)
-  notify.error(('no superpower "%s"%s; %s%s'):format(name, hint, known, left))
+  links.sentence(root, function(left)
+    notify.error(('no superpower "%s"%s; %s%s'):format(name, hint, known, left))
+  end)
 end
 
 ---@param rest string

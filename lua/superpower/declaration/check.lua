@@ -54,10 +54,13 @@ local function show(root, answer)
     end
   end
   vim.fn.setqflist({}, " ", { title = "Superpower check", items = items })
-  if #items == 0 then
-    local links = #answer.files == 0 and left.sentence(root) or ""
+  if #answer.files == 0 then
+    left.sentence(root, function(links)
+      notify.info("0 superpowers checked: nothing to mend" .. links)
+    end)
+  elseif #items == 0 then
     local plural = #answer.files == 1 and "" or "s"
-    notify.info(("%d superpower%s checked: nothing to mend%s"):format(#answer.files, plural, links))
+    notify.info(("%d superpower%s checked: nothing to mend"):format(#answer.files, plural))
   else
     notify.info(("%d to mend, %d of them errors: see the quickfix list"):format(#items, errors))
     theirs.split("botright copen")

@@ -32,7 +32,9 @@ function M.superpower(prompt, chosen)
     if not list then
       notify.fault(assert(err))
     elseif #list == 0 then
-      notify.info(("no superpowers in %s: :Superpower new NAME makes one%s"):format(root, left.sentence(root)))
+      left.sentence(root, function(links)
+        notify.info(("no superpowers in %s: :Superpower new NAME makes one%s"):format(root, links))
+      end)
     else
       vim.ui.select(list, { prompt = prompt, kind = "superpower", format_item = superpower_line }, function(entry)
         if entry then

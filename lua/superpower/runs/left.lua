@@ -5,10 +5,11 @@ local M = {}
 
 --- What is said behind "none here", or "".
 ---@param root string
----@return string
-function M.sentence(root)
-  local found = session.call("left", { root = root })
-  return found and #found > 0 and "; " .. table.concat(found, "; ") or ""
+---@param done fun(sentence: string)
+function M.sentence(root, done)
+  session.ask("left", { root = root }, function(found)
+    done(found and #found > 0 and "; " .. table.concat(found, "; ") or "")
+  end)
 end
 
 --- The same as a list, where nothing was found.

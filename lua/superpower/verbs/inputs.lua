@@ -53,12 +53,12 @@ function M.ask(root, name, missing, given, go)
   local function done(values)
     go(values and { inputs = values } or nil)
   end
-  if config.get().inputs == "form" then
-    local all = session.call("inputs", { root = root, name = name }) or missing
-    form.open(name, all, given, done)
-  else
-    M.by_ui(missing, given, done)
+  if config.get().inputs ~= "form" then
+    return M.by_ui(missing, given, done)
   end
+  session.ask("inputs", { root = root, name = name }, function(all)
+    form.open(name, all or missing, given, done)
+  end)
 end
 
 return M

@@ -10,18 +10,6 @@ local trust_sheet = require("superpower.verbs.trust_sheet")
 
 local M = {}
 
----@param root string
----@param name string
----@param digest string?
----@return boolean
-local function grant(root, name, digest)
-  local _, err = session.call("trust-grant", { root = root, name = name, digest = digest })
-  if err then
-    notify.fault(err)
-  end
-  return err == nil
-end
-
 ---@param sheet superpower.Sheet
 ---@param data { changed?: boolean }
 ---@return string
@@ -58,11 +46,18 @@ function M.ask(root, name, data, go)
     end
     answered = true
     window:close()
-    if not trusted or not grant(root, sheet.superpower or name, data.digest) then
+    if not trusted then
       return go(nil)
     end
-    -- What a file claims about a run needs an answer of its own: it is no part of what is trusted.
-    go({ answer = data.answer == "adopt" and "adopt" or nil })
+    local granted = { root = root, name = sheet.superpower or name, digest = data.digest }
+    session.ask("trust-grant", granted, function(_, err)
+      if err then
+        notify.fault(err)
+        return go(nil)
+      end
+      -- What a file claims about a run needs an answer of its own: it is no part of what is trusted.
+      go({ answer = data.answer == "adopt" and "adopt" or nil })
+    end)
   end
   local title = ("%s%s"):format(sheet.superpower or name or "?", sheet.version and " " .. sheet.version or "")
   window = decision.open({
