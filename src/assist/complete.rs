@@ -11,7 +11,7 @@ use crate::check::Checked;
 use crate::declaration::draft::DraftInput;
 use crate::declaration::keys::{HARNESSES, Key, Level, Takes};
 use crate::declaration::line::Line;
-use crate::declaration::written::{inside, plain_or_quoted};
+use crate::declaration::yaml_writer::{inside, plain_or_quoted};
 
 /// Everything that may stand at `offset`, likeliest first.
 pub fn complete(checked: &Checked, offset: usize, project: &Project) -> Vec<Completion> {

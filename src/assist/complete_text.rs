@@ -5,7 +5,7 @@ use super::context::Value;
 use super::hover::{fact_text, input_text, stage_text};
 use super::offer::{Offer, first_line, named, values_of};
 use crate::condition::{self, Next, WORDS};
-use crate::declaration::written::quoted;
+use crate::declaration::yaml_writer::quoted;
 
 /// Completes what stands behind an open `{{`; whether there is one.
 pub fn template(offer: &mut Offer<'_>, value: &Value, in_condition: bool) -> bool {

@@ -5,7 +5,7 @@ use super::{Location, Project, Worker};
 use crate::check::{Checked, is_kebab};
 use crate::condition::is_input_name;
 use crate::declaration::draft::ActionKey;
-use crate::declaration::written::plain_or_quoted;
+use crate::declaration::yaml_writer::plain_or_quoted;
 use crate::diagnostic::Edit;
 use crate::source::Span;
 

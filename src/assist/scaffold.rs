@@ -1,7 +1,7 @@
 //! A new declaration from a template: the template with another name.
 
 use crate::check::{Context, check};
-use crate::declaration::written::plain_or_quoted;
+use crate::declaration::yaml_writer::plain_or_quoted;
 
 /// The template's text, as it is but for its name.
 pub fn scaffold(template: &str, name: &str) -> String {

@@ -4,7 +4,7 @@ use super::names::{is_kebab, kebab};
 use crate::declaration::Sink;
 use crate::declaration::draft::{Draft, DraftStage, Text};
 use crate::declaration::order;
-use crate::declaration::written::plain_or_quoted;
+use crate::declaration::yaml_writer::plain_or_quoted;
 use crate::diagnostic::Code;
 use crate::source::Span;
 use std::collections::HashMap;

@@ -4,8 +4,8 @@ use crate::condition::is_input_name;
 use crate::declaration::draft::{Draft, DraftInput, Slot, Text};
 use crate::declaration::keys::TYPES;
 use crate::declaration::scalar::Core;
-use crate::declaration::written::{plain_or_quoted, quoted};
-use crate::declaration::{Sink, misfit};
+use crate::declaration::yaml_writer::{plain_or_quoted, quoted};
+use crate::declaration::{Sink, type_mismatch};
 use crate::diagnostic::{Code, Edit};
 use crate::source::Span;
 use std::collections::HashMap;
@@ -192,6 +192,6 @@ fn judge_default(sink: &mut Sink<'_>, input: &DraftInput) {
 fn warn(sink: &mut Sink<'_>, default: &Text) {
     let plain = sink.source.slice(sink.tree.node(default.slot.node).span) == default.value;
     if plain {
-        misfit::warn_of_other_reading(sink, default);
+        type_mismatch::warn_of_other_reading(sink, default);
     }
 }

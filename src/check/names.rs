@@ -4,7 +4,7 @@ use super::context::{Context, Left};
 use crate::declaration::Sink;
 use crate::declaration::draft::{ActionKey, Draft, Text, pipeline};
 use crate::declaration::scalar::Core;
-use crate::declaration::written::plain_or_quoted;
+use crate::declaration::yaml_writer::plain_or_quoted;
 use crate::diagnostic::Code;
 
 /// The agent that carries out pipelines.

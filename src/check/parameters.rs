@@ -3,7 +3,7 @@
 
 use crate::declaration::Sink;
 use crate::declaration::draft::{Draft, Text};
-use crate::declaration::written::plain_or_quoted;
+use crate::declaration::yaml_writer::plain_or_quoted;
 use crate::diagnostic::Code;
 use crate::source::Span;
 use std::collections::HashMap;

@@ -2,7 +2,7 @@
 
 use crate::declaration::Sink;
 use crate::declaration::draft::{Draft, Text};
-use crate::declaration::written::quoted;
+use crate::declaration::yaml_writer::quoted;
 use crate::diagnostic::{Code, Edit, Severity};
 use crate::source::Span;
 

@@ -6,7 +6,7 @@ use crate::declaration::Sink;
 use crate::declaration::draft::{ActionKey, Draft, DraftStage, Text, duration, gate, pipeline};
 use crate::declaration::keys::{GATES, HARNESSES, PIPELINES};
 use crate::declaration::model::Gate;
-use crate::declaration::written::plain_or_quoted;
+use crate::declaration::yaml_writer::plain_or_quoted;
 use crate::diagnostic::{Code, Severity};
 use crate::source::Span;
 

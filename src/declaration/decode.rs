@@ -7,9 +7,9 @@ use super::mapping::{self, child};
 use super::path::Path;
 use super::scalar::Core;
 use super::sink::Sink;
-use super::written;
 use super::yaml::{Kind, NodeId, Style};
-use super::{misfit, missing};
+use super::yaml_writer;
+use super::{missing, type_mismatch};
 use crate::condition;
 use crate::diagnostic::Code;
 use crate::source::{Source, Span};
@@ -171,7 +171,7 @@ impl Decoder<'_, '_> {
         let found = mapping::read(self.sink, slot, level);
         if found.is_none() && !self.is_lost(slot.node) {
             let called = self.called(slot.node);
-            let colon = misfit::missing_colon(self.sink, slot, level);
+            let colon = type_mismatch::missing_colon(self.sink, slot, level);
             let report = self.sink.at(Code::WrongType, slot, format!("{message}, and this is {called}"));
             if let Some((title, edit)) = colon {
                 report.edits(title, vec![edit]);
@@ -200,12 +200,12 @@ impl Decoder<'_, '_> {
                 let written = self.sink.source.slice(node.span);
                 let report = self.sink.at(Code::WrongType, slot, message);
                 if matches!(node.kind, Kind::Mapping(_)) && !node.flow && !written.contains('\n') {
-                    report.fix("put it in quotes", written::quoted(written));
+                    report.fix("put it in quotes", yaml_writer::quoted(written));
                 }
             }
             return None;
         };
-        misfit::warn_of_tag(self.sink, slot, takes);
+        type_mismatch::warn_of_tag(self.sink, slot, takes);
         let core = tree.core(slot.node).unwrap_or(Core::Text);
         if core == Core::Null {
             if self.sink.is_blanked(Span::new(slot.key.end, slot.key.end.max(node.span.start))) {
@@ -220,12 +220,12 @@ impl Decoder<'_, '_> {
         }
         let found = Text { value: text.clone(), core, slot: *slot };
         if !fits(takes, core) {
-            return misfit::report(self.sink, found, takes, name);
+            return type_mismatch::report(self.sink, found, takes, name);
         }
         // A default is judged by its input's type, and what takes words only says so itself.
         let free = matches!(takes, Takes::Prose | Takes::Value | Takes::Name | Takes::Agent | Takes::Skill);
         if *style == Style::Plain && free && name != "default" {
-            misfit::warn_of_other_reading(self.sink, &found);
+            type_mismatch::warn_of_other_reading(self.sink, &found);
         }
         Some(found)
     }
@@ -235,7 +235,7 @@ impl Decoder<'_, '_> {
         let takes = if name == "depends_on" { Takes::Name } else { Takes::Prose };
         // A stage's name has no comma: there more is said than a warning.
         if self.sink.tree.node(list.node).flow && takes != Takes::Name {
-            items.iter().for_each(|item| misfit::warn_of_comma(self.sink, item));
+            items.iter().for_each(|item| type_mismatch::warn_of_comma(self.sink, item));
         }
         items.iter().filter_map(|item| self.scalar(item, takes, name)).collect()
     }
@@ -259,7 +259,7 @@ impl Decoder<'_, '_> {
             let message =
                 format!("\"{name}\" must be {}, and this is {}", key.takes.called(), self.called(slot.node));
             let written = self.sink.source.slice(tree.node(slot.node).span);
-            let dashes = misfit::missing_dashes(self.sink, slot);
+            let dashes = type_mismatch::missing_dashes(self.sink, slot);
             let hint = if dashes.is_empty() { "" } else { ": a space is missing behind \"-\"" };
             let report = self.sink.at(Code::WrongType, slot, format!("{message}{hint}"));
             if !dashes.is_empty() {
@@ -271,8 +271,8 @@ impl Decoder<'_, '_> {
                 let is_plain = !written.starts_with(['"', '\'']);
                 // A comma was meant to part two; what else brackets would read otherwise is quoted.
                 let quoted =
-                    is_plain && !written.split(',').all(|part| written::stands_plain(part.trim(), true));
-                let one = if quoted { written::quoted(written) } else { written.to_owned() };
+                    is_plain && !written.split(',').all(|part| yaml_writer::stands_plain(part.trim(), true));
+                let one = if quoted { yaml_writer::quoted(written) } else { written.to_owned() };
                 report.fix("make it a list", format!("[{one}]"));
             }
         }

@@ -4,16 +4,15 @@
 //! [`draft`] and says what is wrong with its shape, [`crate::check`] judges the draft, and only a draft without an
 //! error becomes a [`model::Declaration`].
 
-mod alike;
 pub mod chunks;
 pub mod decode;
 pub mod draft;
 mod fields;
 pub mod keys;
 pub mod line;
+mod lookalikes;
 mod mapping;
-pub mod misfit;
-mod misread;
+mod misreading;
 mod missing;
 pub mod model;
 pub mod order;
@@ -21,11 +20,12 @@ pub mod patch;
 pub mod path;
 pub mod scalar;
 pub mod scalar_spans;
-pub mod shallow;
 mod sink;
 mod style;
+pub mod type_mismatch;
+pub mod under_indented;
 mod unknown;
-pub mod written;
 pub mod yaml;
+pub mod yaml_writer;
 
 pub use sink::{Report, Sink};

@@ -1,10 +1,10 @@
 //! Where faults are collected, each at the place that an author can act on.
 
-use super::alike;
 use super::draft::{Slot, Text};
+use super::lookalikes;
 use super::scalar_spans::Places;
-use super::written;
 use super::yaml::{Kind, NodeId, Style, Tree};
+use super::yaml_writer;
 use crate::diagnostic::{Code, Diagnostic, Edit, Fix, Related, Severity};
 use crate::source::{Source, Span};
 use crate::suggest;
@@ -154,7 +154,7 @@ impl<'a> Sink<'a> {
     pub fn finish(self) -> Vec<Diagnostic> {
         let Found { mut diagnostics, more, .. } = self.found;
         diagnostics.sort_by_key(|diagnostic| diagnostic.span);
-        diagnostics.iter_mut().for_each(|found| alike::explain(self.source, self.tree, found));
+        diagnostics.iter_mut().for_each(|found| lookalikes::explain(self.source, self.tree, found));
         // Reported once, however many ways lead to it.
         let mut told = HashSet::new();
         diagnostics.retain(|found| told.insert((found.span, found.code, found.message.clone())));
@@ -264,17 +264,17 @@ fn scalar_edit(tree: &Tree, node: NodeId, part: Span, span: Span, text: &str) ->
     let whole = [&value[..part.start], text, &value[part.end..]].concat();
     let own = tree.node(node);
     let part = match style {
-        Style::DoubleQuoted => written::inside(text, '"'),
-        Style::SingleQuoted => written::inside(text, '\''),
-        Style::Plain => written::stands_plain(&whole, own.flow).then(|| text.to_owned()),
-        Style::Literal | Style::Folded => written::inside(text, '\'').map(|_| text.to_owned()),
+        Style::DoubleQuoted => yaml_writer::inside(text, '"'),
+        Style::SingleQuoted => yaml_writer::inside(text, '\''),
+        Style::Plain => yaml_writer::stands_plain(&whole, own.flow).then(|| text.to_owned()),
+        Style::Literal | Style::Folded => yaml_writer::inside(text, '\'').map(|_| text.to_owned()),
     };
     match part {
         Some(text) => Edit { span, text },
         None => {
             let is_block = matches!(style, Style::Literal | Style::Folded);
             let end = if is_block { "\n" } else { "" };
-            Edit { span: own.span, text: written::quoted(&whole) + end }
+            Edit { span: own.span, text: yaml_writer::quoted(&whole) + end }
         }
     }
 }

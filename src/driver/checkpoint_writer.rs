@@ -3,17 +3,17 @@
 //! Nothing here holds up a run: the writing has a thread of its own. Only a fix too many keeps a stage from starting.
 
 use super::gate_review;
-use super::looker::Looker;
 use super::mailbox::Outbox;
-use super::unwritten::{Left, reason};
-use super::written::Written;
+use super::review_worker::ReviewWorker;
+use super::unwritten_checkpoints::{Left, reason};
+use super::written_files::Written;
 use super::{Host, Message, Shared};
 use crate::checkpoint::update::Past;
 use crate::checkpoint::{self, Attempt, Checkpoints, End, Find, Opening, Place, Report, Row};
 use crate::harness::Progress;
 use crate::outcome::Outcome;
 use crate::plan::Plan;
-use crate::project::review::Hurry;
+use crate::project::review::CancelToken;
 use crate::run::failure::Failure;
 use crate::run::state::{Done, Reason, Run, Step};
 use crate::store::rundir::RunDir;
@@ -40,7 +40,7 @@ pub struct CheckpointWriter {
     /// Whether the editor shows this run, and not a later one of the project.
     shown: Arc<AtomicBool>,
     /// Set where what attempts have written is not looked for any longer.
-    hurry: Hurry,
+    cancel: CancelToken,
     /// Ends of launches that are not in the journal yet.
     endings: Vec<Ending>,
 }
@@ -91,8 +91,14 @@ pub fn find_nothing() -> Find {
 
 impl CheckpointWriter {
     /// Opens the book of a run: the one that an earlier drive of this editor has left, where there is one.
-    pub fn open(looker: &Arc<Looker>, dir: &RunDir, run: &Run, drive: Outbox, shared: &Arc<Shared>) -> Self {
-        let (host, root) = (looker.host(), looker.root());
+    pub fn open(
+        reviews: &Arc<ReviewWorker>,
+        dir: &RunDir,
+        run: &Run,
+        drive: Outbox,
+        shared: &Arc<Shared>,
+    ) -> Self {
+        let (host, root) = (reviews.host(), reviews.root());
         let (place, refused) = place(root, dir, run);
         let changed = Arc::new(AtomicBool::new(true));
         let shown = Arc::new(AtomicBool::new(true));
@@ -102,8 +108,8 @@ impl CheckpointWriter {
         }
         host.unwritten.hide(root);
         let before = host.unwritten.take(root, &run.run_id);
-        let hurry = Hurry::default();
-        let mut written = Written::new(looker.clone(), hurry.clone(), gate_review::baseline(run));
+        let cancel = CancelToken::default();
+        let mut written = Written::new(reviews.clone(), cancel.clone(), gate_review::baseline(run));
         let find: Find = Box::new(move |attempts| written.by(attempts));
         let (flag, root, publish) = (changed.clone(), root.to_owned(), host.clone());
         let (shared, is_shown) = (Arc::downgrade(shared), shown.clone());
@@ -132,7 +138,7 @@ impl CheckpointWriter {
         if !past.is_empty() {
             book.restored(past);
         }
-        Self { book, keys, changed, rows: Vec::new(), shown, endings: Vec::new(), hurry }
+        Self { book, keys, changed, rows: Vec::new(), shown, endings: Vec::new(), cancel }
     }
 
     /// Another declaration was put under the run: its stages have keys of their own.
@@ -218,14 +224,14 @@ impl CheckpointWriter {
     pub fn flush(&self, leaves: bool) {
         let written = self.book.flush(if self.waiting().is_some() { IN_THE_WAY } else { CLOSING });
         if !written && leaves {
-            self.hurry.set(true);
+            self.cancel.set(true);
             self.book.flush(WITHOUT_LOOKS);
         }
     }
 
     /// The drive has ended. What still waits goes on to be tried.
     pub fn close(self, host: &Host, root: &Path, run: &Run) {
-        host.unwritten.keep(Left::new(root, run, self.book, self.shown, self.hurry));
+        host.unwritten.keep(Left::new(root, run, self.book, self.shown, self.cancel));
     }
 }
 

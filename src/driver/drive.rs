@@ -1,13 +1,13 @@
 //! A run being driven.
 
 use super::Host;
+use super::announcement::Announcement;
+use super::follow_up::Act;
 use super::keeper::Keeper;
 use super::mailbox::Inbox;
 use super::message::Reply;
-use super::next::Act;
 use super::performer::Performer;
 use super::shared::Shared;
-use super::told::Told;
 use crate::outcome::ProcessRecord;
 use crate::run::effect::Effect;
 use crate::run::machine::Refusal;
@@ -31,7 +31,7 @@ pub struct Drive {
     /// What is left to do, in order; its cause is on disk.
     pub(super) queue: VecDeque<Act>,
     /// What others are told once the step is published.
-    pub(super) told: Vec<Told>,
+    pub(super) told: Vec<Announcement>,
     /// Verbs that are answered once they are on disk.
     pub(super) replies: Vec<(Reply, Option<Result<(), Refusal>>)>,
     /// Files that the user's trust covers, as they were read last.

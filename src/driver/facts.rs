@@ -1,7 +1,7 @@
 //! Conditions of stages, decided with the facts of the project and those that Lua provides.
 
 use super::Drive;
-use super::asked::Wanted;
+use super::lua_question::Wanted;
 use crate::run::decide::{Verdict, decide};
 use crate::run::effect::Effect;
 use crate::run::event::Event;

@@ -4,7 +4,7 @@
 //! before a run goes on, is soon found: it reads no more than the files that are listed.
 
 use crate::process::Secrets;
-use crate::project::review::{self, Change, EARLIER, Hurry, MOST, Place, Review, TreeId};
+use crate::project::review::{self, CancelToken, Change, EARLIER, MOST, Place, Review, TreeId};
 use crate::run::event::{Decision, Event};
 use crate::run::shown::Shown;
 use crate::run::state::{Run, gate_id};
@@ -46,7 +46,7 @@ pub type Looked = (TreeId, Vec<Change>);
 /// What it takes to look at a project's files.
 pub struct Looks<'a> {
     /// Set where nobody waits for it.
-    pub hurry: &'a Hurry,
+    pub cancel: &'a CancelToken,
     /// The project.
     pub root: &'a Path,
     /// Our state, where the trees are kept, and what makes a run ours.
@@ -63,7 +63,7 @@ impl Looks<'_> {
             return Err("the directory \".claude/state\" is gone".into());
         }
         let state = self.keys.state().ok_or(review::ReviewError::NoState).map_err(text)?;
-        Review::open_unless(self.hurry, self.root, state).map_err(text)
+        Review::open_unless(self.cancel, self.root, state).map_err(text)
     }
 
     /// The files as they are now.
@@ -128,7 +128,7 @@ impl Looks<'_> {
             Ok(looked) => self.listed(looked),
             Err(note) => GateReview { note: Some(note), ..GateReview::default() },
         };
-        if review.note.is_some() && self.hurry.is_set() {
+        if review.note.is_some() && self.cancel.is_set() {
             return (review, None);
         }
         keep(dir, &gate_id(stage, run.stages[stage].visit.number), &review);

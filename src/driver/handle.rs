@@ -1,7 +1,7 @@
 //! A drive in the hands of whoever began it.
 
 use super::mailbox::Outbox;
-use super::standing::Standing;
+use super::run_status::Standing;
 use super::{Message, Shared};
 use crate::sync::{Once, locked};
 use std::sync::mpsc::Sender;

@@ -1,10 +1,10 @@
 //! What a drive needs from whoever holds it.
 
-use super::{gate_review, unwritten};
+use super::{gate_review, unwritten_checkpoints};
 use crate::config::Config;
 use crate::harness::Harnesses;
 use crate::process::Secrets;
-use crate::project::review::Hurry;
+use crate::project::review::CancelToken;
 use crate::store::keyring::Keyring;
 use chrono::{DateTime, Utc};
 use serde_json::Value;
@@ -33,7 +33,7 @@ pub struct Host {
     /// What makes the files of a run ours.
     pub keys: Keyring,
     /// Checkpoints that earlier drives could not write.
-    pub unwritten: Arc<unwritten::Unwritten>,
+    pub unwritten: Arc<unwritten_checkpoints::Unwritten>,
 }
 
 impl Host {
@@ -43,8 +43,8 @@ impl Host {
     }
 
     /// What it takes to look at a project's files.
-    pub fn looks<'a>(&'a self, hurry: &'a Hurry, root: &'a Path) -> gate_review::Looks<'a> {
-        gate_review::Looks { hurry, root, keys: &self.keys, secrets: &self.secrets }
+    pub fn looks<'a>(&'a self, cancel: &'a CancelToken, root: &'a Path) -> gate_review::Looks<'a> {
+        gate_review::Looks { cancel, root, keys: &self.keys, secrets: &self.secrets }
     }
 
     /// Prepares a text for the journal: nothing secret, and no more of it than anybody will read.

@@ -1,8 +1,8 @@
 //! What is kept of a run while it is driven: the lock, the journal, the log, and what other editors and tools read.
 
+use super::announcement::Announcement;
 use super::lock::{StartError, lock};
 use super::performer::Performer;
-use super::told::Told;
 use super::{Host, Shared};
 use crate::run::effect::Notice;
 use crate::run::event::Record;
@@ -132,12 +132,14 @@ impl Keeper {
     }
 
     /// Writes what others read of the run, and draws it: at once where it stops, before anybody is told, and not at every
-    /// step of one that is in a hurry.
-    pub(super) fn publish(&mut self, run: &Run, performer: &mut Performer, told: &[Told]) {
-        let stop = |told: &Told| {
+    /// step of one that is being cancelled.
+    pub(super) fn publish(&mut self, run: &Run, performer: &mut Performer, told: &[Announcement]) {
+        let stop = |told: &Announcement| {
             matches!(
                 told,
-                Told::Run(Notice::GateOpened { .. } | Notice::RunPaused { .. } | Notice::RunFinished { .. })
+                Announcement::Run(
+                    Notice::GateOpened { .. } | Notice::RunPaused { .. } | Notice::RunFinished { .. }
+                )
             )
         };
         let stops = told.iter().any(stop);

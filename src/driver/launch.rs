@@ -1,11 +1,11 @@
 //! From a launch that the run asks for to the agent's process: its prompt, what the harness is told, the start.
 
 use super::Message;
-use super::asked::Wanted;
+use super::current_launch::working;
+use super::follow_up::{Dispatch, Next, not_started};
 use super::live::Live;
-use super::next::{Dispatch, Next, not_started};
+use super::lua_question::Wanted;
 use super::performer::{Agent, Performer};
-use super::working::working;
 use crate::declaration::model::Action;
 use crate::harness::{Launch, Missing, Resolved, Task, launch, resolve};
 use crate::outcome::{Harness, Outcome, Session};

@@ -6,15 +6,18 @@
 //! at the files, the questions and the checkpoints. A step's events are on disk, with one flush, before its effects act
 //! or show.
 
-mod act;
 pub mod adopt;
-mod ask_lua;
-mod asked;
+mod announcement;
 pub mod cancel_unreadable;
+pub mod checkpoint_recovery;
 pub mod checkpoint_writer;
 mod checkpoints;
+mod current_launch;
 mod drive;
+mod effects;
 mod facts;
+pub mod file_stamps;
+mod follow_up;
 pub mod gate_review;
 mod gate_seal;
 pub mod handle;
@@ -24,27 +27,24 @@ mod keeper;
 mod launch;
 pub mod live;
 pub mod lock;
-pub mod looker;
+mod lua_question;
+mod lua_requests;
 pub mod mailbox;
 mod message;
-mod next;
-mod pending;
+mod pending_permission;
 mod performer;
 mod permissions;
 mod picture;
 mod publish;
+pub mod review_worker;
+pub mod run_status;
 mod shared;
 mod signals;
-pub mod stamps;
-pub mod standing;
 pub mod start;
-pub mod take_up;
-mod told;
 pub mod trust;
-pub mod unwritten;
+pub mod unwritten_checkpoints;
 pub mod verdict;
-mod working;
-pub mod written;
+pub mod written_files;
 
 use crate::run::effect::Effect;
 use crate::run::event::{Event, Record};
@@ -52,16 +52,16 @@ use crate::run::machine::{self, Refusal};
 use crate::run::state::{Phase, Reason, StageState, Step};
 use crate::runs::open;
 use crate::runs::open_error::OpenError;
+use announcement::Announcement;
 use chrono::{DateTime, Utc};
 pub use drive::Drive;
 use drive::Leave;
+use follow_up::Act;
 pub use host::{Host, Publish};
 pub use message::{Message, Reply};
-use next::Act;
 pub use shared::Shared;
 use std::sync::mpsc::{RecvTimeoutError, SendError};
 use std::time::{Duration, Instant};
-use told::Told;
 
 /// Longest sleep while waiting for a wall-clock time: a laptop that wakes up must notice.
 const NAP: Duration = Duration::from_secs(1);
@@ -104,13 +104,13 @@ impl Drive {
     /// Cleans up after an earlier drive of this run, or makes room for a new run.
     fn begin(&mut self) {
         if let Some(text) = self.performer.looks().earlier_place() {
-            self.told.push(Told::Notice("info", text));
+            self.told.push(Announcement::Notice("info", text));
         }
         let Some(records) = self.left_behind.take() else {
             return self.performer.tidy(&self.run);
         };
         for line in crate::process::sweep(&records, &self.run.run_id) {
-            self.told.push(Told::Notice("warn", line));
+            self.told.push(Announcement::Notice("warn", line));
         }
         if !self.fresh.contains(&Effect::TakeBaseline) && gate_review::baseline_is_due(&self.run) {
             self.fresh.insert(0, Effect::TakeBaseline);
@@ -119,7 +119,7 @@ impl Drive {
 
     /// Takes what was told until now, while the run is still ours; from here on a verb is for the next drive.
     fn end(mut self) {
-        self.performer.checkpoints.flush(self.shared.hurry.is_set());
+        self.performer.checkpoints.flush(self.shared.cancel.is_set());
         let shared = self.shared.clone();
         loop {
             let mut closed = shared.closed();
@@ -187,7 +187,8 @@ impl Drive {
     /// way, or for the editor to leave.
     fn may_act(&self) -> bool {
         let starts = |act: &Act| matches!(act, Act::Dispatch(_) | Act::Effect(Effect::StartAgent { .. }));
-        let stopped = (self.shared.hurry.is_set() || self.held.is_some()) && self.run.phase == Phase::Running;
+        let stopped =
+            (self.shared.cancel.is_set() || self.held.is_some()) && self.run.phase == Phase::Running;
         let next = self.queue.front();
         !self.performer.is_looking() && next.is_some_and(|act| !(stopped && starts(act)))
     }
@@ -232,7 +233,7 @@ impl Drive {
         let end = if skips && !lost { self.performer.skipped(&self.run) } else { None };
         let answer = if lost { None } else { Some(self.step(event)) };
         if cancels && matches!(answer, Some(Err(_))) {
-            self.shared.hurry.set(false);
+            self.shared.cancel.set(false);
         }
         if let (Some(Ok(())), Some(end)) = (&answer, end) {
             self.performer.checkpoints.ended(end);
@@ -250,7 +251,7 @@ impl Drive {
                 Some(Err(refusal)) => ("warn", refusal.to_string()),
                 None => ("error", "the request could not be saved; try again".to_owned()),
             };
-            self.keeper.say(&self.run, Told::Notice(level, text));
+            self.keeper.say(&self.run, Announcement::Notice(level, text));
         }
     }
 
@@ -330,9 +331,13 @@ impl Drive {
         }
         let stage = self.run.current_position();
         self.told.extend([
-            Told::Notice("error", format!("{} is paused: {detail}", self.run.plan.name())),
-            Told::Log(format!("PAUSED (interrupted) — {detail}")),
-            Told::Run(crate::run::effect::Notice::RunPaused { stage, reason: Reason::Interrupted, detail }),
+            Announcement::Notice("error", format!("{} is paused: {detail}", self.run.plan.name())),
+            Announcement::Log(format!("PAUSED (interrupted) — {detail}")),
+            Announcement::Run(crate::run::effect::Notice::RunPaused {
+                stage,
+                reason: Reason::Interrupted,
+                detail,
+            }),
         ]);
     }
 }

@@ -1,16 +1,16 @@
 //! Carries out what a run asks for: agents, looks at the files, questions, checkpoints. It knows nothing of the journal or
 //! of who reads it, and changes nothing of the run: what it comes to is given back as an event.
 
-use super::asked::AskedLua;
+use super::announcement::Announcement;
 use super::checkpoint_writer::{CheckpointWriter, Ending};
+use super::current_launch::{working, works};
+use super::file_stamps::Stamps;
 use super::gate_review::{Looked, Looks, baseline};
 use super::live::Live;
-use super::looker::Looker;
+use super::lua_question::LuaQuestion;
 use super::mailbox::Outbox;
-use super::pending::Pending;
-use super::stamps::Stamps;
-use super::told::Told;
-use super::working::{working, works};
+use super::pending_permission::PendingPermission;
+use super::review_worker::ReviewWorker;
 use super::{Host, Message};
 use crate::harness::Running;
 use crate::outcome::Outcome;
@@ -32,16 +32,16 @@ pub struct Performer {
     pub(super) root: PathBuf,
     pub(super) dir: RunDir,
     pub(super) outbox: Outbox,
-    looker: Arc<Looker>,
+    reviews: Arc<ReviewWorker>,
     /// The agent that works.
     pub(super) agent: Option<Agent>,
     /// Those that are being stopped.
     pub(super) stopping: Vec<Agent>,
     /// A question to Lua that is open, and how many there were.
-    pub(super) asked: Option<AskedLua>,
+    pub(super) asked: Option<LuaQuestion>,
     pub(super) asks: u32,
     /// Permissions that wait for a human.
-    pub(super) questions: Vec<Pending>,
+    pub(super) questions: Vec<PendingPermission>,
     /// What the agent shows while it works.
     pub(super) live: Live,
     pub(super) checkpoints: CheckpointWriter,
@@ -55,7 +55,7 @@ pub struct Performer {
     /// What threads of ours still do with git: each ends with its thread.
     busy: Vec<Receiver<()>>,
     /// What there is to tell.
-    pub(super) told: Vec<Told>,
+    pub(super) told: Vec<Announcement>,
 }
 
 /// A launched agent. It does not outlive the drive, should that panic.
@@ -90,17 +90,17 @@ impl Agent {
 
 impl Performer {
     pub(super) fn new(
-        looker: Arc<Looker>,
+        reviews: Arc<ReviewWorker>,
         dir: RunDir,
         outbox: Outbox,
         checkpoints: CheckpointWriter,
     ) -> Self {
         Self {
-            host: looker.host().clone(),
-            root: looker.root().to_owned(),
+            host: reviews.host().clone(),
+            root: reviews.root().to_owned(),
             dir,
             outbox,
-            looker,
+            reviews,
             agent: None,
             stopping: Vec::new(),
             asked: None,
@@ -118,7 +118,7 @@ impl Performer {
     }
 
     /// Stops whatever works and is not what the run names.
-    pub(super) fn reconcile(&mut self, run: &Run, told: &mut Vec<Told>) {
+    pub(super) fn reconcile(&mut self, run: &Run, told: &mut Vec<Announcement>) {
         let current = works(run).map(|(_, launch)| launch);
         if self.asked.as_ref().is_some_and(|asked| !asked.is_wanted(run)) {
             self.asked = None;
@@ -147,7 +147,7 @@ impl Performer {
     }
 
     /// The journal has failed: nothing goes on.
-    pub(super) fn abandon(&mut self, told: &mut Vec<Told>) {
+    pub(super) fn abandon(&mut self, told: &mut Vec<Announcement>) {
         self.checkpoints.forget();
         self.asked = None;
         self.look = None;
@@ -171,7 +171,7 @@ impl Performer {
         let path = self.dir.attempt(launch, stage).join("output.log");
         let kept = format!("{}\n", self.host.secrets.mask(&text));
         if let Err(error) = self.dir.door().replace(&path, kept.as_bytes()) {
-            self.told.push(Told::Notice("warn", format!("cannot write what was handed in: {error}")));
+            self.told.push(Announcement::Notice("warn", format!("cannot write what was handed in: {error}")));
         }
         agent.running.submit(text);
         agent.submitted = true;
@@ -185,14 +185,14 @@ impl Performer {
 
     /// How long nothing becomes due here.
     pub(super) fn patience(&self) -> Duration {
-        let asked = self.asked.as_ref().map(AskedLua::left);
-        let questions = self.questions.iter().map(Pending::left);
+        let asked = self.asked.as_ref().map(LuaQuestion::left);
+        let questions = self.questions.iter().map(PendingPermission::left);
         questions.chain(asked).min().unwrap_or(Duration::MAX)
     }
 
     /// What it takes to look at the project's files.
     pub(super) fn looks(&self) -> Looks<'_> {
-        self.looker.looks()
+        self.reviews.looks()
     }
 
     /// Begins a look; the answer is a message.
@@ -202,7 +202,7 @@ impl Performer {
             Wanted::Baseline => Instant::now(),
         };
         self.looks += 1;
-        let (number, looker, outbox) = (self.looks, self.looker.clone(), self.outbox.clone());
+        let (number, reviews, outbox) = (self.looks, self.reviews.clone(), self.outbox.clone());
         let compares = matches!(wanted, Wanted::Gate { .. }).then(|| baseline(run));
         let (done, busy) = channel();
         self.busy.retain(|busy| busy.try_recv() == Err(TryRecvError::Empty));
@@ -210,8 +210,8 @@ impl Performer {
         let look = move || {
             let _done = done;
             let looked = match compares {
-                Some(before) => looker.compare(before.as_ref(), since),
-                None => looker.tree(since).map(|tree| (tree, Vec::new())),
+                Some(before) => reviews.compare(before.as_ref(), since),
+                None => reviews.tree(since).map(|tree| (tree, Vec::new())),
             };
             outbox.send(Message::Looked(number, looked));
         };
@@ -243,7 +243,7 @@ impl Performer {
 
     /// The files that were touched since the last look at their stamps, in a small project.
     pub(super) fn touched(&mut self) -> Option<Vec<String>> {
-        self.ended = Some(self.looker.attempt_ended());
+        self.ended = Some(self.reviews.attempt_ended());
         let before = std::mem::replace(&mut self.stamps, Stamps::of(&self.root));
         Some(self.stamps.as_ref()?.touched_since(before.as_ref()?))
     }
@@ -274,10 +274,10 @@ impl Performer {
     pub(super) fn tidy(&mut self, run: &Run) {
         prune(&self.root, &self.host.keys, self.host.config.keep_runs, &run.run_id);
         let (done, busy) = channel();
-        let (looker, now) = (self.looker.clone(), (self.host.clock)());
+        let (reviews, now) = (self.reviews.clone(), (self.host.clock)());
         let tidy = move || {
             let _done = done;
-            looker.looks().prune(now);
+            reviews.looks().prune(now);
         };
         if std::thread::Builder::new().name("superpower-tidy".into()).spawn(tidy).is_ok() {
             self.busy.push(busy);
@@ -294,6 +294,6 @@ impl Performer {
 
     /// Tells the editor something.
     pub(super) fn tell(&mut self, event: serde_json::Value) {
-        self.told.push(Told::Event(event));
+        self.told.push(Announcement::Event(event));
     }
 }

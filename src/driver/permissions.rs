@@ -1,8 +1,8 @@
 //! What agents ask for leave to do, until a human or a machine has answered.
 
-use super::pending::Pending;
+use super::announcement::Announcement;
+use super::pending_permission::PendingPermission;
 use super::performer::Performer;
-use super::told::Told;
 use crate::harness::{Answer, Question};
 use crate::run::state::Run;
 use serde_json::{Value, json};
@@ -31,7 +31,7 @@ impl Performer {
         self.tell(event);
         let now = Instant::now();
         let until = now.checked_add(self.host.config.permission_timeout).unwrap_or(now + A_YEAR);
-        self.questions.push(Pending { id, launch, question, until });
+        self.questions.push(PendingPermission { id, launch, question, until });
     }
 
     pub(super) fn permission_answered(&mut self, id: &str, answer: Result<Value, String>) {
@@ -44,7 +44,7 @@ impl Performer {
     }
 
     /// A machine's deny, where no human answered in time.
-    pub(super) fn deny_late_questions(&mut self, told: &mut Vec<Told>) {
+    pub(super) fn deny_late_questions(&mut self, told: &mut Vec<Announcement>) {
         while let Some(at) = self.questions.iter().position(|pending| pending.left().is_zero()) {
             let pending = self.questions.remove(at);
             self.give(&pending, late());
@@ -52,7 +52,7 @@ impl Performer {
         told.append(&mut self.told);
     }
 
-    fn give(&mut self, pending: &Pending, answer: Answer) {
+    fn give(&mut self, pending: &PendingPermission, answer: Answer) {
         if let Some(agent) = self.agent.as_ref().filter(|agent| agent.launch == pending.launch) {
             agent.running.answer(&pending.question.id, answer);
         }
@@ -61,7 +61,7 @@ impl Performer {
 
     /// The agent does not ask any more.
     pub(super) fn withdraw(&mut self, launch: u32, id: &str) {
-        let asked = |pending: &Pending| pending.launch == launch && pending.question.id == id;
+        let asked = |pending: &PendingPermission| pending.launch == launch && pending.question.id == id;
         if let Some(at) = self.questions.iter().position(asked) {
             let pending = self.questions.remove(at);
             self.tell(json!({ "type": "permission-gone", "id": pending.id }));
@@ -78,7 +78,7 @@ impl Performer {
 }
 
 /// Takes out what one launch asked; what another asks goes on waiting.
-fn taken(questions: &mut Vec<Pending>, launch: u32) -> Vec<Pending> {
+fn taken(questions: &mut Vec<PendingPermission>, launch: u32) -> Vec<PendingPermission> {
     questions.extract_if(.., |pending| pending.launch == launch).collect()
 }
 
@@ -99,7 +99,7 @@ mod tests {
             title: "run it".into(),
             input: Value::Null,
         };
-        let asked = |launch: u32, id: &str| Pending {
+        let asked = |launch: u32, id: &str| PendingPermission {
             id: id.to_owned(),
             launch,
             question: question(id),

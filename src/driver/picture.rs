@@ -1,6 +1,6 @@
 //! A picture of a run, as the editor gets it.
 
-use super::standing::Standing;
+use super::run_status::Standing;
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::Path;

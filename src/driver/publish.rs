@@ -1,10 +1,10 @@
 //! What others see and hear of a drive: pictures of the run, events, and the log.
 
+use super::announcement::Announcement;
 use super::keeper::Keeper;
 use super::performer::Performer;
 use super::picture::{List, Picture};
-use super::standing::Standing;
-use super::told::Told;
+use super::run_status::Standing;
 use crate::run::effect::Notice;
 use crate::run::snapshot;
 use crate::run::state::Run;
@@ -56,18 +56,18 @@ impl Keeper {
     }
 
     /// Says one thing to whoever listens.
-    pub(super) fn say(&mut self, run: &Run, told: Told) {
+    pub(super) fn say(&mut self, run: &Run, told: Announcement) {
         match told {
-            Told::Log(line) => self.log(run, &line),
-            Told::LogUntil(line, until) => {
+            Announcement::Log(line) => self.log(run, &line),
+            Announcement::LogUntil(line, until) => {
                 let clock = zone::current().clock(until, (self.host.clock)());
                 self.log(run, &format!("{line} {clock}"));
             }
-            Told::Notice(level, text) => self.notice(run, level, &text),
-            Told::Answer(text) => {
+            Announcement::Notice(level, text) => self.notice(run, level, &text),
+            Announcement::Answer(text) => {
                 self.tell(run, json!({ "type": "notice", "level": "info", "answer": true, "message": text }));
             }
-            Told::Run(notice) => {
+            Announcement::Run(notice) => {
                 let mut event = serde_json::to_value(&notice).unwrap_or_default();
                 if matches!(notice, Notice::RunStarted) {
                     event["inputs"] = json!(run.plan.inputs);
@@ -75,7 +75,7 @@ impl Keeper {
                 self.host.secrets.mask_message(&mut event, &NOTICE);
                 self.tell(run, event);
             }
-            Told::Event(event) => self.tell(run, event),
+            Announcement::Event(event) => self.tell(run, event),
         }
     }
 

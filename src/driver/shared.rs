@@ -3,8 +3,8 @@
 use super::mailbox::Outbox;
 use super::message::Message;
 use super::picture::Picture;
-use super::standing::Standing;
-use crate::project::review::Hurry;
+use super::run_status::Standing;
+use crate::project::review::CancelToken;
 use crate::run::event::Event;
 use serde_json::Value;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -16,7 +16,7 @@ pub struct Shared {
     /// The drive has ended: what it is told now would be heard by nobody.
     closed: Mutex<bool>,
     /// A cancel, or the end of the editor, is on its way: git is not waited for, and nothing is started.
-    pub(super) hurry: Hurry,
+    pub(super) cancel: CancelToken,
 }
 
 impl Shared {
@@ -45,10 +45,10 @@ impl Shared {
 
     pub(super) fn tell(&self, outbox: &Outbox, message: Message) -> bool {
         let closed = self.closed();
-        let hurry = matches!(message, Message::Leave(_) | Message::Verb(Event::Cancelled { .. }, _));
+        let cancel = matches!(message, Message::Leave(_) | Message::Verb(Event::Cancelled { .. }, _));
         let told = !*closed && outbox.send(message);
-        if hurry {
-            self.hurry.set(true);
+        if cancel {
+            self.cancel.set(true);
         }
         told
     }

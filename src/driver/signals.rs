@@ -1,11 +1,11 @@
 //! What agents tell: started, session, progress, questions, ended.
 
+use super::announcement::Announcement;
+use super::current_launch::working;
+use super::follow_up::Next;
 use super::judge::{Expected, judge};
 use super::live::Live;
-use super::next::Next;
 use super::performer::Performer;
-use super::told::Told;
-use super::working::working;
 use crate::harness::{Ending, Progress, Signal};
 use crate::project::expects;
 use crate::prompt::{file_glob, head, tail};
@@ -45,7 +45,7 @@ impl Performer {
 
     fn progress(&mut self, progress: Progress) {
         if let Progress::Note { text } = &progress {
-            self.told.push(Told::Notice("info", text.clone()));
+            self.told.push(Announcement::Notice("info", text.clone()));
         }
         self.checkpoints.progress(&progress);
         let files = self.live.take(progress);

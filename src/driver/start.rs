@@ -5,10 +5,10 @@ use super::checkpoint_writer::CheckpointWriter;
 use super::handle::Handle;
 use super::keeper::Keeper;
 use super::lock::{StartError, lock};
-use super::looker::Looker;
 use super::mailbox::mailbox;
 use super::performer::Performer;
-use super::{Drive, Host, Shared, take_up};
+use super::review_worker::ReviewWorker;
+use super::{Drive, Host, Shared, checkpoint_recovery};
 use crate::declaration::model::InputKind;
 use crate::plan::{Inputs, Plan};
 use crate::run::effect::Effect;
@@ -49,7 +49,7 @@ pub struct NewRun {
 /// Begins a new run.
 pub fn begin(host: Arc<Host>, root: &Path, new: NewRun) -> Result<Handle, StartError> {
     let lease = lock(root)?;
-    take_up::take_up(&host, root, "");
+    checkpoint_recovery::take_up(&host, root, "");
     let run_id = uuid::Uuid::now_v7().to_string();
     let dir = RunDir::create(root, &run_id)?;
     let place = Place::new(&dir, &host.keys);
@@ -133,7 +133,7 @@ pub fn take_up<E: From<StartError>>(
     verb: impl FnOnce(&Opened) -> Result<Vec<Event>, E>,
 ) -> Result<Handle, E> {
     let lease = lock(root)?;
-    take_up::take_up(&host, root, run_id);
+    checkpoint_recovery::take_up(&host, root, run_id);
     let mut opened = open::open(root, run_id, &host.keys).map_err(StartError::from)?;
     // A newer version's records are not all understood: what they say must not be cut, nor written anew.
     journal::writable(&opened.place, &opened.contents).map_err(StartError::from)?;
@@ -162,7 +162,7 @@ pub fn take_up<E: From<StartError>>(
         }
     }
     // A run that is not driven now has no other who writes what waits of it.
-    let events = verb(&opened).inspect_err(|_| take_up::take_up(&host, root, ""))?;
+    let events = verb(&opened).inspect_err(|_| checkpoint_recovery::take_up(&host, root, ""))?;
     // What a run that was not ours calls its processes may be anybody's.
     let left_behind = Some(opened.run.processes()).filter(|_| !adopted);
     let Opened { dir, run, .. } = opened;
@@ -226,13 +226,13 @@ impl Parts<'_> {
     fn assemble(self) -> Drive {
         let (outbox, inbox) = mailbox();
         let shared: Arc<Shared> = Arc::default();
-        let looker = Arc::new(Looker::new(self.host.clone(), self.root, shared.hurry.clone()));
-        let checkpoints = CheckpointWriter::open(&looker, &self.dir, &self.run, outbox.clone(), &shared);
+        let reviews = Arc::new(ReviewWorker::new(self.host.clone(), self.root, shared.cancel.clone()));
+        let checkpoints = CheckpointWriter::open(&reviews, &self.dir, &self.run, outbox.clone(), &shared);
         let keeper =
             Keeper::new(self.host.clone(), self.root, &self.run, self.journal, self.lease, shared.clone());
         Drive {
             keeper,
-            performer: Performer::new(looker, self.dir, outbox, checkpoints),
+            performer: Performer::new(reviews, self.dir, outbox, checkpoints),
             host: self.host,
             root: self.root.to_owned(),
             run: self.run,

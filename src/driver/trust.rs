@@ -1,8 +1,8 @@
 //! What a run would drive next, held against what the user agreed to.
 
-use super::next::Act;
-use super::told::Told;
-use super::working::working;
+use super::announcement::Announcement;
+use super::current_launch::working;
+use super::follow_up::Act;
 use super::{Drive, Host};
 use crate::config::{Config, Trust};
 use crate::declaration::model::Declaration;
@@ -123,7 +123,7 @@ impl Drive {
         let changes = subject.changed_files(&state);
         if !changes.is_empty() {
             let line = format!("TRUST  changed since you trusted it: {}", words(&changes).join(", "));
-            self.told.push(Told::Log(line));
+            self.told.push(Announcement::Log(line));
         }
     }
 

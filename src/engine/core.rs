@@ -4,17 +4,17 @@
 use super::editing::open_documents::Documents;
 use super::editing::project_cache::Projects;
 use super::queue::Queue;
+use super::request_worker::Worker;
 use super::verbs::gate_lists::GateLists;
 use super::verbs::shown::{Claims, Sheets};
-use super::worker::Worker;
 use crate::config::Config;
 use crate::driver::handle::Handle;
-use crate::driver::unwritten::Unwritten;
+use crate::driver::unwritten_checkpoints::Unwritten;
 use crate::driver::{Host, Message};
 use crate::environ::{self, Variables};
 use crate::harness::{Harnesses, Settings};
 use crate::process::{Environment, Secrets};
-use crate::project::review::Hurry;
+use crate::project::review::CancelToken;
 use crate::runs::run_cache::RunCache;
 use crate::store::keyring::Keyring;
 use crate::store::state::State;
@@ -53,7 +53,7 @@ pub struct Engine {
     pub(super) gate_lists: GateLists,
     leaving: AtomicBool,
     /// What the worker wants of git is not waited for.
-    pub(super) hurry: Hurry,
+    pub(super) cancel: CancelToken,
     pub(super) documents: Arc<Documents>,
     pub(super) projects: Projects,
     /// The secrets of the environment that was seen last: their pattern takes longer to make than most answers.
@@ -129,7 +129,7 @@ impl Engine {
     pub(super) fn stop(&self, grace: Duration) -> Vec<String> {
         let until = Instant::now() + grace + LEAVING;
         self.leaving.store(true, Ordering::SeqCst);
-        self.hurry.set(true);
+        self.cancel.set(true);
         self.set_all_going();
         let leave = || {
             for drive in self.drives() {
@@ -145,7 +145,7 @@ impl Engine {
             drive.wait(until.saturating_duration_since(Instant::now()));
         }
         self.leaving.store(!closed, Ordering::SeqCst);
-        self.hurry.set(!closed);
+        self.cancel.set(!closed);
         self.unwritten.close()
     }
 

@@ -74,13 +74,13 @@ impl Engine {
         let decided = op.is_some_and(|op| op.when_left != WhenLeft::Forgotten);
         if ends {
             // A look at the files that is under way keeps nobody from that.
-            self.hurry.set(true);
+            self.cancel.set(true);
         }
         let engine = self.me.clone();
         let job = move || {
             let Some(engine) = engine.upgrade() else { return };
             if ends && !engine.is_leaving() {
-                engine.hurry.set(false);
+                engine.cancel.set(false);
             }
             if engine.is_leaving() && !decided {
                 return;

@@ -18,9 +18,9 @@ mod ops;
 pub mod panic_test;
 pub mod queue;
 mod refusal;
+mod request_worker;
 mod verbs;
 mod views;
-mod worker;
 
 pub use core::{Engine, PROTOCOL};
 // The binding knows the engine only.

@@ -5,7 +5,7 @@ use super::core::Engine;
 use super::editing::{assist, checks, declarations, documents, preview};
 use super::op::{Fields, Lane, Op, Reply};
 use super::refusal::Refusal;
-use super::verbs::{decide, run, stop, tell, trust};
+use super::verbs::{decide, replies, run, stop, trust};
 use super::views::{health, output, read_file, review, schema, status, why};
 use crate::config::Config;
 use serde::Deserialize;
@@ -14,7 +14,7 @@ use std::time::Duration;
 
 /// Every operation that Lua may call or ask for.
 pub(super) const OPS: &[Op] = &[
-    Op::main("answer", |engine, it| value(tell::answer(engine, it.read()?))),
+    Op::main("answer", |engine, it| value(replies::answer(engine, it.read()?))),
     Op::asks("ask"),
     Op::main("assist", |engine, it| assist::assist(engine, &it.read()?)),
     Op::worker("cancel", |engine, it| value(stop::cancel(engine, it.read()?))).or_ended_when_left(),
@@ -47,7 +47,7 @@ pub(super) const OPS: &[Op] = &[
     Op::worker("skip", |engine, it| value(stop::skip(engine, it.read()?))).or_done_when_left(),
     Op::worker("status", |engine, it| status::status(engine, &it.read()?)),
     Op::main("stop", stop).only_called(),
-    Op::worker("submit", |engine, it| value(tell::submit(engine, it.read()?))).or_done_when_left(),
+    Op::worker("submit", |engine, it| value(replies::submit(engine, it.read()?))).or_done_when_left(),
     Op::worker("trust", |engine, it| value(trust::trust(engine, &it.read()?))),
     Op::worker("trust-grant", |engine, it| value(trust::trust_grant(engine, &it.read()?))),
     Op::worker("why", |engine, it| value(why::why(engine, &it.read()?))),

@@ -1,8 +1,8 @@
 //! The user's own command: the prompt on its standard input, the final message on its standard output, and its
 //! exit status as the verdict.
 
+use super::end_text::cut_line;
 use super::tail::Tail;
-use super::words::cut_line;
 use super::{Actions, End, Ending, Harness, Invocation, Launch, Progress, Signal, Task};
 use crate::outcome::{Outcome, Usage};
 use crate::process::{Exit, Secrets};
@@ -80,7 +80,7 @@ impl Harness for Command {
             Exit::Code(0) => Outcome::Passed,
             Exit::Code(2 | 3) => Outcome::NeedsHuman { question: self.asked(&message) },
             Exit::Code(4) => Outcome::Blocked { why: self.asked(&message) },
-            exit => Outcome::Exited { why: super::words::exit_words(exit) },
+            exit => Outcome::Exited { why: super::end_text::exit_words(exit) },
         };
         Some(Ending { outcome, message, usage: Usage::default(), refusals: Vec::new(), tail: self.printed() })
     }

@@ -1,7 +1,7 @@
 //! Events on a line that the strict reader refuses: what a hook or a terminal put around them is cut off, and a line that
 //! holds an event which cannot be read is named.
 
-use super::words::cut;
+use super::end_text::cut;
 use crate::prompt::head;
 use crate::tolerant::{self, EVENT};
 use regex::Regex;

@@ -1,9 +1,9 @@
 //! A harness that a test writes as a script, and that starts nothing.
 
+use super::end_text::failed;
 use super::resolve::{Harnesses, Settings};
 use super::script::{Script, Step};
 use super::sink::{Order, Sink};
-use super::words::failed;
 use super::{Answer, Ending, Launch, Signal};
 use crate::outcome::{Outcome, Usage};
 use crate::process::{Inbox, Item};

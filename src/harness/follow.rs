@@ -1,7 +1,7 @@
 //! Follows one process for its harness: feeds it lines, does what it asks for, and tells the driver.
 
+use super::end_text::{exit_words, exited, limit_words, note};
 use super::sink::{Order, Sink};
-use super::words::{exit_words, exited, limit_words, note};
 use super::{Actions, End, Ending, Harness, Stopped};
 use crate::outcome::Outcome;
 use crate::process::{Event, Exit, Lines, POLITE, Process, Stream, TERM};

@@ -2,10 +2,10 @@
 
 use super::claude::Claude;
 use super::command::Command;
+use super::end_text::failed;
 use super::follow::follow;
 use super::opencode::Opencode;
 use super::sink::{LINE, Order, Over, Sink};
-use super::words::failed;
 use super::{Answer, Ending, Harness, Kind, Launch, Resolved, Signal, Task, fake, is_name, manual, release};
 use crate::process::{self, Environment, Exit, Inbox, Item, Mark, Process, Secrets, Spec, Stdin};
 use crate::store::beneath::Door;

@@ -1,7 +1,7 @@
 //! Nobody: a human carries the prompt out, and hands in the result.
 
+use super::end_text::failed;
 use super::sink::{Order, Sink};
-use super::words::failed;
 use super::{Ending, Signal};
 use crate::outcome::Outcome;
 use crate::process::{Inbox, Item};

@@ -4,20 +4,21 @@
 //! the same limits for every harness. [`resolve`] finds the program, [`launch`] starts it, and its [`Signal`]s tell
 //! the rest, from one thread, in order.
 
+mod agent_file;
 mod allowed;
 mod calls;
 mod claude;
 mod command;
 mod contract;
+mod end_text;
 mod events;
 mod fake;
 mod follow;
-mod known;
 mod launch;
-mod limit;
-mod loose;
+mod lenient_fields;
 mod manual;
 mod opencode;
+mod provider_errors;
 mod release;
 mod resolve;
 mod script;
@@ -26,7 +27,6 @@ mod sink;
 mod tail;
 mod task;
 mod tool;
-mod words;
 
 pub use calls::Calls;
 pub use contract::{Actions, End, Harness, Invocation, Stopped, is_name};

@@ -5,9 +5,9 @@
 //! repository costs nothing. The user's repository, index and files are never written to. Files that git ignores are
 //! left out; nested repositories and submodules are looked into like folders; a project without git works as well.
 
+mod cancel_token;
 mod error;
 mod git;
-mod hurry;
 mod place;
 mod seed;
 mod snapshot;
@@ -15,9 +15,9 @@ mod snapshot;
 use super::branch::Repository;
 use crate::store::beneath::Door;
 use crate::store::state::State;
+pub use cancel_token::CancelToken;
 pub use error::ReviewError;
 use git::{Git, Tool};
-pub use hurry::Hurry;
 pub use place::{EARLIER, Place, clear};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -95,11 +95,11 @@ pub struct Review {
 impl Review {
     /// For the project at `root` (a real path), with our own git directory in `state`, which is made if it is missing.
     pub fn open(root: &Path, state: &State) -> Result<Self, ReviewError> {
-        Self::open_unless(&Hurry::default(), root, state)
+        Self::open_unless(&CancelToken::default(), root, state)
     }
 
-    /// The same, given up wherever it is once `hurry` is set; and so is what is then done with it.
-    pub fn open_unless(hurry: &Hurry, root: &Path, state: &State) -> Result<Self, ReviewError> {
+    /// The same, given up wherever it is once `cancel` is set; and so is what is then done with it.
+    pub fn open_unless(cancel: &CancelToken, root: &Path, state: &State) -> Result<Self, ReviewError> {
         let tool = Tool::find(root)?;
         let private = Place::of(state, root).make(root)?;
         let mut own = vec![".claude/state/".to_owned(), ".claude/logs/".to_owned()];
@@ -109,13 +109,13 @@ impl Review {
             own.push(format!("{inner}/"));
         }
         let repository =
-            super::branch::repository(root).filter(|repository| knows(hurry, &tool, repository, root));
+            super::branch::repository(root).filter(|repository| knows(cancel, &tool, repository, root));
         let top = repository.as_ref().map_or(root, |repository| &repository.top);
         let prefix = match root.strip_prefix(top).ok().and_then(Path::to_str) {
             Some(inner) if !inner.is_empty() => format!("{inner}/"),
             _ => String::new(),
         };
-        let git = Git::new(hurry, tool, root, top, &private)?;
+        let git = Git::new(cancel, tool, root, top, &private)?;
         let review = Self { git, door: Door::state(&private), repository, prefix, own };
         let _lock = review.lock()?;
         review.make()?;
@@ -235,7 +235,7 @@ impl Review {
             match file.try_lock() {
                 Ok(()) => return Ok(file),
                 Err(TryLockError::Error(error)) => return Err(error.into()),
-                Err(TryLockError::WouldBlock) if self.git.hurry().is_set() => {
+                Err(TryLockError::WouldBlock) if self.git.cancel().is_set() => {
                     return Err(ReviewError::Unwanted);
                 }
                 Err(TryLockError::WouldBlock) if Instant::now() > until => return Err(ReviewError::Busy),
@@ -246,10 +246,10 @@ impl Review {
 }
 
 /// Whether the repository is the project's: a project in a folder that an outer repository ignores stands for itself.
-fn knows(hurry: &Hurry, tool: &Tool, repository: &Repository, root: &Path) -> bool {
+fn knows(cancel: &CancelToken, tool: &Tool, repository: &Repository, root: &Path) -> bool {
     match root.strip_prefix(&repository.top).map(Path::to_str) {
         Ok(Some("")) => true,
-        Ok(Some(_)) => !git::ignores(hurry, tool, &repository.top, root),
+        Ok(Some(_)) => !git::ignores(cancel, tool, &repository.top, root),
         _ => false,
     }
 }

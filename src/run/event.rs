@@ -172,7 +172,7 @@ pub enum Event {
     Retried {
         /// Who.
         by: String,
-        /// Told to the agent; empty for none.
+        /// Announcement to the agent; empty for none.
         comment: String,
     },
     /// Do without the action of the stage that the run is paused at.

@@ -68,7 +68,7 @@ fn an_edit_goes_on_where_nothing_that_ran_and_no_gate_ahead_is_lost() {
         differs(&["the gate \"four\" asks only when never"])
     );
     assert_eq!(
-        drift(2, replace("gate: human-approval, description: Look", "agent: looker, description: Look")),
+        drift(2, replace("gate: human-approval, description: Look", "agent: reviews, description: Look")),
         differs(&["stage 2 (Look) was changed", "the gate \"two\" is gone"])
     );
     // Up to the run.
@@ -248,7 +248,7 @@ fn a_stage_of_another_kind_at_the_cursor_begins_anew() {
     step(&mut run, Event::Resumed { by: "ann".into() });
     walk(&mut run);
     assert_eq!(run.open_gate(), Some((1, 2)));
-    let edited = OLD.replace("{name: two, gate: human-approval", "{name: two, agent: looker");
+    let edited = OLD.replace("{name: two, gate: human-approval", "{name: two, agent: reviews");
     let at = run.updated_at;
     replace(&mut run, plan(&edited), at);
     assert_eq!((run.phase.reason(), run.open_gate()), (Some(Reason::User), None));

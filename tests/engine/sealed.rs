@@ -4,7 +4,7 @@ use crate::world::World;
 use serde_json::json;
 use std::fs;
 use superpower::driver::gate_review::Looks;
-use superpower::project::review::Hurry;
+use superpower::project::review::CancelToken;
 
 const GATE: &str = "stages:\n  - {agent: a}\n  - {gate: human-approval}\n  - {agent: b}\n";
 
@@ -151,9 +151,9 @@ fn an_approval_without_its_baseline_gets_one_when_the_run_goes_on() {
 fn what_an_attempts_end_has_found_is_not_looked_for_again() {
     let (world, run_id) = at_gate();
     let opened = world.opened(&run_id);
-    let (hurry, secrets) = (Hurry::default(), superpower::process::Secrets::default());
+    let (cancel, secrets) = (CancelToken::default(), superpower::process::Secrets::default());
     let keys = world.keys();
-    let looks = |root| Looks { hurry: &hurry, root, keys: &keys, secrets: &secrets };
+    let looks = |root| Looks { cancel: &cancel, root, keys: &keys, secrets: &secrets };
     let root = world.root();
     let looked = looks(&root).compare(&opened.run).unwrap();
     let nowhere = looks(std::path::Path::new("/nowhere"));

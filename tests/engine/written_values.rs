@@ -4,7 +4,7 @@ use crate::check_fixtures::apply;
 use proptest::prelude::*;
 use superpower::assist::{Kind, Project, Worker, complete, rename, scaffold};
 use superpower::check::{Checked, Context, check};
-use superpower::declaration::written::{inside, plain_or_quoted, quoted};
+use superpower::declaration::yaml_writer::{inside, plain_or_quoted, quoted};
 use superpower::diagnostic::{Edit, Fix, Severity};
 
 /// Pieces that mean something to YAML, to other readers of it, or to nobody.

@@ -1,7 +1,7 @@
 //! What an author probably meant, where YAML reads something else or nothing.
 
 use super::guess::Guess;
-use super::{alike, quotes};
+use super::{lookalikes, quotes};
 use crate::declaration::keys::KEYS;
 use crate::declaration::line::Line;
 use crate::declaration::yaml::Stop;
@@ -28,7 +28,7 @@ pub fn guesses(text: &str, stop: &Stop) -> Vec<Guess> {
     let before = here.before(text);
     for line in [Some(&here), after.as_ref(), before.as_ref()].into_iter().flatten() {
         tabs(text, line, &mut found);
-        if let Some(guess) = alike::of_line(text, line).filter(|guess| guess.span.0 < line.indented) {
+        if let Some(guess) = lookalikes::of_line(text, line).filter(|guess| guess.span.0 < line.indented) {
             found.push(guess);
         }
     }
@@ -51,7 +51,7 @@ pub fn guesses(text: &str, stop: &Stop) -> Vec<Guess> {
 }
 
 fn of_line(text: &str, line: &Line, found: &mut Vec<Guess>) {
-    alike::guesses(text, line, found);
+    lookalikes::guesses(text, line, found);
     quotes::guesses(text, line, found);
     brackets(text, line, found);
     missing_space(text, line, found);

@@ -4,12 +4,12 @@
 //! an author probably meant it (which then is the fix that is offered), else by blanking what cannot be read. A mend
 //! counts only if the next error lies further on.
 
-mod alike;
 mod guess;
 mod guesses;
 mod indent;
+mod lookalikes;
+mod messages;
 mod quotes;
-mod words;
 
 use crate::declaration::chunks::Chunks;
 use crate::declaration::line::Line;
@@ -189,7 +189,7 @@ fn plain(source: &Source, text: &Patched, stop: &Stop) -> Diagnostic {
         let span = Span::new(span.start, end.max(span.start));
         return Diagnostic::new(Code::Limit, span, "", format!("nested deeper than {MAX_DEPTH} levels"));
     }
-    Diagnostic::new(Code::YamlSyntax, span, "", words::message(stop.error.kind()))
+    Diagnostic::new(Code::YamlSyntax, span, "", messages::message(stop.error.kind()))
 }
 
 impl Guess {
@@ -243,7 +243,7 @@ fn misread(
         // A text without quotes may be several lines that were meant as keys.
         let mut line = Some(Line::at(text.text(), raw.start));
         while let Some(here) = line.filter(|here| here.start <= raw.end && guesses.len() < MAX_ERRORS) {
-            guesses.extend(alike::of_line(text.text(), &here));
+            guesses.extend(lookalikes::of_line(text.text(), &here));
             line = here.after(text.text());
         }
     }

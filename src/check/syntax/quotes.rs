@@ -2,7 +2,7 @@
 
 use super::guess::Guess;
 use crate::declaration::line::{Line, quoted_length};
-use crate::declaration::written::quoted;
+use crate::declaration::yaml_writer::quoted;
 
 /// What is said of `{{x}}` without quotes.
 pub const BARE_TEMPLATE: &str =

@@ -2,7 +2,7 @@
 //! what has lost records, needs a human's yes first.
 
 use super::answers::{Answers, Choice};
-use super::trusted;
+use super::trust_question;
 use crate::config::Trust;
 use crate::driver::start::Admission;
 use crate::engine::core::Engine;
@@ -40,7 +40,7 @@ pub fn admit(engine: &Engine, root: &Path, opened: &Opened, purpose: Purpose) ->
                 && engine.claims.is_as_shown(root, &opened.run.run_id, &digest_of(opened))
         };
         // Its claim is on no later sheet, so what would be driven is agreed to first.
-        if always || agreed() && trusted::is_agreed(engine, root, opened, answers)? {
+        if always || agreed() && trust_question::is_agreed(engine, root, opened, answers)? {
             return Ok(Admission::Adopted);
         }
         return Err(foreign(engine, root, opened));
@@ -84,7 +84,7 @@ fn foreign(engine: &Engine, root: &Path, opened: &Opened) -> Refusal {
     engine.claims.remember(root, &opened.run.run_id, digest_of(opened));
     let claim = claim(opened);
     let claimed = format!("{}: so its own files say", claim.join(", "));
-    let sheet = trusted::sheet_of(engine, root, opened, claimed);
+    let sheet = trust_question::sheet_of(engine, root, opened, claimed);
     let (name, run_id) = (opened.run.plan.name().to_owned(), opened.run.run_id.clone());
     Refusal::ForeignRun(Box::new(ForeignRun { name, run_id, claim, sheet }))
 }

@@ -3,7 +3,7 @@
 
 use super::adoption_claim::claim;
 use super::answers::{Answers, Choice};
-use super::trusted::Judged;
+use super::trust_question::Judged;
 use crate::config::Trust as Wanted;
 use crate::declaration::model::Declaration;
 use crate::driver::lock::StartError;

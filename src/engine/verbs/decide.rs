@@ -7,7 +7,7 @@ use super::idle_run::{by, idle, started, verb};
 use super::nested::nested;
 use super::preflight::before_driving;
 use super::run_lookup;
-use super::whom::{Fits, Whom};
+use super::target_run::{Fits, Whom};
 use crate::driver::start::take_up;
 use crate::engine::core::Engine;
 use crate::engine::refusal::Refusal;
@@ -79,7 +79,7 @@ pub fn decide(engine: &Engine, request: Decide) -> Result<Value, Refusal> {
         }
         let shown = engine.gate_lists.last(&opened.run, stage, visit);
         let host = engine.host();
-        let looks = host.looks(&engine.hurry, root);
+        let looks = host.looks(&engine.cancel, root);
         let digest = shown.as_ref().and_then(|(shown, _)| looks.seal(&opened.dir, &open, shown));
         events.extend(shown.filter(|(_, news)| *news).map(|(shown, _)| shown.event(stage, visit)));
         let (decision, comment) = (request.decision, request.comment.clone());

@@ -3,7 +3,7 @@
 
 use super::answers::{Answers, Choice};
 use super::continuation::next;
-use super::trusted;
+use super::trust_question;
 use crate::engine::core::Engine;
 use crate::engine::editing::loaded::require_harness;
 use crate::engine::refusal::Refusal;
@@ -29,7 +29,7 @@ pub fn before_driving(
         return Err(Refusal::HiddenInput { superpower, input: input.clone(), variables: variables.clone() });
     }
     let next = next(engine, root, opened, answers)?;
-    let mut events = trusted::before_driving(engine, root, opened, &next, answers, drives)?;
+    let mut events = trust_question::before_driving(engine, root, opened, &next, answers, drives)?;
     if let Some(why) = &next.gone {
         let words =
             format!("{} continues with the declaration that it kept: the file of it {why}", run.plan.name());
@@ -78,7 +78,7 @@ pub fn look_again(
         return Ok(None);
     }
     let host = engine.host();
-    let files = host.looks(&engine.hurry, root).changed_since_approval(&opened.dir, &opened.run);
+    let files = host.looks(&engine.cancel, root).changed_since_approval(&opened.dir, &opened.run);
     if files.is_empty() {
         return Ok(None);
     }

@@ -5,7 +5,7 @@ use super::answers::Answers;
 use super::idle_run::{by, verb};
 use super::nested::nested;
 use super::run_lookup;
-use super::whom::{Fits, Whom};
+use super::target_run::{Fits, Whom};
 use crate::driver::Message;
 use crate::driver::adopt::file_away;
 use crate::driver::cancel_unreadable::cancel_unreadable;

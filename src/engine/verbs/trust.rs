@@ -1,7 +1,7 @@
 //! Trust asked about and given outside of a run.
 
 use super::nested::nested;
-use super::trusted::{self, Judged};
+use super::trust_question::{self, Judged};
 use crate::engine::core::Engine;
 use crate::engine::editing::loaded::Loaded;
 use crate::engine::refusal::Refusal;
@@ -34,6 +34,6 @@ pub fn trust(engine: &Engine, request: &Named) -> Result<Value, Refusal> {
 
 pub fn trust_grant(engine: &Engine, request: &Grant) -> Result<Value, Refusal> {
     nested("agree to what runs")?;
-    trusted::grant(engine, &request.root, &request.name, &request.digest)?;
+    trust_question::grant(engine, &request.root, &request.name, &request.digest)?;
     Ok(json!({}))
 }

@@ -4,7 +4,7 @@ use super::opened::{OfRun, opened};
 use crate::driver::gate_review;
 use crate::engine::core::Engine;
 use crate::engine::refusal::Refusal;
-use crate::engine::verbs::trusted;
+use crate::engine::verbs::trust_question;
 use crate::run::state::gate_id;
 use crate::runs::open::Opened;
 use serde::Deserialize;
@@ -29,7 +29,7 @@ pub fn review(engine: &Engine, request: &OfRun) -> Result<Value, Refusal> {
     let gate = gate_id(stage, visit);
     // What could not be listed when the gate opened may be by now.
     let host = engine.host();
-    let looks = host.looks(&engine.hurry, &request.root);
+    let looks = host.looks(&engine.cancel, &request.root);
     let shown = engine
         .gate_lists
         .last(run, stage, visit)
@@ -55,7 +55,7 @@ pub fn review(engine: &Engine, request: &OfRun) -> Result<Value, Refusal> {
         "worked_ms": reporter.map(|stage| run.stages[stage].visit.worked_ms),
         "message": message,
         "files": review.files, "note": review.note,
-        "trust": trusted::at_gate(engine, &request.root, &opened),
+        "trust": trust_question::at_gate(engine, &request.root, &opened),
     }))
 }
 
@@ -77,6 +77,6 @@ pub fn diff(engine: &Engine, request: &OfFile) -> Result<Value, Refusal> {
     let host = engine.host();
     let path = gate_review::real(&request.root, &request.path, &host.secrets);
     let before =
-        host.looks(&engine.hurry, &request.root).before(&opened.run, &path).map_err(Refusal::NoDiff)?;
+        host.looks(&engine.cancel, &request.root).before(&opened.run, &path).map_err(Refusal::NoDiff)?;
     Ok(json!({ "before": before, "after_path": request.root.join(path) }))
 }

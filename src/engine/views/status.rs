@@ -1,7 +1,7 @@
 //! A run as it is now, and all runs of a project in short.
 
 use super::opened::{OfRun, opened};
-use crate::driver::take_up;
+use crate::driver::checkpoint_recovery;
 use crate::engine::core::Engine;
 use crate::engine::op::Reply;
 use crate::engine::refusal::Refusal;
@@ -31,7 +31,7 @@ pub fn status(engine: &Engine, request: &OfRun) -> Result<Reply, Refusal> {
     match opened(engine, root, asked.as_deref()) {
         Ok(opened) => {
             if lease::holder(root).is_none() {
-                take_up::look(root, &engine.unwritten, || engine.host());
+                checkpoint_recovery::look(root, &engine.unwritten, || engine.host());
             }
             let waiting = engine.unwritten.waiting(root, &opened.run.run_id);
             let mut picture = picture(root, Arc::unwrap_or_clone(opened));

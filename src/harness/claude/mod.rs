@@ -6,22 +6,22 @@
 //! among them, its file's text goes before the prompt; as it does where the release has no `--agent`, and where the
 //! file that counts stands in no folder of Claude Code's: of that name it would take another, that nobody was shown.
 
-mod begin;
+mod input;
 mod permission;
-mod read;
-mod refused;
-mod say;
+mod progress;
 mod session;
+mod start;
+mod start_errors;
 mod verdict;
 mod wire;
 
+use super::end_text::{cut_line, note, too_long};
 use super::events::{self, Unread};
-use super::words::{cut_line, note, too_long};
 use super::{Actions, Answer, End, Ending, Harness, Invocation, Signal, Stopped, Task};
 use crate::outcome::{Outcome, Session};
 use crate::process::{Environment, Exit};
-use read::Reader;
-use say::{said, send};
+use input::{said, send};
+use progress::Reader;
 use serde_json::{Value, json};
 pub use session::Claude;
 use session::{Again, NAME, Phase};

@@ -1,9 +1,9 @@
 //! Permissions and questions that Claude Code asks for over its pipe.
 
-use super::say::send;
+use super::input::send;
 use super::wire::{Line, Request};
 use crate::harness::allowed::{self, DENIED, NOBODY};
-use crate::harness::words::{note, questions};
+use crate::harness::end_text::{note, questions};
 use crate::harness::{Actions, Answer, Question, Signal, tool};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};

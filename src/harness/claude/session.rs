@@ -1,9 +1,9 @@
 //! A launch of Claude Code: what is known of it, and how it is spoken to.
 
 use super::permission::Permissions;
-use super::read::Reader;
+use super::progress::Reader;
 use super::verdict::Final;
-use crate::harness::{Launch, Task, is_name, known, release};
+use crate::harness::{Launch, Task, agent_file, is_name, release};
 use crate::outcome::Outcome;
 use crate::process::Secrets;
 use semver::Version;
@@ -21,7 +21,7 @@ pub struct Claude {
     pub(super) duplex: bool,
     pub(super) again: Option<Again>,
     /// The file's text goes before the prompt, since this release cannot be given its name.
-    pub(super) by_text: Option<known::File>,
+    pub(super) by_text: Option<agent_file::File>,
     /// To be said once it speaks.
     pub(super) said: Option<String>,
     /// Lines that were named.
@@ -87,7 +87,7 @@ impl Claude {
         }
     }
 
-    pub(super) fn told(&self, unknown: Option<known::File>) -> String {
+    pub(super) fn told(&self, unknown: Option<agent_file::File>) -> String {
         let prompt = &self.launch.prompt;
         match (&self.launch.task, unknown.as_ref().or(self.by_text.as_ref())) {
             (_, Some(file)) => file.told(prompt),
@@ -98,8 +98,8 @@ impl Claude {
 }
 
 /// The file whose text goes before the prompt from the start, with what is said of that.
-fn by_text(launch: &Launch, release: Option<&Version>) -> Option<(known::File, String)> {
-    let file = known::File::find(&launch.task, &launch.root)?;
+fn by_text(launch: &Launch, release: Option<&Version>) -> Option<(agent_file::File, String)> {
+    let file = agent_file::File::find(&launch.task, &launch.root)?;
     if !file.is_of_claude() {
         let said = format!("Claude Code does not read {}: its text is given before the prompt", file.path);
         return Some((file, said));
@@ -111,6 +111,6 @@ fn by_text(launch: &Launch, release: Option<&Version>) -> Option<(known::File, S
 }
 
 /// The file of the agent that is asked for.
-pub(super) fn agent_file(launch: &Launch) -> Option<known::File> {
-    matches!(launch.task, Task::Agent(_)).then(|| known::File::find(&launch.task, &launch.root))?
+pub(super) fn agent_file(launch: &Launch) -> Option<agent_file::File> {
+    matches!(launch.task, Task::Agent(_)).then(|| agent_file::File::find(&launch.task, &launch.root))?
 }

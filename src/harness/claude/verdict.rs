@@ -1,9 +1,9 @@
 //! How Claude Code's end is judged: by its last result, and where there is none, by what else it left.
 
-use super::read::Reader;
+use super::progress::Reader;
 use super::wire::Line;
-use crate::harness::limit::{self, Trouble};
-use crate::harness::words::{exit_words, first_line};
+use crate::harness::end_text::{exit_words, first_line};
+use crate::harness::provider_errors::{self, Trouble};
 use crate::outcome::Outcome;
 use crate::process::Exit;
 use chrono::{DateTime, Utc};
@@ -55,7 +55,9 @@ impl Final {
         let why = self.words();
         if !self.is_error {
             return match () {
-                () if !self.spoke && limit::is_bare_limit(&self.text) => limited(&self.text, reader, now),
+                () if !self.spoke && provider_errors::is_bare_limit(&self.text) => {
+                    limited(&self.text, reader, now)
+                }
                 () if self.turns == Some(0) => Outcome::Failed { why: format!("it did nothing: {why}") },
                 () if self.text.trim().is_empty() => Outcome::Failed { why: "an empty result".to_owned() },
                 () => Outcome::Passed,
@@ -85,7 +87,7 @@ impl Final {
 
 /// The status outranks the error's name, and that the wording.
 fn trouble(status: Option<u16>, error: Option<&str>, text: &str) -> Trouble {
-    let worded = limit::trouble(text);
+    let worded = provider_errors::trouble(text);
     match (status, error) {
         (Some(401 | 403), _) => Trouble::Auth,
         (Some(429), _) => Trouble::Limit,
@@ -103,7 +105,7 @@ fn trouble(status: Option<u16>, error: Option<&str>, text: &str) -> Trouble {
 }
 
 fn limited(text: &str, reader: &Reader, now: DateTime<Utc>) -> Outcome {
-    limit::limited(text, reader.limited_until, now)
+    provider_errors::limited(text, reader.limited_until, now)
 }
 
 /// The outcome where no result came.
@@ -113,7 +115,7 @@ pub fn without_result(exit: Exit, reader: &Reader) -> Outcome {
     let Some(said) = said.filter(|_| exit != Exit::Code(0)) else {
         return Outcome::Exited { why: format!("no final event ({})", exit_words(exit)) };
     };
-    match limit::trouble(&said) {
+    match provider_errors::trouble(&said) {
         Trouble::Auth => Outcome::Auth { why: said },
         _ => Outcome::Failed { why: format!("{said} ({})", exit_words(exit)) },
     }

@@ -1,6 +1,6 @@
 //! The lines that Claude Code prints, as far as they are read.
 
-use crate::harness::loose::{List, Number, Object, Text};
+use crate::harness::lenient_fields::{List, Number, Object, Text};
 use serde::Deserialize;
 use serde_json::Value;
 

@@ -1,9 +1,9 @@
 //! What the server's events tell of the work: texts as they come, tool calls, subagents, to-do list, usage, retries.
 
-use super::read::{Failure, Reader, todo};
+use super::progress::{Failure, Reader, todo};
 use super::wire::{Info, Line, Part, Properties, State, Status};
-use crate::harness::limit;
-use crate::harness::words::{first_line, note};
+use crate::harness::end_text::{first_line, note};
+use crate::harness::provider_errors;
 use crate::harness::{Calls, Progress, Signal, tool};
 use crate::process::Secrets;
 use chrono::{DateTime, Utc};
@@ -138,7 +138,7 @@ impl Watch {
     }
 
     fn retry(&mut self, status: &Status<'_>, to: &mut Vec<Signal>) -> Meaning {
-        let until = status.next.0.and_then(limit::since_1970);
+        let until = status.next.0.and_then(provider_errors::since_1970);
         let left = until.map_or(0, |until| (until - Utc::now()).num_seconds().max(0) + 1);
         let why = first_line(status.message.str());
         let text = format!("{why}, retry {} in {left}s", status.attempt.count());

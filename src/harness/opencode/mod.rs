@@ -6,9 +6,9 @@
 
 mod events;
 mod flags;
-mod name;
+mod names;
 mod permission;
-mod read;
+mod progress;
 mod rules;
 mod run;
 mod serve;
@@ -16,11 +16,11 @@ mod setup;
 mod verdict;
 mod wire;
 
-use super::words::note;
+use super::end_text::note;
 use super::{Actions, Answer, End, Ending, Harness, Invocation, Launch};
 use crate::process::Secrets;
 use flags::Flags;
-pub use name::NAME;
+pub use names::NAME;
 use run::Run;
 use serve::Served;
 use setup::{How, Setup};

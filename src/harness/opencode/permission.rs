@@ -2,7 +2,7 @@
 
 use super::wire::Properties;
 use crate::harness::allowed::{self, DENIED, NOBODY};
-use crate::harness::words::note;
+use crate::harness::end_text::note;
 use crate::harness::{Actions, Answer, Question, Request, Signal, Way, tool};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -160,7 +160,7 @@ impl Permissions {
 
 /// How it is remembered what is allowed for a run: its kinds are no other harness's tools.
 fn memory(kind: &str) -> String {
-    format!("{}/{kind}", super::name::NAME)
+    format!("{}/{kind}", super::names::NAME)
 }
 
 /// Allows, or says why not. With a word of why its turn goes on; without one it would end there.

@@ -3,11 +3,11 @@
 //! It retries in silence, refuses at once what it would ask for, and leaves its shells to whoever stops it: the way for
 //! releases whose server does not come up, and for those who want it.
 
-use super::name::HINT;
-use super::read::{Last, Reader};
+use super::names::HINT;
+use super::progress::{Last, Reader};
 use super::setup::{How, Setup};
 use super::verdict::{CUTS, judged};
-use crate::harness::words::{cut_line, note};
+use crate::harness::end_text::{cut_line, note};
 use crate::harness::{Actions, End, Ending, Harness, Invocation, Progress, Signal, Stopped, Task};
 use crate::outcome::Outcome;
 use crate::terminal::plain;

@@ -7,16 +7,16 @@ mod session;
 
 use super::events::{Meaning, Watch};
 use super::flags::Flags;
-use super::name::{HINT, NAME};
+use super::names::{HINT, NAME};
 use super::permission::Permissions;
-use super::read::{Failure, Last};
+use super::progress::{Failure, Last};
 use super::rules;
 use super::setup::{How, Setup};
 use super::verdict::judged;
 use super::wire::{Line, Told};
+use crate::harness::end_text::{cut_line, exit_words};
 use crate::harness::events;
-use crate::harness::limit::{self, Trouble};
-use crate::harness::words::{cut_line, exit_words};
+use crate::harness::provider_errors::{self, Trouble};
 use crate::harness::{
     Actions, Answer, End, Ending, Harness, Invocation, Request, Server, Stopped, Task, Way,
 };
@@ -259,8 +259,8 @@ impl Served {
         let now = Utc::now();
         let far = until.filter(|until| *until > now + FAR);
         if far.is_some() || times > RETRIES {
-            let outcome = match limit::trouble(why) {
-                Trouble::Limit => limit::limited(why, far, now),
+            let outcome = match provider_errors::trouble(why) {
+                Trouble::Limit => provider_errors::limited(why, far, now),
                 _ => Outcome::Transient { why: why.to_owned() },
             };
             self.fail(outcome, to);

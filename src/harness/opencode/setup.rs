@@ -1,6 +1,6 @@
 //! What OpenCode is asked to do, whichever way it is driven.
 
-use crate::harness::known::{self, File};
+use crate::harness::agent_file::{self, File};
 use crate::harness::{Launch, Task};
 use crate::outcome::Outcome;
 use crate::process::{Environment, Secrets};
@@ -35,7 +35,7 @@ impl How {
     /// How the task's name is given, and what is to be said of it.
     pub fn of(launch: &Launch) -> (Self, Option<String>) {
         let named = match &launch.task {
-            Task::Agent(name) => known::opencode_mode(name, &launch.root),
+            Task::Agent(name) => agent_file::opencode_mode(name, &launch.root),
             // A command fills its text with what it is given, and runs what then looks like a command of the shell's.
             Task::Skill(_) if !is_filled(&launch.prompt) => return (Self::Named, None),
             Task::Skill(_) => None,

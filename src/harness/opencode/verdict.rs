@@ -1,9 +1,9 @@
 //! What became of a launch of OpenCode.
 
-use super::name::HINT;
-use super::read::{Last, Reader};
+use super::names::HINT;
+use super::progress::{Last, Reader};
 use super::setup::Setup;
-use crate::harness::words::{exit_words, first_line};
+use crate::harness::end_text::{exit_words, first_line};
 use crate::harness::{End, Stopped};
 use crate::outcome::Outcome;
 use crate::terminal::plain;

@@ -1,6 +1,6 @@
 //! The lines of OpenCode, as far as they are read: those of one run, and the events and answers of its server.
 
-use crate::harness::loose::{Number, Object, Text};
+use crate::harness::lenient_fields::{Number, Object, Text};
 use serde::Deserialize;
 use serde_json::Value;
 

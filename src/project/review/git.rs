@@ -1,7 +1,7 @@
 //! Runs `git` so that nothing of the user's, and nothing that a repository says, is started or written.
 
-use super::hurry::Ended;
-use super::{Hurry, ReviewError};
+use super::cancel_token::Ended;
+use super::{CancelToken, ReviewError};
 use crate::process::{Environment, NotFound, Places};
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
@@ -70,7 +70,7 @@ impl Tool {
 /// A git directory of our own over the user's work tree.
 #[derive(Debug)]
 pub(super) struct Git {
-    hurry: Hurry,
+    cancel: CancelToken,
     tool: Tool,
     dir: PathBuf,
     top: PathBuf,
@@ -80,19 +80,19 @@ pub(super) struct Git {
 impl Git {
     /// Reads what the user's configuration says about files; starts nothing else.
     pub(super) fn new(
-        hurry: &Hurry,
+        cancel: &CancelToken,
         tool: Tool,
         root: &Path,
         top: &Path,
         dir: &Path,
     ) -> Result<Self, ReviewError> {
-        let (hurry, dir, top) = (hurry.clone(), dir.to_path_buf(), top.to_path_buf());
-        let mut git = Self { hurry, tool, dir, top, settings: Vec::new() };
+        let (cancel, dir, top) = (cancel.clone(), dir.to_path_buf(), top.to_path_buf());
+        let mut git = Self { cancel, tool, dir, top, settings: Vec::new() };
         let mut excludes = super::super::root::home().map(|home| {
             let config = crate::environ::get("XDG_CONFIG_HOME").map(PathBuf::from);
             config.unwrap_or_else(|| home.join(".config")).join("git/ignore")
         });
-        for (key, value) in user_settings(&git.hurry, &git.tool, root)? {
+        for (key, value) in user_settings(&git.cancel, &git.tool, root)? {
             if CARRIED.contains(&key.as_str()) {
                 git.settings.push(format!("{key}={value}"));
             } else if key == "core.excludesfile" {
@@ -108,8 +108,8 @@ impl Git {
     }
 
     /// Whether anybody still waits.
-    pub(super) fn hurry(&self) -> &Hurry {
-        &self.hurry
+    pub(super) fn cancel(&self) -> &CancelToken {
+        &self.cancel
     }
 
     /// The top of the work tree.
@@ -120,20 +120,20 @@ impl Git {
     /// Runs at the top of the work tree, and gives what was printed.
     pub(super) fn run(&self, args: &[&str], input: &[u8]) -> Result<Vec<u8>, ReviewError> {
         let verb = args.iter().find(|arg| !arg.starts_with('-')).copied().unwrap_or_default();
-        run(&self.hurry, self.on(&self.top).args(args), verb, input)
+        run(&self.cancel, self.on(&self.top).args(args), verb, input)
     }
 
     /// The same, whatever its status says.
     pub(super) fn said(&self, args: &[&str], input: &[u8]) -> Result<Vec<u8>, ReviewError> {
         let verb = args.first().copied().unwrap_or_default();
-        output(&self.hurry, self.on(&self.top).args(args), verb, input).map(|output| output.stdout)
+        output(&self.cancel, self.on(&self.top).args(args), verb, input).map(|output| output.stdout)
     }
 
     /// Runs in a folder as if it were a work tree of its own, with an empty index.
     pub(super) fn run_within(&self, folder: &Path, args: &[&str]) -> Result<Vec<u8>, ReviewError> {
         let mut command = self.on(folder);
         command.current_dir(folder).env("GIT_INDEX_FILE", self.dir.join("no-index")).args(args);
-        run(&self.hurry, &mut command, args.first().copied().unwrap_or_default(), b"")
+        run(&self.cancel, &mut command, args.first().copied().unwrap_or_default(), b"")
     }
 
     fn on(&self, work_tree: &Path) -> Command {
@@ -160,17 +160,21 @@ impl Git {
 }
 
 /// Whether the repository at `top` ignores a folder below it.
-pub(super) fn ignores(hurry: &Hurry, tool: &Tool, top: &Path, folder: &Path) -> bool {
+pub(super) fn ignores(cancel: &CancelToken, tool: &Tool, top: &Path, folder: &Path) -> bool {
     let mut command = tool.command(top);
     command.args(["-c", "core.fsmonitor=false", "check-ignore", "--quiet", "--no-index", "--"]).arg(folder);
-    output(hurry, &mut command, "check-ignore", b"").is_ok_and(|output| output.status.success())
+    output(cancel, &mut command, "check-ignore", b"").is_ok_and(|output| output.status.success())
 }
 
 /// The user's settings for files in this project, from all of git's configuration files.
-fn user_settings(hurry: &Hurry, tool: &Tool, root: &Path) -> Result<Vec<(String, String)>, ReviewError> {
+fn user_settings(
+    cancel: &CancelToken,
+    tool: &Tool,
+    root: &Path,
+) -> Result<Vec<(String, String)>, ReviewError> {
     let mut command = tool.command(root);
     command.args(["config", "--null", "--get-regexp", "^core\\."]);
-    let output = output(hurry, &mut command, "config", b"")?;
+    let output = output(cancel, &mut command, "config", b"")?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     // A key without a value means true.
     let pair = |field: &str| {
@@ -187,8 +191,13 @@ fn expand(path: &str) -> PathBuf {
     }
 }
 
-fn run(hurry: &Hurry, command: &mut Command, verb: &str, input: &[u8]) -> Result<Vec<u8>, ReviewError> {
-    let output = output(hurry, command, verb, input)?;
+fn run(
+    cancel: &CancelToken,
+    command: &mut Command,
+    verb: &str,
+    input: &[u8],
+) -> Result<Vec<u8>, ReviewError> {
+    let output = output(cancel, command, verb, input)?;
     if output.status.success() {
         return Ok(output.stdout);
     }
@@ -199,8 +208,13 @@ fn run(hurry: &Hurry, command: &mut Command, verb: &str, input: &[u8]) -> Result
     Err(ReviewError::Git { verb: verb.to_owned(), message })
 }
 
-fn output(hurry: &Hurry, command: &mut Command, verb: &str, input: &[u8]) -> Result<Output, ReviewError> {
-    if hurry.is_set() {
+fn output(
+    cancel: &CancelToken,
+    command: &mut Command,
+    verb: &str,
+    input: &[u8],
+) -> Result<Output, ReviewError> {
+    if cancel.is_set() {
         return Err(ReviewError::Unwanted);
     }
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
@@ -214,7 +228,7 @@ fn output(hurry: &Hurry, command: &mut Command, verb: &str, input: &[u8]) -> Res
     let (running, done) = channel::<()>();
     let group = child.id();
     let (stdout, stderr, ended) = std::thread::scope(|scope| {
-        let watching = scope.spawn(move || hurry.watch(group, &done));
+        let watching = scope.spawn(move || cancel.watch(group, &done));
         scope.spawn(move || stdin.map(|mut stdin| stdin.write_all(input)));
         let told = scope.spawn(move || all(&mut stderr));
         let (stdout, stderr) = (all(&mut stdout), told.join());

@@ -3,11 +3,11 @@
 use super::cut::is_cut;
 use super::{Phase, Served};
 use crate::harness::Actions;
+use crate::harness::end_text::{cut_line, questions};
 use crate::harness::events::Unread;
 use crate::harness::opencode::events::Meaning;
 use crate::harness::opencode::verdict::CUTS;
 use crate::harness::opencode::wire::Line;
-use crate::harness::words::{cut_line, questions};
 use crate::outcome::Outcome;
 use crate::prompt::head;
 

@@ -1,10 +1,10 @@
 //! What comes before the prompt: whether the server knows the name, and a session of this directory.
 
 use super::{Served, get, post, request, rules};
-use crate::harness::known::File;
-use crate::harness::opencode::name::NAME;
+use crate::harness::agent_file::File;
+use crate::harness::end_text::note;
+use crate::harness::opencode::names::NAME;
 use crate::harness::opencode::setup::How;
-use crate::harness::words::note;
 use crate::harness::{Actions, Signal, Task, Way, is_name};
 use crate::outcome::{Outcome, Session};
 use crate::store::beneath::real;

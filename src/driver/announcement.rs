@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 /// What others are told of a run.
-pub(super) enum Told {
+pub(super) enum Announcement {
     /// A line of the log, without its time.
     Log(String),
     /// The same, with a time at its end.

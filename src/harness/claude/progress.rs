@@ -1,9 +1,9 @@
 //! What Claude Code tells while it works: text, tool calls, to-do list, usage, retries, limits.
 
 use super::wire::{Block, Line, Message, Models, StreamEvent, Task};
-use crate::harness::limit;
+use crate::harness::end_text::note;
+use crate::harness::provider_errors;
 use crate::harness::tail::Tail;
-use crate::harness::words::note;
 use crate::harness::{Calls, Progress, Signal, TodoItem, tool};
 use crate::outcome::Usage;
 use crate::process::Secrets;
@@ -267,7 +267,7 @@ impl Reader {
 
     fn rate_limit(&mut self, line: &Line<'_>, to: &mut Vec<Signal>) {
         let Some(info) = line.rate_limit_info.get() else { return };
-        let until = info.resets_at.0.and_then(limit::since_1970);
+        let until = info.resets_at.0.and_then(provider_errors::since_1970);
         let which = info.rate_limit_type.str().replace('_', " ");
         match info.status.str() {
             "rejected" => {

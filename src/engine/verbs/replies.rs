@@ -1,7 +1,7 @@
 //! What a drive waits for: the answer to a question, and the result of a stage that a human carried out.
 
 use super::stop::ANSWER;
-use super::whom::running;
+use super::target_run::running;
 use crate::driver::Message;
 use crate::engine::core::Engine;
 use crate::engine::refusal::Refusal;

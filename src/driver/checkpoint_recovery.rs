@@ -2,9 +2,9 @@
 
 use super::Host;
 use super::checkpoint_writer::{self, mark, opening, past, reporter, sayer};
-use super::unwritten::{Left, Unwritten};
+use super::unwritten_checkpoints::{Left, Unwritten};
 use crate::checkpoint::Checkpoints;
-use crate::project::review::Hurry;
+use crate::project::review::CancelToken;
 use crate::runs::open::open;
 use crate::store::beneath::Door;
 use crate::store::rundir::{self, RunDir};
@@ -29,7 +29,7 @@ pub fn take_up(host: &Arc<Host>, root: &Path, but: &str) {
         let book =
             Checkpoints::go_on(opening(host, place, &dir, checkpoint_writer::find_nothing()), None, report);
         book.restored(past(&opened.run, &checkpoint_writer::keys(&opened.run.plan)));
-        host.unwritten.keep(Left::new(root, &opened.run, book, Arc::default(), Hurry::default()));
+        host.unwritten.keep(Left::new(root, &opened.run, book, Arc::default(), CancelToken::default()));
     }
 }
 

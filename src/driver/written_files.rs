@@ -3,12 +3,12 @@
 //! Where the project is small, the drive knows which files were touched while each attempt worked ([`Stamps`]), and git
 //! says which of them are changes. In a large one git alone is asked, and the files' times tell whose they are.
 //!
-//! [`Stamps`]: super::stamps::Stamps
+//! [`Stamps`]: super::file_stamps::Stamps
 
 use super::gate_review::Looks;
-use super::looker::Looker;
+use super::review_worker::ReviewWorker;
 use crate::checkpoint::Attempt;
-use crate::project::review::{Change, Hurry, Status, TreeId};
+use crate::project::review::{CancelToken, Change, Status, TreeId};
 use crate::store::beneath::Door;
 use chrono::{DateTime, TimeDelta, Utc};
 use std::collections::BTreeSet;
@@ -23,9 +23,9 @@ const MOST: usize = 10_000;
 
 /// Finds out what attempts have written.
 pub struct Written {
-    looker: Arc<Looker>,
+    reviews: Arc<ReviewWorker>,
     /// Set where nobody waits for it any more. Not by a cancel or the editor's end: what has ended may be told whole.
-    hurry: Hurry,
+    cancel: CancelToken,
     /// The files as they were at the last look for a checkpoint; at first, at the last approval, else at the first look
     /// of this drive.
     before: Option<TreeId>,
@@ -37,8 +37,8 @@ pub struct Written {
 
 impl Written {
     /// For a run that is driven from here on, with what its next gate compares with.
-    pub fn new(looker: Arc<Looker>, hurry: Hurry, baseline: Option<TreeId>) -> Self {
-        Self { looker, hurry, before: baseline, held: Vec::new(), changed: BTreeSet::new() }
+    pub fn new(reviews: Arc<ReviewWorker>, cancel: CancelToken, baseline: Option<TreeId>) -> Self {
+        Self { reviews, cancel, before: baseline, held: Vec::new(), changed: BTreeSet::new() }
     }
 
     /// The files that each of these attempts has written, oldest attempt first: those that differ from what they were
@@ -58,7 +58,7 @@ impl Written {
         if attempts.iter().any(|attempt| attempt.until.is_some() && attempt.touched.is_none()) {
             self.by_time(attempts, changes, &mut files);
         }
-        let mask = |file: &mut String| *file = self.looker.mask(file);
+        let mask = |file: &mut String| *file = self.reviews.mask(file);
         files.iter_mut().flatten().for_each(mask);
         files
     }
@@ -66,7 +66,7 @@ impl Written {
     /// Those of the touched files that are changes. One that was touched again, or removed, may be none any more; then it
     /// counts unless git ignores it.
     fn of_touched(&self, touched: &[String], later: &[Attempt]) -> Vec<String> {
-        let door = Door::people(self.looker.root());
+        let door = Door::people(self.reviews.root());
         let again = |path: &String| {
             later.iter().any(|attempt| attempt.touched.as_ref().is_none_or(|touched| touched.contains(path)))
         };
@@ -80,7 +80,7 @@ impl Written {
 
     /// The attempts in whose time the files were touched.
     fn by_time(&mut self, attempts: &[Attempt], changes: Vec<Change>, files: &mut [Vec<String>]) {
-        let door = Door::people(self.looker.root());
+        let door = Door::people(self.reviews.root());
         for change in changes {
             let Some(at) = touched(&door, &change).and_then(|at| owner(attempts, at)) else { continue };
             match &attempts[at] {
@@ -92,13 +92,13 @@ impl Written {
     }
 
     fn looks(&self) -> Looks<'_> {
-        self.looker.host().looks(&self.hurry, self.looker.root())
+        self.reviews.host().looks(&self.cancel, self.reviews.root())
     }
 
     /// What differs from the last look, with what was left over then.
     fn changes(&mut self) -> Option<Vec<Change>> {
-        let first = self.looker.first().cloned();
-        let tree = self.looker.tree_unless(&self.hurry, self.looker.ended()).ok()?;
+        let first = self.reviews.first().cloned();
+        let tree = self.reviews.tree_unless(&self.cancel, self.reviews.ended()).ok()?;
         let before = self.before.replace(tree.clone()).or(first)?;
         let mut changes = self.looks().between(&before, &tree).ok()?;
         let mut held = std::mem::take(&mut self.held);

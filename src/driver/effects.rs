@@ -1,9 +1,9 @@
 //! What a step leads to, done: in order, each thing once, after its cause is on disk.
 
+use super::announcement::Announcement;
+use super::follow_up::{Act, Dispatch, Next, not_started};
 use super::launch::Ordered;
-use super::next::{Act, Dispatch, Next, not_started};
 use super::performer::Wanted;
-use super::told::Told;
 use super::{Drive, gate_review};
 use crate::outcome::Outcome;
 use crate::run::effect::Effect;
@@ -27,10 +27,10 @@ impl Drive {
                     self.performer.look(&self.run, Wanted::Gate { stage, visit });
                 }
                 Effect::OpenGate { .. } => {}
-                Effect::Log(line) => self.told.push(Told::Log(line)),
-                Effect::LogUntil { line, until } => self.told.push(Told::LogUntil(line, until)),
-                Effect::Say(text) => self.told.push(Told::Answer(text)),
-                Effect::Tell(notice) => self.told.push(Told::Run(notice)),
+                Effect::Log(line) => self.told.push(Announcement::Log(line)),
+                Effect::LogUntil { line, until } => self.told.push(Announcement::LogUntil(line, until)),
+                Effect::Say(text) => self.told.push(Announcement::Answer(text)),
+                Effect::Tell(notice) => self.told.push(Announcement::Run(notice)),
                 Effect::Leave => self.over = true,
             },
         }

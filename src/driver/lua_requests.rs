@@ -1,10 +1,10 @@
 //! What Lua is asked for on its main loop: facts and prompts. The drive does not wait; the answer comes as a message, and
 //! one that does not come in time is given up.
 
-use super::asked::{AskedLua, Wanted};
-use super::next::{Dispatch, Next};
+use super::announcement::Announcement;
+use super::follow_up::{Dispatch, Next};
+use super::lua_question::{LuaQuestion, Wanted};
 use super::performer::Performer;
-use super::told::Told;
 use crate::run::event::Event;
 use crate::run::state::Run;
 use serde_json::{Value, json};
@@ -20,7 +20,7 @@ impl Performer {
         let id = format!("{}/lua-{}", run.run_id, self.asks);
         event["id"] = json!(id);
         self.tell(event);
-        self.asked = Some(AskedLua { id, wanted, until: Instant::now() + PATIENCE });
+        self.asked = Some(LuaQuestion { id, wanted, until: Instant::now() + PATIENCE });
     }
 
     /// What Lua says, or a human of a permission.
@@ -45,7 +45,7 @@ impl Performer {
         }
     }
 
-    fn lua_answered(&mut self, run: &Run, asked: AskedLua, answer: Result<Value, String>) -> Next {
+    fn lua_answered(&mut self, run: &Run, asked: LuaQuestion, answer: Result<Value, String>) -> Next {
         if !asked.is_wanted(run) {
             return Next::Nothing;
         }
@@ -72,7 +72,7 @@ impl Performer {
 
     /// What only the user's own code could give is not there: the run pauses, and resume asks again.
     fn lua_failed(&mut self, why: String) -> Next {
-        self.told.push(Told::Notice("error", why.clone()));
+        self.told.push(Announcement::Notice("error", why.clone()));
         Next::Happened(Box::new(Event::Interrupted { why }))
     }
 }

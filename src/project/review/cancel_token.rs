@@ -13,7 +13,7 @@ const SOON: Duration = Duration::from_millis(50);
 
 /// Shared between whoever waits and whoever may end that.
 #[derive(Clone, Debug, Default)]
-pub struct Hurry(Arc<AtomicBool>);
+pub struct CancelToken(Arc<AtomicBool>);
 
 /// Why a call of git was ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,10 +24,10 @@ pub(super) enum Ended {
     Late(Duration),
 }
 
-impl Hurry {
+impl CancelToken {
     /// Says whether what goes on is to be ended, and what would begin is not to be begun.
-    pub fn set(&self, hurry: bool) {
-        self.0.store(hurry, Ordering::SeqCst);
+    pub fn set(&self, cancel: bool) {
+        self.0.store(cancel, Ordering::SeqCst);
     }
 
     /// Whether nobody waits.

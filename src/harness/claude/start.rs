@@ -1,11 +1,11 @@
 //! How Claude Code begins: whether it knows the name that it is given, and what is done where it does not.
 
-use super::refused::{Refused, refused};
-use super::say::{said, send};
+use super::input::{said, send};
 use super::session::{Again, Claude, Phase, agent_file};
+use super::start_errors::{Refused, refused};
 use super::verdict::is_lost_session;
-use crate::harness::words::{first_line, note};
-use crate::harness::{Actions, Task, known, release};
+use crate::harness::end_text::{first_line, note};
+use crate::harness::{Actions, Task, agent_file, release};
 use crate::outcome::Outcome;
 use serde_json::Value;
 use std::time::Duration;
@@ -24,7 +24,7 @@ impl Claude {
         };
         let mut unknown = None;
         if self.by_text.is_none() && known.is_some_and(|known| !has(&known)) {
-            let Some(file) = known::File::find(&self.launch.task, &self.launch.root) else {
+            let Some(file) = agent_file::File::find(&self.launch.task, &self.launch.root) else {
                 let why = format!(
                     "Claude Code has no {kind} \"{name}\", and no file of the project or user gives its text"
                 );

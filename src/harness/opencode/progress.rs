@@ -1,10 +1,10 @@
 //! What OpenCode has told so far, whichever way: texts, tool calls, what was used, and how it stands.
 
 use super::wire::{Line, Part};
+use crate::harness::end_text::{first_line, note, too_long};
 use crate::harness::events::{self, Unread};
-use crate::harness::limit::{self, Trouble};
+use crate::harness::provider_errors::{self, Trouble};
 use crate::harness::tail::Tail;
-use crate::harness::words::{first_line, note, too_long};
 use crate::harness::{Progress, Signal, TodoItem, tool};
 use crate::outcome::{Outcome, Session, Usage};
 use crate::process::Secrets;
@@ -67,7 +67,7 @@ impl Failure {
     pub fn outcome(&self, now: DateTime<Utc>) -> Outcome {
         let status = self.status.map_or_else(String::new, |status| format!(" ({status})"));
         let why = format!("{}{status}", self.message());
-        let worded = limit::trouble(&self.message);
+        let worded = provider_errors::trouble(&self.message);
         let trouble = match self.status {
             // Their words speak of limits, and no time mends them.
             _ if ["ContextOverflowError", "MessageOutputLengthError"].contains(&&*self.name) => {
@@ -85,8 +85,8 @@ impl Failure {
         match trouble {
             Trouble::Auth => Outcome::Auth { why },
             Trouble::Limit => {
-                let until = self.retry_after.as_deref().and_then(|text| limit::over_at(text, now));
-                limit::limited(&why, until, now)
+                let until = self.retry_after.as_deref().and_then(|text| provider_errors::over_at(text, now));
+                provider_errors::limited(&why, until, now)
             }
             Trouble::Passing => Outcome::Transient { why },
             Trouble::Other => Outcome::Failed { why },
@@ -201,7 +201,7 @@ impl Reader {
         if !self.session && !line.session.str().is_empty() {
             self.session = true;
             let id = line.session.str().to_owned();
-            to.push(Signal::Session(Session { harness: super::name::NAME.to_owned(), id }));
+            to.push(Signal::Session(Session { harness: super::names::NAME.to_owned(), id }));
         }
         let nothing = Part::default();
         let part = line.part.get().unwrap_or(&nothing);

@@ -6,17 +6,17 @@
 
 use super::Host;
 use super::gate_review::{Looked, Looks, NO_BASELINE};
-use crate::project::review::{Hurry, TreeId};
+use crate::project::review::{CancelToken, TreeId};
 use crate::sync::locked;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Instant;
 
 /// The looks of one drive.
-pub struct Looker {
+pub struct ReviewWorker {
     host: Arc<Host>,
     root: PathBuf,
-    hurry: Hurry,
+    cancel: CancelToken,
     newest: Mutex<Option<Look>>,
     /// The first tree of all.
     first: OnceLock<TreeId>,
@@ -29,11 +29,11 @@ struct Look {
     tree: TreeId,
 }
 
-impl Looker {
-    /// For a drive that `hurry` may end.
-    pub fn new(host: Arc<Host>, root: &Path, hurry: Hurry) -> Self {
+impl ReviewWorker {
+    /// For a drive that `cancel` may end.
+    pub fn new(host: Arc<Host>, root: &Path, cancel: CancelToken) -> Self {
         let ended = Mutex::new(Instant::now());
-        Self { host, root: root.to_owned(), hurry, newest: Mutex::default(), first: OnceLock::new(), ended }
+        Self { host, root: root.to_owned(), cancel, newest: Mutex::default(), first: OnceLock::new(), ended }
     }
 
     /// For whom it looks.
@@ -53,7 +53,7 @@ impl Looker {
 
     /// What it takes to look.
     pub fn looks(&self) -> Looks<'_> {
-        self.host.looks(&self.hurry, &self.root)
+        self.host.looks(&self.cancel, &self.root)
     }
 
     /// When the newest attempt has ended.
@@ -75,17 +75,17 @@ impl Looker {
 
     /// The files as they were at some moment after `since`: as the newest look found them, where that has begun later.
     pub fn tree(&self, since: Instant) -> Result<TreeId, String> {
-        self.tree_unless(&self.hurry, since)
+        self.tree_unless(&self.cancel, since)
     }
 
-    /// The same, given up once `hurry` is set.
-    pub fn tree_unless(&self, hurry: &Hurry, since: Instant) -> Result<TreeId, String> {
+    /// The same, given up once `cancel` is set.
+    pub fn tree_unless(&self, cancel: &CancelToken, since: Instant) -> Result<TreeId, String> {
         let mut newest = locked(&self.newest);
         if let Some(look) = newest.as_ref().filter(|look| look.begun >= since) {
             return Ok(look.tree.clone());
         }
         let begun = Instant::now();
-        let tree = self.host.looks(hurry, &self.root).tree()?;
+        let tree = self.host.looks(cancel, &self.root).tree()?;
         let _ = self.first.set(tree.clone());
         *newest = Some(Look { begun, tree: tree.clone() });
         Ok(tree)

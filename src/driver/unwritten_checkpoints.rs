@@ -2,7 +2,7 @@
 //! as long as this process lives; a process that comes later takes them up from the run's journal.
 
 use crate::checkpoint::{Checkpoints, State};
-use crate::project::review::Hurry;
+use crate::project::review::CancelToken;
 use crate::run::state::Run;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -24,15 +24,21 @@ pub struct Left {
     book: Checkpoints,
     shown: Arc<AtomicBool>,
     /// Set where its look at the files is not waited for.
-    hurry: Hurry,
+    cancel: CancelToken,
 }
 
 impl Left {
     /// The book of a run that nobody drives any more.
-    pub fn new(root: &Path, run: &Run, book: Checkpoints, shown: Arc<AtomicBool>, hurry: Hurry) -> Self {
+    pub fn new(
+        root: &Path,
+        run: &Run,
+        book: Checkpoints,
+        shown: Arc<AtomicBool>,
+        cancel: CancelToken,
+    ) -> Self {
         book.leave();
         let (run_id, superpower) = (run.run_id.clone(), run.plan.name().to_owned());
-        Self { root: root.to_owned(), run_id, superpower, book, shown, hurry }
+        Self { root: root.to_owned(), run_id, superpower, book, shown, cancel }
     }
 
     pub(super) fn is_of(&self, root: &Path, run_id: &str) -> bool {
@@ -90,7 +96,7 @@ impl Unwritten {
             let rest = until.saturating_duration_since(Instant::now());
             let written = is_done.recv_timeout(rest).or_else(|error| {
                 // Git has had its time.
-                left.hurry.set(true);
+                left.cancel.set(true);
                 if error == RecvTimeoutError::Timeout {
                     is_done.recv_timeout(WITHOUT_LOOKS)
                 } else {

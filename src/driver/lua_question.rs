@@ -1,12 +1,12 @@
 //! A question to Lua that is open.
 
-use super::working::working;
+use super::current_launch::working;
 use crate::outcome::Session;
 use crate::run::state::{Phase, Run, Step};
 use std::time::{Duration, Instant};
 
 /// A question to Lua that is open.
-pub(super) struct AskedLua {
+pub(super) struct LuaQuestion {
     pub(super) id: String,
     pub(super) wanted: Wanted,
     /// When nobody waits for it any more.
@@ -33,7 +33,7 @@ pub(super) enum Wanted {
     },
 }
 
-impl AskedLua {
+impl LuaQuestion {
     /// How long the answer may still take.
     pub(super) fn left(&self) -> Duration {
         self.until.saturating_duration_since(Instant::now())

@@ -1,6 +1,6 @@
 //! What providers say when something is used up, overloaded or not allowed in: wordings, and when a limit is over.
 
-use super::words::first_line;
+use super::end_text::first_line;
 use crate::outcome::Outcome;
 use crate::zone;
 use chrono::{DateTime, Datelike, NaiveDate, NaiveDateTime, TimeDelta, Utc};

@@ -4,8 +4,8 @@ use super::draft::{Slot, Text};
 use super::keys::{Level, Takes};
 use super::scalar::{self, Core};
 use super::sink::Sink;
-use super::written;
 use super::yaml::{Kind, Style};
+use super::yaml_writer;
 use crate::diagnostic::{Code, Edit, Severity};
 use crate::lookalike;
 use crate::source::Span;
@@ -71,7 +71,7 @@ pub fn report(sink: &mut Sink<'_>, text: Text, takes: Takes, name: &str) -> Opti
             );
             let digits = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_digit());
             if takes != Takes::Version || value.split('.').all(digits) {
-                report.fix("put it in quotes", written::quoted(value));
+                report.fix("put it in quotes", yaml_writer::quoted(value));
             }
             Some(text)
         }
@@ -88,7 +88,7 @@ pub fn warn_of_other_reading(sink: &mut Sink<'_>, text: &Text) {
         format!("a reader of YAML 1.1 takes {value} for {other}: quote it, to be read the same everywhere"),
     )
     .severity(Severity::Warning)
-    .fix("put it in quotes", written::quoted(value));
+    .fix("put it in quotes", yaml_writer::quoted(value));
 }
 
 /// Warns of `!word`, which YAML takes for a tag, and we for nothing. `!!str` and its like are fine.
@@ -104,7 +104,7 @@ pub fn warn_of_tag(sink: &mut Sink<'_>, slot: &Slot, takes: Takes) {
     let message = format!("YAML takes \"{written}\" for a tag, not for a part of the text");
     let prose = matches!(takes, Takes::Prose | Takes::Value) && !text.contains('\n');
     let edit = if prose {
-        Edit { span: whole, text: written::quoted(text) }
+        Edit { span: whole, text: yaml_writer::quoted(text) }
     } else {
         Edit { span: Span::new(tag.start, node.span.start.max(tag.end)), text: String::new() }
     };
