@@ -222,3 +222,30 @@ fn what_is_made_in_our_state_is_for_its_user_alone() {
         assert!(matches!(refused(&error), Refused::Link(_)), "{error}");
     });
 }
+
+#[test]
+fn the_folder_is_the_one_that_stands_at_its_path_now() {
+    both(|place| {
+        let (state, file) = (place.root.join(".claude/state"), place.root.join(".claude/state/a"));
+        let (ours, people) = (Door::ours(&place.root), Door::people(&place.root));
+        ours.replace(&file, b"before").unwrap();
+        fs::rename(&place.root, place.root.with_extension("moved")).unwrap();
+        assert!(!ours.is_file(&file) && ours.replace(&file, b"lost").is_err());
+        fs::create_dir_all(&state).unwrap();
+        ours.replace(&file, b"after").unwrap();
+        assert_eq!(people.read(&file, SMALL).unwrap(), b"after");
+        assert_eq!(fs::read(place.root.with_extension("moved").join(".claude/state/a")).unwrap(), b"before");
+    });
+}
+
+#[test]
+fn a_path_that_goes_up_stays_below_the_folder() {
+    both(|place| {
+        fs::write(place.root.join("inside"), "ours").unwrap();
+        let door = Door::people(&place.root);
+        assert_eq!(door.read(Path::new(".claude/../inside"), SMALL).unwrap(), b"ours");
+        let error = door.read(Path::new(".claude/../../outside/secret"), SMALL).unwrap_err();
+        assert!(matches!(refused(&error), Refused::Outside(_)), "{error}");
+        assert!(Door::ours(&place.root).read(Path::new(".claude/../inside"), SMALL).is_err());
+    });
+}
