@@ -45,6 +45,18 @@ pub struct Journal {
     newest: Newest,
 }
 
+impl Place {
+    /// Keeps the seal of a journal's first line, before there is a journal: from then on there is always a newest seal,
+    /// and one that is gone was taken away.
+    fn keep_first(&self, lines: &Lines) -> Result<Newest, JournalError> {
+        let newest = self.keep_newest()?;
+        if let Some(first) = &lines.last {
+            newest.first(first).map_err(|error| self.unkept(error))?;
+        }
+        Ok(newest)
+    }
+}
+
 /// Lines, each sealed after the one before it.
 #[derive(Debug)]
 struct Lines {
@@ -82,8 +94,9 @@ impl Journal {
     /// Makes a new journal with its header, not written yet.
     pub fn create(place: &Place) -> Result<Self, JournalError> {
         let lines = Lines::begin(place.make_sealer()?);
+        let newest = place.keep_first(&lines)?;
         let file = place.door.create_new(&place.path).map_err(place.io())?;
-        Self::with(place, file, 0, None, lines)
+        Ok(Self::with(place, file, (0, None), lines, newest))
     }
 
     /// Opens a journal that was read, is ours and whole, to append after its last line.
@@ -92,31 +105,30 @@ impl Journal {
         let lines = Lines::after(contents.last, place.make_sealer()?);
         let file = place.door.open_to_write(&place.path).map_err(place.io())?;
         file.set_len(contents.length).map_err(place.io())?;
-        Self::with(place, file, contents.length, contents.last, lines)
+        let newest = place.keep_newest()?;
+        Ok(Self::with(place, file, (contents.length, contents.last), lines, newest))
     }
 
     /// Puts these records, sealed, in the place of a journal that is not ours. There is a whole journal in its place at
     /// every instant.
     pub fn rewrite(place: &Place, records: &[Record]) -> Result<(), JournalError> {
         let mut lines = Lines::begin(place.make_sealer()?);
+        let newest = place.keep_first(&lines)?;
         records.iter().for_each(|record| lines.put(record));
-        let newest = place.keep_newest()?;
         place.door.replace_flushed(&place.path, &lines.buffer).map_err(place.io())?;
-        if let Some(last) = &lines.last {
-            newest.write(last);
-        }
+        lines.last.iter().for_each(|last| newest.keep(last));
         Ok(())
     }
 
+    /// With what is in the file: its length, and the seal of its last line.
     fn with(
         place: &Place,
         file: File,
-        written: u64,
-        last: Option<Seal>,
+        (written, last): (u64, Option<Seal>),
         lines: Lines,
-    ) -> Result<Self, JournalError> {
-        let newest = place.keep_newest()?;
-        Ok(Self { place: place.clone(), file, lines, written, torn: false, last, newest })
+        newest: Newest,
+    ) -> Self {
+        Self { place: place.clone(), file, lines, written, torn: false, last, newest }
     }
 
     /// Whether a record waits to be written.
@@ -160,9 +172,7 @@ impl Journal {
             (self.last, self.lines.last) = (last, last);
             return Err(self.place.io()(error));
         }
-        if let Some(last) = &self.last {
-            self.newest.write(last);
-        }
+        self.last.iter().for_each(|last| self.newest.keep(last));
         Ok(())
     }
 

@@ -83,6 +83,11 @@ impl Keyring {
         self.sealer(what, root, run_id).ok_or(KeyError::NoHome)
     }
 
+    /// Why a newest seal could not be written.
+    pub fn unkept(&self, error: io::Error) -> KeyError {
+        self.state.as_ref().map_or(KeyError::NoHome, |state| unwritable(state)(error))
+    }
+
     /// The newest seal of a run's journal, as our state has it; none where nothing was kept.
     pub fn newest(&self, root: &Path, run_id: &str) -> Option<Seal> {
         let state = self.state.as_ref()?;
@@ -128,8 +133,18 @@ pub struct Newest {
 }
 
 impl Newest {
-    /// Keeps another one, in one write. What cannot be kept here only makes less certain what was cut later.
-    pub fn write(&self, seal: &Seal) {
-        let _ = self.file.write_all_at(format!("{seal}\n").as_bytes(), 0);
+    /// Keeps a run's first one, flushed: a machine that crashes later must find the file.
+    pub fn first(&self, seal: &Seal) -> io::Result<()> {
+        self.put(seal)?;
+        self.file.sync_all()
+    }
+
+    /// Keeps a later one, in one write. What cannot be kept only makes less certain what was cut later.
+    pub fn keep(&self, seal: &Seal) {
+        let _ = self.put(seal);
+    }
+
+    fn put(&self, seal: &Seal) -> io::Result<()> {
+        self.file.write_all_at(format!("{seal}\n").as_bytes(), 0)
     }
 }

@@ -6,6 +6,8 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use superpower::store::journal::{self, Journal, Place};
+use superpower::store::rundir::RunDir;
 
 const STAGES: &str = "stages:\n  - {agent: a}\n  - {gate: human-approval}\n  - {agent: b}\n";
 
@@ -277,6 +279,64 @@ fn a_journal_that_was_cut_is_damaged_and_asked_about() {
     world.ok("cancel", json!({}));
     assert_eq!(world.settled()["state"], "cancelled");
     assert_eq!(world.calls(), ["a"]);
+}
+
+/// Without its newest seal a journal may have been cut behind any line, and each of its lines fits.
+#[test]
+fn a_journal_whose_newest_seal_is_gone_is_damaged_wherever_it_ends() {
+    for (at, spoil) in [
+        (|file: &Path| fs::remove_file(file).unwrap()) as fn(&Path),
+        |file| fs::write(file, "").unwrap(),
+        |file| fs::write(file, "not a seal\n").unwrap(),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        for cut in [false, true] {
+            let (mut world, run_id) = at_gate();
+            world.ok("decide", json!({ "decision": "reject" }));
+            assert_eq!(world.settled()["state"], "rejected");
+            world.restart();
+            let text = world.journal(&run_id);
+            let end = if cut {
+                text[..text.find("\"gate-decided\"").unwrap()].rfind('\n').unwrap() + 1
+            } else {
+                text.len()
+            };
+            fs::write(world.path(&format!(".claude/state/runs/{run_id}/journal.jsonl")), &text[..end])
+                .unwrap();
+            spoil(&world.newest_seal(&run_id));
+            let message = world.refused("resume", json!({}), "damaged-journal");
+            let byte = format!("byte {end}");
+            assert!(
+                message.contains(&byte) && message.contains("not known any more"),
+                "{at}, {cut}: {message}"
+            );
+            let repaired = world.call("resume", json!({ "answer": "repair" }));
+            if cut {
+                assert_eq!(world.settled()["gate"]["id"], "2.1", "{at}: {repaired}");
+            }
+            assert!(world.opened(&run_id).contents.damaged.is_none(), "{at}, {cut}: asked once");
+        }
+    }
+}
+
+/// There is a newest seal from before the first line on: a crash at any moment leaves no run that is asked about.
+#[test]
+fn a_journal_of_which_nothing_else_is_kept_yet_has_a_newest_seal() {
+    let (world, run_id) = at_gate();
+    let dir = RunDir::of(&world.root(), &run_id).unwrap();
+    let id = run_id.replace(&run_id[..8], "01234567");
+    let next = RunDir::create(&world.root(), &id).unwrap();
+    let (place, keys) = (Place::new(&next, &world.keys()), world.keys());
+    let records = journal::read(&Place::new(&dir, &keys)).unwrap().records;
+    let mut begun = Journal::create(&place).unwrap();
+    let first = keys.newest(&world.root(), &id).expect("a seal");
+    begun.append(&records[0]);
+    begun.flush().unwrap();
+    assert_ne!(keys.newest(&world.root(), &id), Some(first));
+    keys.keep_newest(&world.root(), &id).unwrap().keep(&first);
+    assert!(journal::read(&place).unwrap().damaged.is_none(), "as a crash after the flush leaves it");
 }
 
 /// The journal holds the digest of the copy that a run keeps: one that was changed is asked about like any other change.

@@ -100,6 +100,11 @@ impl World {
         Keyring::open(State::at(Some(&self.state_dir())))
     }
 
+    /// The file with the newest seal of a run.
+    pub fn newest_seal(&self, run_id: &str) -> PathBuf {
+        self.state_dir().join("newest").join(superpower::store::state::project(&self.root())).join(run_id)
+    }
+
     /// A run as it is on disk.
     pub fn opened(&self, run_id: &str) -> Opened {
         open(&self.root(), run_id, &self.keys()).unwrap()
@@ -148,7 +153,7 @@ impl World {
         }
         self.write(&format!(".claude/state/runs/{run_id}/journal.jsonl"), "");
         fs::write(self.path(&format!(".claude/state/runs/{run_id}/journal.jsonl")), bytes).unwrap();
-        self.keys().keep_newest(&self.root(), run_id).unwrap().write(&last.unwrap());
+        self.keys().keep_newest(&self.root(), run_id).unwrap().keep(&last.unwrap());
     }
 
     /// A path in the project.

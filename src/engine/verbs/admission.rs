@@ -12,6 +12,7 @@ use crate::run::log::count;
 use crate::run::state::{Done, Step};
 use crate::runs::open::Opened;
 use crate::runs::replay::digest;
+use crate::store::journal::Damage;
 use std::path::Path;
 
 /// Letters of a text that the claim of a foreign run shows.
@@ -50,7 +51,7 @@ pub fn admit(engine: &Engine, root: &Path, opened: &Opened, purpose: Purpose) ->
         && answers.is_none_or(|answers| !answers.has(Choice::Repair))
     {
         let superpower = opened.run.plan.name().to_owned();
-        return Err(Refusal::DamagedJournal { superpower, damage, lost: lost(opened) });
+        return Err(Refusal::DamagedJournal { superpower, damage, lost: lost(opened, damage) });
     }
     if let Some(answers) = answers {
         declaration_kept(opened, answers)?;
@@ -68,10 +69,15 @@ fn declaration_kept(opened: &Opened, answers: &Answers) -> Result<(), Refusal> {
 }
 
 /// What is known of the loss: where the run stands without it.
-fn lost(opened: &Opened) -> Vec<String> {
+fn lost(opened: &Opened, damage: Damage) -> Vec<String> {
     let run = &opened.run;
+    let last = run.updated_at.format("%Y-%m-%d %H:%M:%S UTC");
     vec![
-        format!("everything after {} is lost", run.updated_at.format("%Y-%m-%d %H:%M:%S UTC")),
+        if damage.known {
+            format!("everything after {last} is lost")
+        } else {
+            format!("anything after {last} is lost: where the journal ended is not known any more")
+        },
         format!(
             "the run would continue at stage {}/{}, and may ask or do again what came later",
             run.current_position(),

@@ -54,6 +54,10 @@ impl Place {
         self.keys.keep_newest(&self.root, &self.run_id)
     }
 
+    pub(super) fn unkept(&self, error: io::Error) -> JournalError {
+        self.keys.unkept(error).into()
+    }
+
     pub(super) fn io(&self) -> impl Fn(io::Error) -> JournalError {
         let path = self.path.clone();
         move |error| JournalError::Io { path: path.clone(), error }

@@ -3,7 +3,8 @@
 //! Where the header's seal fits this user's key, this project and this run, the journal is ours, and so is each line
 //! that fits the line before it. What does not fit was written by something else: it is left out, and never believed
 //! later. Whether something of ours is missing is told by the newest seal, which our state keeps: where no line has it,
-//! the journal is damaged.
+//! the journal is damaged. Without that seal nobody can tell, and the journal counts as damaged at its end: it may have
+//! been cut behind any of its lines.
 //!
 //! Where the header does not fit, nothing of it is ours. Its records are what its files claim.
 
@@ -54,6 +55,8 @@ pub struct Damage {
     pub line: usize,
     /// Bytes before it.
     pub offset: u64,
+    /// Whether something is known to be missing. Else our state no longer knows where the journal ended.
+    pub known: bool,
 }
 
 /// Reads a journal.
@@ -154,7 +157,7 @@ fn believed<'a>(
     newest: Option<Seal>,
 ) {
     let mut offset = contents.length;
-    let mut found = newest.is_none_or(|newest| newest == last);
+    let mut found = newest == Some(last);
     // Lines that do not fit, and have none behind them yet that does.
     let mut behind: Vec<(usize, Range<u64>, &[u8])> = Vec::new();
     for (number, line) in (2..).zip(lines) {
@@ -168,7 +171,7 @@ fn believed<'a>(
             Ok(record) => contents.records.push(record),
             Err(_) if contents.format > FORMAT => {}
             Err(_) => {
-                contents.damaged = Some(Damage { line: number, offset: place.start });
+                contents.damaged = Some(Damage { line: number, offset: place.start, known: true });
                 return;
             }
         }
@@ -177,19 +180,17 @@ fn believed<'a>(
         (last, contents.last) = (seal, Some(seal));
         found |= newest == Some(seal);
     }
-    let lost = behind.first().map(|(line, place, _)| Damage { line: *line, offset: place.start });
     if !found {
-        let lines = contents.records.len() + contents.strange.len() + 2;
-        contents.damaged = Some(lost.unwrap_or(Damage { line: lines, offset: contents.length }));
+        let end = contents.records.len() + contents.strange.len() + 2;
+        let (line, offset) = behind.first().map_or((end, contents.length), |(line, at, _)| (*line, at.start));
+        contents.damaged = Some(Damage { line, offset, known: newest.is_some() || !behind.is_empty() });
     } else if let [(_, _, only)] = behind.as_slice()
         && serde_json::from_slice::<serde_json::Value>(only).is_err()
     {
         // A crash of the whole machine can leave a last line of the right length and the wrong bytes.
         contents.torn = true;
-    } else if newest.is_some() {
-        contents.strange.extend(behind.into_iter().map(|(_, place, _)| place));
     } else {
-        contents.damaged = lost;
+        contents.strange.extend(behind.into_iter().map(|(_, place, _)| place));
     }
 }
 
@@ -205,7 +206,7 @@ fn claimed<'a>(contents: &mut Contents, lines: impl Iterator<Item = &'a [u8]>) {
                 return;
             }
             Err(_) => {
-                contents.damaged = Some(Damage { line: number, offset: contents.length });
+                contents.damaged = Some(Damage { line: number, offset: contents.length, known: true });
                 return;
             }
         }
@@ -239,8 +240,6 @@ pub fn set_aside(
     place.door.replace_flushed(&place.path, &sound).map_err(place.io())?;
     contents.length = sound.len() as u64;
     contents.damaged = None;
-    if let Some(last) = &contents.last {
-        newest.write(last);
-    }
+    contents.last.iter().for_each(|last| newest.keep(last));
     Ok(aside)
 }
