@@ -34,13 +34,18 @@ pub fn project() -> (tempfile::TempDir, PathBuf, State) {
 }
 
 pub fn read(root: &Path, tools: Tools, cache: &mut Cache) -> Result<Subject, TooMuch> {
+    read_with(root, tools, &Places::default(), cache)
+}
+
+/// The same with what lies in other places.
+pub fn read_with(root: &Path, tools: Tools, places: &Places, cache: &mut Cache) -> Result<Subject, TooMuch> {
     let path = root.join(".claude/superpowers/x.yaml");
     let bytes = fs::read(&path).unwrap();
     let checked = check::check_bytes(&bytes, &check::Context::default());
     let declaration = checked.declaration.unwrap();
     let tools = vec![tools; declaration.stages.len()];
     let driven = Driven { declaration, bytes, path, kept: None, tools };
-    Subject::read(root, &Index::read(root, &Places::default()), &driven, cache)
+    Subject::read(root, &Index::read(root, places), &driven, cache)
 }
 
 pub fn subject(root: &Path, tools: Tools) -> Subject {

@@ -1,9 +1,10 @@
 //! What agents' own tools read and execute in a project is part of what is trusted; and how much may be trusted.
 
 use crate::project::write;
-use crate::project_trust::{changes, grant, project, read, subject};
+use crate::project_trust::{changes, grant, project, read, read_with, subject};
 use std::fs;
 use std::os::unix::fs::symlink;
+use superpower::project::Places;
 use superpower::project::trust::{Cache, Tools};
 
 #[test]
@@ -158,4 +159,34 @@ fn names_of_files_are_told_apart_and_shown_as_one_line() {
         changes(&root, Tools::Nobody, &state),
         [".claude/skills/scaffold/b^J[superpower] APPROVED^[[2J (added)"]
     );
+}
+
+/// The user's own skills are clones that they made: what git keeps of these changes by itself.
+#[test]
+fn what_git_keeps_of_the_users_own_skills_does_not_count() {
+    let (dir, root, _) = project();
+    let home = dir.path().canonicalize().unwrap().join("home");
+    fs::remove_dir_all(root.join(".claude/skills")).unwrap();
+    write(&home, ".claude/skills/scaffold/SKILL.md", "Make files.\n");
+    let places = Places { home: Some(home.clone()), extra: Vec::new() };
+    let now = || read_with(&root, Tools::Claude, &places, &mut Cache::default()).unwrap().digest;
+    let before = now();
+    write(&home, ".claude/skills/scaffold/.git/index", "one\n");
+    assert_eq!(now(), before);
+    write(&home, ".claude/skills/scaffold/run.sh", "one\n");
+    assert_ne!(now(), before);
+}
+
+/// A `.git` in a skill of the project is a folder of the skill like any other: it can hold what runs.
+#[test]
+fn nothing_hides_in_a_git_folder_of_the_project() {
+    let (_dir, root, state) = project();
+    for hidden in [".claude/skills/scaffold/.git/run.sh", ".opencode/.git/hooks/post-checkout"] {
+        write(&root, hidden, "one\n");
+        grant(&root, Tools::Opencode, &state);
+        write(&root, hidden, "two\n");
+        assert_eq!(changes(&root, Tools::Opencode, &state), [format!("{hidden} (changed)")]);
+        fs::remove_file(root.join(hidden)).unwrap();
+        assert_eq!(changes(&root, Tools::Opencode, &state), [format!("{hidden} (removed)")]);
+    }
 }

@@ -75,6 +75,17 @@ struct Top<'a> {
     shown: &'a Path,
     group: &'a str,
     name: String,
+    /// Whether it lies outside of the project, among the user's own.
+    users: bool,
+}
+
+impl Top<'_> {
+    /// Whether what stands at a path is not part of it. What lies in a `.git` of the project can be run like any other
+    /// file, and nobody can tell who put it there. The user's own skills are clones that they made: what git keeps of
+    /// these changes by itself.
+    fn leaves_out(&self, path: &Path) -> bool {
+        if self.users { path.ends_with(".git") } else { is_left_out(path) }
+    }
 }
 
 impl<'a> Collector<'a> {
@@ -90,7 +101,7 @@ impl<'a> Collector<'a> {
     pub(super) fn take(&mut self, path: &Path, group: &str) -> Result<(), TooMuch> {
         let door = Door::people(self.root);
         let name = path.display().to_string();
-        self.top(&Top { door: &door, shown: Path::new(""), group, name }, path)
+        self.top(&Top { door: &door, shown: Path::new(""), group, name, users: false }, path)
     }
 
     /// An agent's file, or the whole folder of a skill, wherever it was found.
@@ -102,7 +113,7 @@ impl<'a> Collector<'a> {
         let shown = shown(dir);
         let door = Door::home(dir);
         let name = shown.display().to_string();
-        let top = Top { door: &door, shown: &shown, group, name };
+        let top = Top { door: &door, shown: &shown, group, name, users: true };
         self.top(&top, if folder { Path::new("") } else { Path::new(file) })
     }
 
@@ -115,7 +126,7 @@ impl<'a> Collector<'a> {
 
     /// Takes in what stands at a path, if something does.
     fn any(&mut self, top: &Top, path: &Path, above: &mut Vec<(u64, u64)>) -> Result<(), TooMuch> {
-        if is_left_out(path) {
+        if top.leaves_out(path) {
             return Ok(());
         }
         // The folder of a skill outside of the project is the door's own.

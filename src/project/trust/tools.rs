@@ -65,7 +65,7 @@ pub(super) fn paths(tools: Tools) -> impl Iterator<Item = Row> {
         .flat_map(|(group, paths)| paths.iter().map(move |path| Row { path, group }))
 }
 
-/// Folders in the rows that no tool reads: superpowers are ours to read, and git's files change by themselves.
+/// A folder in the rows that no tool reads: superpowers are ours to read.
 pub(super) fn is_left_out(path: &std::path::Path) -> bool {
-    path.ends_with(".git") || path == std::path::Path::new(".opencode/superpowers")
+    path == std::path::Path::new(".opencode/superpowers")
 }
