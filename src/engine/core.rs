@@ -6,7 +6,7 @@ use super::editing::project_cache::Projects;
 use super::queue::Queue;
 use super::request_worker::Worker;
 use super::verbs::gate_lists::GateLists;
-use super::verbs::shown::{Claims, Sheets};
+use super::verbs::shown::{Claims, ReadAtGates, Sheets};
 use crate::config::Config;
 use crate::driver::handle::Handle;
 use crate::driver::unwritten_checkpoints::Unwritten;
@@ -51,6 +51,7 @@ pub struct Engine {
     pub(super) sheets: Sheets,
     pub(super) claims: Claims,
     pub(super) gate_lists: GateLists,
+    pub(super) read_at_gates: ReadAtGates,
     leaving: AtomicBool,
     /// What the worker wants of git is not waited for.
     pub(super) cancel: CancelToken,

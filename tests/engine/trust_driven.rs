@@ -193,3 +193,55 @@ fn a_wrong_answer_names_those_that_there_are() {
         "{message}"
     );
 }
+
+/// A yes is kept for what is about to be driven: where the harness is not there, nothing is, and it is asked again.
+#[test]
+fn a_verb_that_is_refused_keeps_no_yes() {
+    let world = asking(SHIP);
+    start(&world);
+    agent(&world, "deployer", "Deploy twice.");
+    let decide = |fields: Value| {
+        let mut all = json!({ "decision": "approve" });
+        fields.as_object().unwrap().iter().for_each(|(key, value)| all[key] = value.clone());
+        all
+    };
+    let gone = world.path("gone/agent");
+    world.configure(json!({ "trust": "ask", "harnesses": { "command": { "cmd": [gone, "{agent}"] } } }));
+    world.refused("decide", decide(json!({ "answer": "trust" })), "no-harness");
+    world.configure(json!({ "trust": "ask" }));
+    world.refused("decide", decide(json!({})), "untrusted");
+    world.ok("decide", decide(json!({ "answer": "trust" })));
+    assert_eq!(world.settled()["gate"]["id"], "4.1");
+}
+
+/// A gate's window looks often: what it trusts is read again where it has changed.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_gate_that_is_looked_at_again_reads_what_has_changed() {
+    const LARGE: u64 = 8 << 20;
+    // Of this thread alone, which carries the question out.
+    let read = || {
+        let counts = fs::read_to_string("/proc/thread-self/io").unwrap();
+        counts.lines().find_map(|line| line.strip_prefix("rchar: ")).unwrap().parse::<u64>().unwrap()
+    };
+    let world = asking("stages:\n  - {skill: heavy}\n  - {gate: human-approval}\n");
+    world.write(".claude/skills/heavy/SKILL.md", "Lift.\n");
+    let large = world.path(".claude/skills/heavy/large.bin");
+    let write = |len: u64| fs::File::create(&large).unwrap().set_len(len).unwrap();
+    write(LARGE);
+    start(&world);
+    let look = || {
+        let before = read();
+        let trust = world.ok("review", json!({}))["trust"].clone();
+        (read() - before > LARGE, trust["files"].as_array().map_or(0, Vec::len))
+    };
+    assert_eq!(look(), (true, 0));
+    // A file that was written just now is read each time.
+    let end = std::time::Instant::now() + std::time::Duration::from_secs(30);
+    while look() != (false, 0) {
+        assert!(std::time::Instant::now() < end, "read each time");
+        std::thread::sleep(std::time::Duration::from_millis(100));
+    }
+    write(LARGE + 1);
+    assert_eq!(look(), (true, 1));
+}

@@ -29,13 +29,14 @@ pub fn before_driving(
         return Err(Refusal::HiddenInput { superpower, input: input.clone(), variables: variables.clone() });
     }
     let next = next(engine, root, opened, answers)?;
+    require_harness(engine, root, next.edited.as_ref().unwrap_or(&run.plan), run.harness.as_deref())?;
+    // Of all that can be refused here the last: a yes is kept for what is about to be driven.
     let mut events = trust_question::before_driving(engine, root, opened, &next, answers, drives)?;
     if let Some(why) = &next.gone {
         let words =
             format!("{} continues with the declaration that it kept: the file of it {why}", run.plan.name());
         engine.say_answer(root, &words);
     }
-    require_harness(engine, root, next.edited.as_ref().unwrap_or(&run.plan), run.harness.as_deref())?;
     let Some(edited) = next.edited else { return Ok(events) };
     let declaration = opened
         .dir

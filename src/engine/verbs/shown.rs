@@ -1,7 +1,8 @@
 //! What was shown before a yes: the yes counts for exactly that.
 
-use crate::project::trust::Driven;
+use crate::project::trust::{Cache, Driven};
 use crate::sync::locked;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -35,6 +36,17 @@ impl Sheets {
         let all = locked(&self.0);
         let shown = all.iter().find(|shown| shown.root == root && shown.digest == digest);
         shown.map(|shown| shown.driven.clone())
+    }
+}
+
+/// What was read of each project's trusted files for the windows of its gates, which look often.
+#[derive(Default)]
+pub struct ReadAtGates(Mutex<HashMap<PathBuf, Cache>>);
+
+impl ReadAtGates {
+    /// Reads with what is known of the project's files.
+    pub fn with<T>(&self, root: &Path, read: impl FnOnce(&mut Cache) -> T) -> T {
+        read(locked(&self.0).entry(root.to_owned()).or_default())
     }
 }
 

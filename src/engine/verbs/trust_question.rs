@@ -32,8 +32,14 @@ pub struct Judged {
 
 impl Judged {
     /// Reads what will be driven and looks for an answer on record.
-    pub fn of(engine: &Engine, root: &Path, index: &Index, driven: Driven) -> Result<Self, Refusal> {
-        let subject = read(root, index, &driven)?;
+    fn of(
+        engine: &Engine,
+        root: &Path,
+        index: &Index,
+        driven: Driven,
+        cache: &mut Cache,
+    ) -> Result<Self, Refusal> {
+        let subject = Subject::read(root, index, &driven, cache)?;
         let trust = match state(&engine.config(), root) {
             _ if engine.config().trust == Wanted::Always => Trust::Trusted,
             Some(state) => subject.state(&state),
@@ -58,11 +64,22 @@ impl Judged {
             path: loaded.file.path.clone(),
             kept: None,
         };
-        Self::of(engine, root, &loaded.index, driven)
+        Self::of(engine, root, &loaded.index, driven, &mut Cache::default())
     }
 
     /// A run as it would continue.
     fn next(engine: &Engine, root: &Path, opened: &Opened, next: &Next) -> Result<Self, Refusal> {
+        Self::next_with(engine, root, opened, next, &mut Cache::default())
+    }
+
+    /// The same with what is known of the files.
+    fn next_with(
+        engine: &Engine,
+        root: &Path,
+        opened: &Opened,
+        next: &Next,
+        cache: &mut Cache,
+    ) -> Result<Self, Refusal> {
         let plan: &Plan = next.edited.as_ref().unwrap_or(&opened.run.plan);
         let host = engine.host();
         let driven = Driven {
@@ -78,7 +95,7 @@ impl Judged {
                 &host.harnesses,
             ),
         };
-        Self::of(engine, root, &next.index, driven)
+        Self::of(engine, root, &next.index, driven, cache)
     }
 
     /// What has changed since the last yes, if there was one.
@@ -173,8 +190,10 @@ pub fn at_gate(engine: &Engine, root: &Path, opened: &Opened) -> Value {
     }
     // An edited declaration that needs a choice is asked about when the gate is approved.
     let answers = Answers::default();
+    let Ok(next) = next(engine, root, opened, &answers) else { return Value::Null };
+    // It decides nothing: whoever approves has everything read anew.
     let judged =
-        next(engine, root, opened, &answers).and_then(|next| Judged::next(engine, root, opened, &next));
+        engine.read_at_gates.with(root, |cache| Judged::next_with(engine, root, opened, &next, cache));
     let Ok(judged) = judged else { return Value::Null };
     let Some(changes) = judged.changes() else { return Value::Null };
     json!({ "digest": judged.subject.digest, "files": changes })
