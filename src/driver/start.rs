@@ -10,6 +10,7 @@ use super::performer::Performer;
 use super::review_worker::ReviewWorker;
 use super::{Drive, Host, Shared, checkpoint_recovery};
 use crate::declaration::model::InputKind;
+use crate::outcome::ProcessRecord;
 use crate::plan::{Inputs, Plan};
 use crate::run::effect::Effect;
 use crate::run::event::{Adopted, Event, Record};
@@ -134,37 +135,10 @@ pub fn take_up<E: From<StartError>>(
 ) -> Result<Handle, E> {
     let lease = lock(root)?;
     checkpoint_recovery::take_up(&host, root, run_id);
-    let mut opened = open::open(root, run_id, &host.keys).map_err(StartError::from)?;
-    // A newer version's records are not all understood: what they say must not be cut, nor written anew.
-    journal::writable(&opened.place, &opened.contents).map_err(StartError::from)?;
-    let adopted = admit(&opened)? == Admission::Adopted;
-    if adopted {
-        let kept = adopt::adopt(&host, root, &mut opened)?;
-        let (name, kept) = (opened.run.plan.name(), kept.strip_prefix(root).unwrap_or(&kept).display());
-        warn(
-            &host,
-            root,
-            &format!("{name} is your run now; the journal that it came with is kept as \"{kept}\""),
-        );
-    }
-    opened.reveal(&host.secrets);
-    let interrupted = opened.interrupt();
-    mend(&host, root, &mut opened).map_err(StartError::from)?;
-    let mut journal = Journal::open(&opened.place, &opened.contents).map_err(StartError::from)?;
-    if let Some(record) = interrupted {
-        journal.append(&record);
-        journal.flush().map_err(StartError::from)?;
-    }
-    if !opened.run.phase.ended() || is_current(root, run_id) {
-        let aside = projection::write(root, &opened.run, &host.secrets, &host.keys);
-        if let Some(aside) = aside.map_err(StartError::from)? {
-            warn(&host, root, &projection::moved(&aside));
-        }
-    }
     // A run that is not driven now has no other who writes what waits of it.
-    let events = verb(&opened).inspect_err(|_| checkpoint_recovery::take_up(&host, root, ""))?;
-    // What a run that was not ours calls its processes may be anybody's.
-    let left_behind = Some(opened.run.processes()).filter(|_| !adopted);
+    let ready = ready(&host, root, run_id, admit, verb)
+        .inspect_err(|_| checkpoint_recovery::take_up(&host, root, ""))?;
+    let Ready { opened, journal, events, left_behind } = ready;
     let Opened { dir, run, .. } = opened;
     let mut drive = Parts { host, root, dir, run, journal, lease, left_behind }.assemble();
     let taken = events.into_iter().try_for_each(|event| drive.take(event));
@@ -175,6 +149,56 @@ pub fn take_up<E: From<StartError>>(
             Err(error.into())
         }
     }
+}
+
+/// A run that a drive can be made of.
+struct Ready {
+    opened: Opened,
+    journal: Journal,
+    /// What the verb comes to.
+    events: Vec<Event>,
+    left_behind: Option<Vec<ProcessRecord>>,
+}
+
+/// Makes a run on disk ready to be driven. Whoever calls it holds the lock.
+fn ready<E: From<StartError>>(
+    host: &Arc<Host>,
+    root: &Path,
+    run_id: &str,
+    admit: impl FnOnce(&Opened) -> Result<Admission, E>,
+    verb: impl FnOnce(&Opened) -> Result<Vec<Event>, E>,
+) -> Result<Ready, E> {
+    let mut opened = open::open(root, run_id, &host.keys).map_err(StartError::from)?;
+    // A newer version's records are not all understood: what they say must not be cut, nor written anew.
+    journal::writable(&opened.place, &opened.contents).map_err(StartError::from)?;
+    let adopted = admit(&opened)? == Admission::Adopted;
+    if adopted {
+        let kept = adopt::adopt(host, root, &mut opened)?;
+        let (name, kept) = (opened.run.plan.name(), kept.strip_prefix(root).unwrap_or(&kept).display());
+        warn(
+            host,
+            root,
+            &format!("{name} is your run now; the journal that it came with is kept as \"{kept}\""),
+        );
+    }
+    opened.reveal(&host.secrets);
+    let interrupted = opened.interrupt();
+    mend(host, root, &mut opened).map_err(StartError::from)?;
+    let mut journal = Journal::open(&opened.place, &opened.contents).map_err(StartError::from)?;
+    if let Some(record) = interrupted {
+        journal.append(&record);
+        journal.flush().map_err(StartError::from)?;
+    }
+    if !opened.run.phase.ended() || is_current(root, run_id) {
+        let aside = projection::write(root, &opened.run, &host.secrets, &host.keys);
+        if let Some(aside) = aside.map_err(StartError::from)? {
+            warn(host, root, &projection::moved(&aside));
+        }
+    }
+    let events = verb(&opened)?;
+    // What a run that was not ours calls its processes may be anybody's.
+    let left_behind = Some(opened.run.processes()).filter(|_| !adopted);
+    Ok(Ready { opened, journal, events, left_behind })
 }
 
 /// Leaves out of the journal what is not ours or not whole, and says so; the run goes on from what stands before.
@@ -219,7 +243,7 @@ struct Parts<'a> {
     run: Run,
     journal: Journal,
     lease: Lease,
-    left_behind: Option<Vec<crate::outcome::ProcessRecord>>,
+    left_behind: Option<Vec<ProcessRecord>>,
 }
 
 impl Parts<'_> {

@@ -108,17 +108,21 @@ fn what_an_ended_process_leaves_is_said_and_written_by_the_next_one() {
 
 #[test]
 fn another_run_and_a_refused_resume_write_what_was_left() {
-    for verb in ["run", "resume"] {
+    for verb in ["run", "resume", "resume of a damaged run"] {
         let mut world = world();
         let lock = lock(&world, HOURS);
-        world.run("one", json!({}));
+        let run_id = world.run("one", json!({}));
         world.settled();
         world.restart();
         fs::remove_dir(&lock).unwrap();
         if verb == "run" {
             world.run("other", json!({}));
-        } else {
+        } else if verb == "resume" {
             world.refused("resume", json!({}), "finished");
+        } else {
+            // It is refused before the verb is asked.
+            fs::remove_file(world.newest_seal(&run_id)).unwrap();
+            world.refused("resume", json!({}), "damaged-journal");
         }
         let end = std::time::Instant::now() + Duration::from_secs(20);
         while status_of(&world, "A") != "PASSED" {
