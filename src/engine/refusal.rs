@@ -85,6 +85,12 @@ pub(crate) enum Refusal {
     UnreadableSquad { error: SquadError, aside: Aside },
     #[error("\"squad.json\" stands at stage {stage} of {superpower}, which has {total}")]
     SquadPastEnd { stage: usize, superpower: String, total: usize },
+    /// Another tool's run that would be lost if `squad.json` named one of ours.
+    #[error(
+        "\"squad.json\" names a run of another tool, {superpower}, which cannot be taken over: {why}; move the file away \
+         to go on without it"
+    )]
+    SquadInTheWay { superpower: String, why: Box<Refusal> },
     /// What another tool's `squad.json` names is over.
     #[error("{superpower} is {state}; start it anew with :Superpower run {superpower}")]
     SquadOver { superpower: String, state: &'static str },

@@ -109,7 +109,7 @@ fn two_runs_stand_side_by_side() {
     assert_eq!(world.squad()["active_superpower"], "other");
 }
 
-/// Nothing of another tool's is overwritten without being taken over or moved aside.
+/// Nothing of another tool's is overwritten without being taken over or, where it cannot be read, moved aside.
 #[test]
 fn another_tools_run_is_kept_when_a_new_one_begins() {
     let world = World::new();
@@ -133,34 +133,52 @@ fn another_tools_run_is_kept_when_a_new_one_begins() {
             .any(|event| event["message"].as_str().unwrap().contains(kept["run_id"].as_str().unwrap()))
     );
 
-    // One of a superpower that is not here, one that says nonsense and one that cannot be read: moved aside, and said.
     let asides = |world: &World| {
         let names =
             fs::read_dir(world.path(".claude/state")).unwrap().map(|entry| entry.unwrap().file_name());
         names.filter(|name| name.to_string_lossy().starts_with("squad.json.corrupt-")).count()
     };
-    for (n, text) in [
-        "{\"active_superpower\": \"gone\", \"current_stage\": 1, \"status\": \"paused\"}",
-        "{\"active_superpower\": \"two\", \"current_stage\": \"four\"}",
-        "{\"active_superp",
-    ]
-    .iter()
-    .enumerate()
-    {
-        world.write(".claude/state/squad.json", text);
-        world.run("two", json!({}));
-        world.settled();
-        assert_eq!(asides(&world), n + 1);
-        let said = world.events().into_iter().any(|event| {
-            event["type"] == "notice" && event["message"].as_str().unwrap().contains("squad.json.corrupt-")
-        });
-        assert!(said, "{text}");
+    // What can be read and not be taken over stays, for whoever wrote it: the verb is refused, and says what is there.
+    let needs = "inputs:\n  - {name: scope, required: true}\n".to_owned() + TWO;
+    world.declare("needs", &needs);
+    for (squad, code, says) in [
+        (json!({ "active_superpower": "gone", "current_stage": 1 }), "foreign-squad", "gone"),
+        (
+            json!({ "active_superpower": "two", "current_stage": 9 }),
+            "foreign-squad",
+            "stands at stage 9 of two",
+        ),
+        (
+            json!({ "active_superpower": "needs", "current_stage": 1 }),
+            "foreign-squad",
+            "lacks an input of needs",
+        ),
+        (json!({ "active_superpower": "two", "current_stage": "four" }), "unreadable-squad", "\"four\""),
+    ] {
+        theirs(squad.clone());
+        for (op, fields) in [
+            ("run", json!({ "name": "two" })),
+            ("resume", json!({ "run_id": ours })),
+            ("cancel", json!({ "run_id": ours })),
+        ] {
+            let message = world.refused(op, fields, code);
+            assert!(message.contains(says), "{op}: {message}");
+        }
+        assert_eq!((world.squad(), asides(&world)), (squad, 0));
     }
+    world.write(".claude/state/squad.json", "{\"active_superp");
+    world.run("two", json!({}));
+    world.settled();
+    assert_eq!(asides(&world), 1);
+    let said = world.events().into_iter().any(|event| {
+        event["type"] == "notice" && event["message"].as_str().unwrap().contains("squad.json.corrupt-")
+    });
+    assert!(said);
     // What is done needs no keeping.
     theirs(json!({ "active_superpower": "two", "current_stage": 3, "status": "completed" }));
     world.run("two", json!({}));
     world.settled();
-    assert_eq!(asides(&world), 3);
+    assert_eq!(asides(&world), 1);
 }
 
 /// A verb may have to ask twice, and is given both answers.

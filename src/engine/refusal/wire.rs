@@ -42,7 +42,7 @@ impl Refusal {
             Self::AmbiguousRun { .. } => "ambiguous-run",
             Self::SeveralRuns { .. } => "several-runs",
             Self::UnreadableSquad { .. } => "unreadable-squad",
-            Self::SquadPastEnd { .. } => "foreign-squad",
+            Self::SquadPastEnd { .. } | Self::SquadInTheWay { .. } => "foreign-squad",
             Self::SquadOver { .. } => "finished",
             Self::Open(error) => of_open(error),
             Self::KeptDeclaration { .. } => "unreadable-run",

@@ -2,7 +2,6 @@
 
 use super::adoption::{Taking, adopt, over};
 use super::run_id::{begins, identified};
-use crate::driver::lock::StartError;
 use crate::engine::core::Engine;
 use crate::engine::refusal::{Aside, Nothing, Refusal};
 use crate::runs::list::summaries;
@@ -133,9 +132,10 @@ pub fn lost(engine: &Engine, root: &Path, run_id: &str, refusal: Refusal) -> Ref
 }
 
 /// Sees to it that nothing of another tool's is lost when `squad.json` is about to name a run of ours: its run becomes
-/// one of ours, and what cannot be taken over is moved aside, and said.
+/// one of ours. What cannot be read is moved aside, and said; what can be read and not be taken over stays, and the verb
+/// is refused.
 pub fn make_way(engine: &Engine, root: &Path) -> Result<(), Refusal> {
-    let lost = match squad::read(root) {
+    match squad::read(root) {
         Ok(Some(squad)) if squad.run_id.is_none() && over(&squad).is_none() => {
             match adopt(engine, root, &squad, &Taking::Quietly) {
                 Ok(run_id) => {
@@ -144,20 +144,26 @@ pub fn make_way(engine: &Engine, root: &Path) -> Result<(), Refusal> {
                         "{name}, which another tool had begun, is kept as a paused run: :Superpower resume {run_id}"
                     );
                     engine.notice(root, "info", &text);
-                    return Ok(());
+                    Ok(())
                 }
-                Err(elsewhere @ Refusal::Start(StartError::DrivenElsewhere(_))) => return Err(elsewhere),
-                Err(refusal) => refusal.to_string(),
+                // What keeps any run from beginning says nothing of this one.
+                Err(refusal @ (Refusal::Start(_) | Refusal::Disk { .. })) => Err(refusal),
+                Err(why) => {
+                    let (superpower, why) = (squad.active_superpower, Box::new(why));
+                    Err(Refusal::SquadInTheWay { superpower, why })
+                }
             }
         }
-        Ok(_) => return Ok(()),
-        Err(SquadError::Io(error)) => return Err(Refusal::disk("cannot read \"squad.json\"", error)),
-        Err(error) => error.to_string(),
-    };
-    let aside = atomic::set_aside(&squad::path(root), Utc::now())
-        .map_err(|error| Refusal::disk("\"squad.json\" cannot be moved aside", error))?;
-    engine.notice(root, "warn", &format!("{lost}; it was moved to \"{}\"", aside.display()));
-    Ok(())
+        Ok(_) => Ok(()),
+        Err(SquadError::Io(error)) => Err(Refusal::disk("cannot read \"squad.json\"", error)),
+        Err(unreadable @ SquadError::Unreadable(_)) => {
+            let aside = atomic::set_aside(&squad::path(root), Utc::now())
+                .map_err(|error| Refusal::disk("\"squad.json\" cannot be moved aside", error))?;
+            engine.notice(root, "warn", &format!("{unreadable}; it was moved to \"{}\"", aside.display()));
+            Ok(())
+        }
+        Err(error @ SquadError::Invalid(_)) => Err(Refusal::UnreadableSquad { error, aside: Aside::Left }),
+    }
 }
 
 fn newest_unfinished(engine: &Engine, root: &Path) -> Option<String> {
