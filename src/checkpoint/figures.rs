@@ -1,10 +1,11 @@
 //! How far an agent is, read from its to-do list. Some keep none, some rewrite it, some clear it when it is done.
 
 use crate::harness::TodoItem;
+use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 
 /// How far an agent is.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Figures {
     /// Tasks in all; none before a list was seen.
     pub total: Option<u64>,

@@ -4,17 +4,20 @@
 //! that holds anything else was written by somebody else meanwhile, and they know better. Agents rewrite the whole
 //! file from a copy that is seconds old, so *any* value that we wrote during the stage counts as ours, not the last only.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
 /// How many values of one field are remembered; an agent's copy is not older than that many writes.
 const REMEMBERED: usize = 256;
+/// The same for a later process: no agent of this one is left by then to write an old copy.
+const HANDED_ON: usize = 8;
 
 /// Lists that grow on both sides.
 const UNITED: [&str; 1] = ["output_files"];
 
 /// What each field held through us, by path (`progress.tasks_total`).
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Written(BTreeMap<String, Vec<Value>>);
 
 impl Written {
@@ -44,6 +47,12 @@ impl Written {
             }
             values.push(value.clone());
         }
+    }
+
+    /// The newest values of each field, for a later process.
+    pub fn newest(&self) -> Self {
+        let newest = |values: &Vec<Value>| values[values.len().saturating_sub(HANDED_ON)..].to_vec();
+        Self(self.0.iter().map(|(path, values)| (path.clone(), newest(values))).collect())
     }
 
     /// Whether `value` at `path` is one of ours.

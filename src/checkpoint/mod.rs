@@ -13,9 +13,10 @@
 //!
 //! Below that, pure: [`record`] (the document), [`status`] (what may follow what), [`mod@keys`], [`merge`], [`figures`] (a
 //! to-do list as progress), [`update`] (what is written when), [`params`], [`view`]. With the disk: [`lock`], [`owner`],
-//! [`store`], [`mod@head`], and the thread behind [`writer`].
+//! [`store`], [`mod@head`], `waiting` (what could not be written, for a later process), and the thread behind [`writer`].
 
 mod attempt;
+pub mod end;
 pub mod figures;
 pub mod head;
 pub mod keys;
@@ -35,15 +36,17 @@ pub mod store;
 mod thread;
 pub mod update;
 pub mod view;
+mod waiting;
 pub mod writer;
 
 pub use attempt::Attempt;
+pub use end::End;
 pub use keys::keys;
 pub use opening::{Find, Opening};
 pub use params::parameters;
 pub use place::{NoTrack, Place, planned};
 pub use report::{Report, State};
 pub use store::read;
-pub use update::{End, Past, Start};
+pub use update::{Past, Start};
 pub use view::{Row, lines, rows};
 pub use writer::{Checkpoints, TooManyFixes};

@@ -11,7 +11,7 @@ pub type Find = Box<dyn FnMut(&[Attempt]) -> Vec<Vec<String>> + Send>;
 pub struct Opening {
     /// Where they are.
     pub place: Place,
-    /// A file that is there as long as something waits, for a process that comes later.
+    /// A file that holds what waits as long as something does, for a process that comes later.
     pub mark: Option<PathBuf>,
     /// Takes what is secret out of a text that we read ourselves.
     pub mask: Box<dyn Fn(&str) -> String + Send>,

@@ -1,10 +1,12 @@
 //! The five statuses of a checkpoint, what may follow what, and times as others write them.
 
 use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, SecondsFormat, Utc};
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// A checkpoint's status: the five that we write. Others of this family write more; those are read and kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Status {
     /// Not begun.
     NotStarted,

@@ -7,6 +7,7 @@ use super::record::{Record, View};
 use super::status::{Status, stamp};
 use crate::harness::TodoItem;
 use chrono::{DateTime, Utc};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value, json};
 
 /// Fields that tell of one visit. Those of an earlier, ended one are taken away when a new one begins.
@@ -32,7 +33,7 @@ const OF_ONE_VISIT: [&str; 15] = [
 const FILES: usize = 500;
 
 /// How urgent a write is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) enum Dirty {
     No,
     /// At most once a second.
@@ -42,7 +43,7 @@ pub(super) enum Dirty {
 }
 
 /// One step, as it should stand in the document.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Step {
     pub(super) key: String,
     pub(super) agent: String,
@@ -59,7 +60,8 @@ pub(super) struct Step {
     /// Known before the agent keeps a list.
     pub(super) total: Option<u64>,
     pub(super) files: Vec<String>,
-    /// Ended attempts whose files in the tree were not looked for yet.
+    /// Ended attempts whose files in the tree were not looked for yet. A later process cannot find them any more.
+    #[serde(skip)]
     pub(super) unseen: Vec<Attempt>,
     /// HEAD as it was seen last.
     pub(super) head: Option<String>,
@@ -72,10 +74,16 @@ pub(super) struct Step {
     /// Visits of `FIX` that are not counted yet.
     pub(super) count: u32,
     /// The step that the track was at when this began; none where the document could not be read then.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "there")]
     pub(super) seen_step: Option<Option<String>>,
     pub(super) written: Written,
     pub(super) written_at: Option<DateTime<Utc>>,
     pub(super) dirty: Dirty,
+}
+
+/// What is there is known, also where it is null.
+fn there<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<String>>, D::Error> {
+    Option::deserialize(deserializer).map(Some)
 }
 
 impl Step {
@@ -86,6 +94,14 @@ impl Step {
                 self.files.push(file);
             }
         }
+    }
+
+    /// It is over.
+    pub(super) fn end(&mut self, status: Status, notes: String, now: DateTime<Utc>) {
+        self.status = status;
+        self.completed_at = Some(now);
+        self.notes = Some(notes);
+        self.dirty = Dirty::Now;
     }
 
     /// Takes a list in; says whether a task was done.
@@ -167,7 +183,7 @@ impl Step {
         map
     }
 
-    fn total(&self) -> Option<u64> {
+    pub(super) fn total(&self) -> Option<u64> {
         self.figures.total.or(self.total)
     }
 

@@ -1,6 +1,7 @@
 //! The thread that writes a run's checkpoints.
 
 use super::attempt::Attempt;
+use super::end::End;
 use super::figures::items;
 use super::head::head;
 use super::lock::LockError;
@@ -9,13 +10,14 @@ use super::place::plan_text;
 use super::record::{Record, Unreadable};
 use super::report::{Report, State};
 use super::store::{Found, Store, StoreError};
-use super::update::{End, Past, Start, Tracker};
+use super::update::{Past, Start, Tracker};
+use super::waiting;
 use crate::harness::TodoItem;
-use crate::store::beneath::{Door, Stamp};
+use crate::store::beneath::{Door, SMALL, Stamp};
 use crate::sync::locked;
 use chrono::{DateTime, Utc};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -63,8 +65,10 @@ pub(super) struct Writer {
     again: Option<Instant>,
     /// Not before this after a write, unless somebody waits for it.
     pace: Instant,
-    /// A file that is there while something waits, for a process that comes later.
+    /// A file that holds what waits while something does, for a process that comes later.
     mark: Option<PathBuf>,
+    /// Its text, where it was written by us.
+    kept: Option<String>,
     mask: Box<dyn Fn(&str) -> String + Send>,
     find: Find,
     /// Whether it is there, as far as we know.
@@ -93,6 +97,7 @@ impl Writer {
             pace: Instant::now(),
             marked: opening.mark.as_ref().is_some_and(|mark| opening.place.door().is_file(mark)),
             mark: opening.mark,
+            kept: None,
             mask: opening.mask,
             find: opening.find,
             plan: None,
@@ -100,14 +105,25 @@ impl Writer {
         }
     }
 
-    /// Goes on from what another one has left; gives what this one leaves.
-    pub(super) fn run_from(mut self, tracker: Tracker, from: &Receiver<Command>) -> Tracker {
-        self.tracker = tracker;
+    /// Goes on from what another one of this process has left, else from what an earlier process has; gives what this
+    /// one leaves.
+    pub(super) fn run_from(mut self, before: Option<Tracker>, from: &Receiver<Command>) -> Tracker {
+        match before {
+            Some(tracker) => self.tracker = tracker,
+            None => self.take_over(),
+        }
         // A fault in here must not take the run along.
         if catch_unwind(AssertUnwindSafe(|| self.run(from))).is_err() {
             (self.report)(Report::Waiting("checkpoints are no longer written: see the log".to_owned()));
         }
         self.tracker
+    }
+
+    fn take_over(&mut self) {
+        let Some(mark) = self.mark.as_ref().filter(|_| self.marked) else { return };
+        let text = self.store.place().door().read_text(mark, SMALL).unwrap_or_default();
+        let seen = self.store.known();
+        self.tracker.take_over(waiting::steps(&text), seen.as_deref());
     }
 
     fn run(&mut self, from: &Receiver<Command>) {
@@ -172,7 +188,8 @@ impl Writer {
             Command::Restored(past) => {
                 let seen = self.store.known();
                 for past in past {
-                    self.tracker.restored(past, seen.as_deref());
+                    let boxes = past.plan.as_deref().map(|plan| self.boxes(plan)).unwrap_or_default();
+                    self.tracker.restored(past, seen.as_deref(), &boxes);
                 }
             }
             Command::Todo(list) => {
@@ -208,16 +225,21 @@ impl Writer {
     /// Counts the boxes of the plan where it has changed.
     fn count_boxes(&mut self) {
         let Some((plan, counted)) = &mut self.plan else { return };
-        let root = self.store.place().root();
-        let stamp = Door::people(root).stamp(plan);
+        let stamp = Door::people(self.store.place().root()).stamp(plan);
         if stamp == *counted {
             return;
         }
         *counted = stamp;
-        let items = plan_text(root, plan).map(|text| items(&(self.mask)(&text))).unwrap_or_default();
+        let plan = plan.clone();
+        let items = self.boxes(&plan);
         if self.tracker.boxes(&items) {
             self.head(true);
         }
+    }
+
+    fn boxes(&self, plan: &Path) -> Vec<TodoItem> {
+        let text = plan_text(self.store.place().root(), plan);
+        text.map(|text| items(&(self.mask)(&text))).unwrap_or_default()
     }
 
     /// What the document is now; none where there is none.
@@ -226,6 +248,7 @@ impl Writer {
     }
 
     fn unmark(&mut self) {
+        self.kept = None;
         if std::mem::take(&mut self.marked)
             && let Some(mark) = &self.mark
         {
@@ -234,11 +257,14 @@ impl Writer {
     }
 
     fn mark(&mut self) {
-        if !self.marked
-            && let Some(mark) = &self.mark
-        {
+        let Some(mark) = &self.mark else { return };
+        let waits = waiting::text(&self.tracker);
+        if self.kept.as_ref() != Some(&waits) {
             // Where even this cannot be written, the run's journal is all there is.
-            self.marked = self.store.place().door().create_new(mark).is_ok();
+            if self.store.place().door().replace(mark, waits.as_bytes()).is_ok() {
+                self.marked = true;
+                self.kept = Some(waits);
+            }
         }
     }
 

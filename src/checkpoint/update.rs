@@ -4,13 +4,13 @@
 //! waits there in its newest form only; [`Tracker::due`] says when to write, [`Tracker::apply`] puts it all in.
 
 use super::attempt::Attempt;
+use super::end::End;
 use super::figures::Figures;
 use super::merge::Written;
 use super::record::{Record, View};
 use super::status::{IllegalTransition, Status, read_time};
 use super::step::{Dirty, Step};
 use crate::harness::TodoItem;
-use crate::outcome::Outcome;
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -21,8 +21,6 @@ const AT_MOST: TimeDelta = TimeDelta::seconds(1);
 const AT_LEAST: TimeDelta = TimeDelta::minutes(5);
 /// Commits that a checkpoint lists.
 const COMMITS: usize = 500;
-/// Characters of notes.
-const NOTES: usize = 500;
 
 /// The beginning of a launch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -40,62 +38,6 @@ pub struct Start {
     pub plan: Option<PathBuf>,
 }
 
-/// How a launch ended, for the checkpoint.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum End {
-    /// With success.
-    Passed {
-        /// A brief summary.
-        notes: String,
-    },
-    /// Without, and no further attempt follows.
-    Failed {
-        /// What went wrong.
-        why: String,
-    },
-    /// It waits for something outside.
-    Blocked {
-        /// For what.
-        why: String,
-    },
-}
-
-impl End {
-    /// What an outcome is to the checkpoint. `None` is no end: the step stays in progress, since it goes on by itself
-    /// (a limit, or a further attempt).
-    pub fn of(outcome: &Outcome, message: &str, last_attempt: bool) -> Option<Self> {
-        match outcome {
-            Outcome::Passed => Some(Self::Passed { notes: summary(message) }),
-            Outcome::Failed { why } | Outcome::Exited { why } | Outcome::Transient { why } => {
-                last_attempt.then(|| Self::Failed { why: why.clone() })
-            }
-            Outcome::FailedForGood { why } | Outcome::VerdictFail { why } => {
-                Some(Self::Failed { why: why.clone() })
-            }
-            Outcome::Blocked { why } | Outcome::Auth { why } => Some(Self::Blocked { why: why.clone() }),
-            Outcome::NeedsHuman { question } => Some(Self::Blocked { why: question.clone() }),
-            Outcome::Limited { .. } => None,
-        }
-    }
-
-    fn status(&self) -> Status {
-        match self {
-            Self::Passed { .. } => Status::Passed,
-            Self::Failed { .. } => Status::Failed,
-            Self::Blocked { .. } => Status::Blocked,
-        }
-    }
-
-    fn notes(&self) -> String {
-        match self {
-            Self::Passed { notes } => short(notes),
-            Self::Failed { why } if why.starts_with("ERROR: ") => short(why),
-            Self::Failed { why } => short(&format!("ERROR: {why}")),
-            Self::Blocked { why } => short(why),
-        }
-    }
-}
-
 /// A step as the journal tells it, for a document that may have missed it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Past {
@@ -111,6 +53,8 @@ pub struct Past {
     pub end: End,
     /// When.
     pub ended_at: DateTime<Utc>,
+    /// The file whose boxes tell how far it was, where nothing else does any more.
+    pub plan: Option<PathBuf>,
 }
 
 /// The steps of one run.
@@ -125,18 +69,40 @@ pub struct Tracker {
 }
 
 impl Tracker {
+    /// The steps that wait to be written, for a process that comes later.
+    pub(super) fn waiting(&self) -> Vec<Step> {
+        let waits = self.steps[self.written..].iter().filter(|step| step.dirty > Dirty::No);
+        waits.map(|step| Step { written: step.written.newest(), ..step.clone() }).collect()
+    }
+
+    /// The same, taken over by that process. What somebody has written since a step ended is newer.
+    pub(super) fn take_over(&mut self, steps: Vec<Step>, seen: Option<&Record>) {
+        let is_newer = |step: &Step| {
+            let view = seen.and_then(|record| record.checkpoint(&step.key));
+            view.and_then(View::last_updated).zip(step.completed_at).is_some_and(|(at, ended)| at > ended)
+        };
+        self.steps.extend(steps.into_iter().filter(|step| !is_newer(step)));
+    }
+
     /// A step of the same run from before this process: its end is written where the document does not have it, and
-    /// nobody has written it since.
-    pub fn restored(&mut self, past: Past, seen: Option<&Record>) {
-        if self.steps.iter().any(|step| step.key == past.key && step.started_at >= past.started_at) {
+    /// nobody has written it since. `boxes` are those of its plan.
+    pub fn restored(&mut self, past: Past, seen: Option<&Record>, boxes: &[TodoItem]) {
+        let view = seen.and_then(|record| record.checkpoint(&past.key));
+        let newer = view.and_then(View::last_updated).is_some_and(|at| at > past.ended_at);
+        // A document holds whole seconds, and where a step has begun may have been read from there.
+        let same_visit = |step: &&mut Step| {
+            step.key == past.key && step.started_at.timestamp() >= past.started_at.timestamp()
+        };
+        if let Some(step) = self.steps.iter_mut().find(same_visit) {
+            if newer {
+                step.dirty = Dirty::No;
+            } else if !step.status.is_end() {
+                // It was cut off before it could say so.
+                step.end(past.end.status(), past.end.notes(), past.ended_at);
+            }
             return;
         }
-        let view = seen.and_then(|record| record.checkpoint(&past.key));
-        let has_it = view.is_some_and(|view| {
-            view.status().is_some_and(Status::is_end)
-                || view.last_updated().is_some_and(|at| at > past.ended_at)
-        });
-        if has_it {
+        if newer || view.and_then(View::status).is_some_and(Status::is_end) {
             return;
         }
         let claim = seen.is_some_and(|record| self.was_to_claim(record, &past));
@@ -144,9 +110,10 @@ impl Tracker {
         self.started(start, seen, past.started_at);
         if let Some(step) = self.steps.last_mut() {
             step.claim = claim;
-            step.status = past.end.status();
-            step.completed_at = Some(past.ended_at);
-            step.notes = Some(past.end.notes());
+            if step.figures.total.is_none() {
+                step.take(boxes);
+            }
+            step.end(past.end.status(), past.end.notes(), past.ended_at);
         }
         self.current = None;
     }
@@ -181,7 +148,17 @@ impl Tracker {
             .filter(|_| !start.first)
             .map(|step| (step.files.clone(), step.unseen.clone()))
             .unwrap_or_default();
-        let tasks = view.filter(|_| goes_on).and_then(View::tasks);
+        // Where it waits still, it is newer than the document.
+        let waited = waiting.as_ref().filter(|step| !start.first && step.dirty > Dirty::No);
+        let tasks = || view.filter(|_| goes_on).and_then(View::tasks);
+        let tasks = waited.and_then(|step| Some((step.figures.done, step.total()?))).or_else(tasks);
+        let last = || view.filter(|_| goes_on).and_then(View::last_task);
+        let last = waited.and_then(|step| step.figures.last.as_deref()).or_else(last);
+        let last_commit = || text("last_commit").filter(|_| goes_on).map(str::to_owned);
+        let last_commit = waited.and_then(|step| step.last_commit.clone()).or_else(last_commit);
+        let commits = || fields.get("commits").and_then(Value::as_array).filter(|_| goes_on).cloned();
+        let commits = waited.map(|step| step.commits.clone()).or_else(commits).unwrap_or_default();
+        let figures = Figures::going_on(tasks, last);
         self.steps.push(Step {
             count: waiting.map_or(0, |step| step.count) + u32::from(start.first && start.key == "FIX"),
             key: start.key,
@@ -191,19 +168,14 @@ impl Tracker {
             launched_at: now,
             completed_at: None,
             first: start.first,
-            figures: Figures::going_on(tasks, view.filter(|_| goes_on).and_then(View::last_task)),
+            figures,
             listed: false,
             total: start.total,
             files,
             unseen,
             head: None,
-            last_commit: text("last_commit").filter(|_| goes_on).map(str::to_owned),
-            commits: fields
-                .get("commits")
-                .and_then(Value::as_array)
-                .filter(|_| goes_on)
-                .cloned()
-                .unwrap_or_default(),
+            last_commit,
+            commits,
             notes: None,
             claim: true,
             seen_step: seen.map(|record| record.current_step().map(str::to_owned)),
@@ -290,10 +262,8 @@ impl Tracker {
             return Status::NotStarted.step(end.status()).map(|_| ());
         };
         let step = &mut self.steps[index];
-        step.status = step.status.step(end.status())?;
-        step.completed_at = Some(now);
-        step.notes = Some(end.notes());
-        step.dirty = Dirty::Now;
+        step.status.step(end.status())?;
+        step.end(end.status(), end.notes(), now);
         Ok(())
     }
 
@@ -362,17 +332,4 @@ impl Tracker {
         let step = &mut self.steps[self.current?];
         (step.status == Status::InProgress).then_some(step)
     }
-}
-
-/// The first paragraph of a message, as one line.
-pub fn summary(message: &str) -> String {
-    let paragraph = message.trim().split("\n\n").find(|part| !part.trim().is_empty()).unwrap_or("");
-    paragraph.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-fn short(text: &str) -> String {
-    if text.chars().count() <= NOTES {
-        return text.to_owned();
-    }
-    text.chars().take(NOTES - 1).chain(['…']).collect()
 }

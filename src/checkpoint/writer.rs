@@ -4,12 +4,13 @@
 //! newest form and is tried again. What people should know of it is reported once.
 
 use super::attempt::Attempt;
+use super::end::End;
 use super::opening::Opening;
 use super::place::Place;
 use super::report::{Report, State};
 use super::store::read;
 use super::thread::{Command, Writer};
-use super::update::{End, Past, Start, Tracker};
+use super::update::{Past, Start, Tracker};
 use super::view::{Row, rows};
 use crate::harness::TodoItem;
 use crate::sync::locked;
@@ -62,8 +63,8 @@ impl Checkpoints {
         let (left, place) = (Arc::default(), opening.place.clone());
         let writer = Writer::new(opening, Arc::clone(&state), Arc::clone(&left), Box::new(report));
         let thread = std::thread::Builder::new().name("superpower-checkpoint".into()).spawn(move || {
-            let tracker = before.and_then(|before| before.join().ok()).unwrap_or_default();
-            writer.run_from(tracker, &from)
+            let before = before.map(|before| before.join().unwrap_or_default());
+            writer.run_from(before, &from)
         });
         Self { place, to, state, left, thread: thread.ok() }
     }

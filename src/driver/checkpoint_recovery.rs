@@ -28,7 +28,7 @@ pub fn take_up(host: &Arc<Host>, root: &Path, but: &str) {
         let report = reporter(&place, sayer(host, root));
         let book =
             Checkpoints::go_on(opening(host, place, &dir, checkpoint_writer::find_nothing()), None, report);
-        book.restored(past(&opened.run, &checkpoint_writer::keys(&opened.run.plan)));
+        book.restored(past(root, &opened.run, &checkpoint_writer::keys(&opened.run.plan)));
         host.unwritten.keep(Left::new(root, &opened.run, book, Arc::default(), CancelToken::default()));
     }
 }

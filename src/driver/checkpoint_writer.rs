@@ -8,6 +8,7 @@ use super::review_worker::ReviewWorker;
 use super::unwritten_checkpoints::{Left, reason};
 use super::written_files::Written;
 use super::{Host, Message, Shared};
+use crate::checkpoint::place::plan_file;
 use crate::checkpoint::update::Past;
 use crate::checkpoint::{self, Attempt, Checkpoints, End, Find, Opening, Place, Report, Row};
 use crate::harness::Progress;
@@ -72,7 +73,7 @@ pub fn keys(plan: &Plan) -> Vec<Option<String>> {
     }))
 }
 
-/// A file in a run's directory that is there while its newest checkpoints wait to be written.
+/// A file in a run's directory that holds its newest checkpoints while they wait to be written.
 pub fn mark(dir: &RunDir) -> PathBuf {
     dir.path().join("checkpoint-waits")
 }
@@ -84,7 +85,7 @@ pub fn opening(host: &Arc<Host>, place: Place, dir: &RunDir, find: Find) -> Open
     Opening { place, mark: Some(mark(dir)), mask: Box::new(mask), find }
 }
 
-/// Finds nothing: what the attempts of a run wrote that is not driven is not known any more.
+/// Finds nothing: a run that is not driven has no attempts to look for.
 pub fn find_nothing() -> Find {
     Box::new(|attempts| vec![Vec::new(); attempts.len()])
 }
@@ -134,7 +135,7 @@ impl CheckpointWriter {
             report(told);
         });
         let keys = keys(&run.plan);
-        let past = past(run, &keys);
+        let past = past(looker.root(), run, &keys);
         if !past.is_empty() {
             book.restored(past);
         }
@@ -163,6 +164,11 @@ impl CheckpointWriter {
             self.rows = self.book.rows();
         }
         &self.rows
+    }
+
+    /// Whether something has changed since the rows were read.
+    pub(super) fn has_changed(&self) -> bool {
+        self.changed.load(Ordering::Relaxed)
     }
 
     /// Something new was handed in; the rows will change.
@@ -265,8 +271,14 @@ pub fn reporter(
     }
 }
 
+/// The file whose boxes a stage works through.
+pub(super) fn plan_of(root: &Path, run: &Run, stage: usize, key: &str) -> Option<PathBuf> {
+    let inputs = run.plan.stage_inputs(stage, &|other| run.result(other));
+    plan_file(root, key, inputs.iter().map(|(name, value)| (name.as_str(), value.as_str())))
+}
+
 /// The steps that ended before this drive, which an earlier one may not have been able to write.
-pub fn past(run: &Run, keys: &[Option<String>]) -> Vec<Past> {
+pub fn past(root: &Path, run: &Run, keys: &[Option<String>]) -> Vec<Past> {
     let end = |stage: usize| match (&run.stages[stage].step, run.phase.reason()) {
         (Step::Done(Done::Passed | Done::Approved) | Step::AtGate, _) => {
             let message = run.stages[stage].result.as_deref().unwrap_or_default();
@@ -281,8 +293,10 @@ pub fn past(run: &Run, keys: &[Option<String>]) -> Vec<Past> {
     };
     let one = |(stage, key): (usize, &Option<String>)| {
         let state = &run.stages[stage];
+        let key = key.clone()?;
         Some(Past {
-            key: key.clone()?,
+            plan: plan_of(root, run, stage, &key),
+            key,
             agent: run.plan.actor(stage).name().to_owned(),
             earlier: keys[..stage].iter().flatten().cloned().collect(),
             started_at: state.visit.entered_at.filter(|_| state.visit.launches > 0)?,

@@ -333,6 +333,7 @@ fn what_an_earlier_process_could_not_write_is_written_from_the_journal() {
         started_at: noon(),
         end: passed(),
         ended_at: noon() + chrono::TimeDelta::hours(1),
+        plan: None,
     };
     let checkpoints = project.open();
     checkpoints.restored(["PLAN", "LATER", "ENDED", "NEVER"].map(past).into());

@@ -3,8 +3,9 @@
 use crate::checkpoint_record::noon;
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Value, json};
+use superpower::checkpoint::end::{End, summary};
 use superpower::checkpoint::record::Record;
-use superpower::checkpoint::update::{End, Start, Tracker, summary};
+use superpower::checkpoint::update::{Start, Tracker};
 use superpower::checkpoint::{Place, figures, parameters};
 use superpower::harness::TodoItem;
 use superpower::outcome::Outcome;
@@ -432,4 +433,23 @@ fn skills_of_the_protocol_get_their_parameters() {
          --metadata='.claude/state/runs/r1/metadata.json'"
     );
     assert_eq!(parameters("ux-writing", [("spec", "s.md")], &place, "r1", None), None);
+}
+
+/// What an attempt did whose checkpoint waits still is not forgotten when the next attempt begins.
+#[test]
+fn the_next_attempt_goes_on_from_figures_that_wait() {
+    let mut tracker = Tracker::default();
+    let start = |first| Start { key: "EXECUTE".into(), agent: "x".into(), first, ..Start::default() };
+    tracker.started(start(true), None, noon());
+    tracker.head("aaa", false);
+    tracker.todo(&list(&[("one", "completed"), ("two", "in_progress")]));
+    tracker.head("bbb", true);
+    tracker.started(start(false), None, noon() + TimeDelta::seconds(9));
+    let mut record = Record::minimal(None, noon());
+    tracker.apply(&mut record, noon() + TimeDelta::seconds(10));
+    let fields = record.checkpoint("EXECUTE").unwrap().fields();
+    let told =
+        ["tasks_completed", "tasks_total", "last_task", "last_commit"].map(|name| fields[name].clone());
+    assert_eq!(told, [json!(1), json!(2), json!("one"), json!("bbb")]);
+    assert_eq!(fields["commits"].as_array().map(Vec::len), Some(1));
 }

@@ -1,6 +1,7 @@
 //! A checkpoint that cannot be written waits: it is shown, tried again without a drive, at the next start and at the end
 //! of a process, and never lost.
 
+use crate::project_review::repo;
 use crate::world::World;
 use serde_json::{Value, json};
 use std::fs::{self, File};
@@ -181,6 +182,117 @@ fn the_next_drive_goes_on_from_what_waits() {
     let execute = &document["loop_state"]["checkpoints"]["EXECUTE"];
     assert_eq!(execute["status"], "PASSED", "{execute:#}");
     assert_eq!((&execute["tasks_completed"], &execute["last_task"]), (&json!(2), &json!("second")));
+}
+
+const EXECUTE: &str =
+    "stages:\n  - {agent: loop-executor, inputs: {plan: plan.md}}\n  - {gate: human-approval}\n";
+
+/// A run that was left at its gate, with an `EXECUTE` that has ticked both boxes and is not written.
+fn executed_behind_a_lock() -> (World, PathBuf, PathBuf) {
+    let mut world = world();
+    world.declare("execute", &format!("{INPUTS}{EXECUTE}"));
+    world.write("plan.md", "- [ ] first\n- [ ] second\n");
+    world.hook("sed -i 's/\\[ \\]/[x]/' plan.md; echo made > made.txt; echo done");
+    repo(&world.root());
+    let lock = lock(&world, HOURS);
+    let run_id = world.run("execute", json!({}));
+    world.settled();
+    assert_eq!(world.ok("stop", json!({ "grace_ms": 200 }))["unwritten"].as_array().map(Vec::len), Some(1));
+    let mark = world.path(&format!(".claude/state/runs/{run_id}/checkpoint-waits"));
+    world.restart();
+    (world, lock, mark)
+}
+
+fn execute(world: &World) -> Value {
+    world.until("it to be written", |_| status_of(world, "EXECUTE") == "PASSED");
+    let document: Value = serde_json::from_str(&world.read(TRACK)).unwrap();
+    document["loop_state"]["checkpoints"]["EXECUTE"].clone()
+}
+
+/// A later process has the figures too, which no journal holds, and the files that the attempt has written.
+#[test]
+fn a_later_process_writes_all_that_an_earlier_one_knew() {
+    for verb in ["look", "approve"] {
+        let (world, lock, _) = executed_behind_a_lock();
+        world.write("plan.md", "");
+        if verb == "approve" {
+            world.ok("decide", json!({ "decision": "approve" }));
+            assert_eq!(world.settled()["state"], "complete");
+        } else {
+            world.status();
+        }
+        fs::remove_dir(&lock).unwrap();
+        let execute = execute(&world);
+        assert_eq!(
+            (&execute["tasks_completed"], &execute["tasks_total"], &execute["last_task"]),
+            (&json!(2), &json!(2), &json!("second")),
+            "{verb}: {execute:#}"
+        );
+        let files = execute["output_files"].as_array().unwrap();
+        assert!(files.contains(&json!("made.txt")), "{verb}: {execute:#}");
+    }
+}
+
+/// A file of an older version is empty, and one that was spoiled tells nothing: the journal and the plan tell the rest.
+#[test]
+fn without_what_was_kept_the_boxes_are_counted_again() {
+    for kept in ["", "{\"steps\": [{\"key\": 7}, null]}", "[", "{\"steps\": 1}"] {
+        let (world, lock, mark) = executed_behind_a_lock();
+        fs::write(&mark, kept).unwrap();
+        world.status();
+        fs::remove_dir(&lock).unwrap();
+        let execute = execute(&world);
+        let counted = (&execute["tasks_completed"], &execute["tasks_total"]);
+        assert_eq!(counted, (&json!(2), &json!(2)), "{kept:?}: {execute:#}");
+        world.until("the file to go", |_| !mark.exists());
+    }
+}
+
+/// An attempt that was cut off with its process: the step stays in progress, exact to the last task.
+#[test]
+fn a_step_that_was_cut_off_is_written_as_far_as_it_was() {
+    let mut world = world();
+    world.declare("execute", &format!("{INPUTS}{EXECUTE}"));
+    world.write("plan.md", "- [ ] first\n- [ ] second\n");
+    world.hook("sed -i 's/\\[ \\] first/[x] first/' plan.md; touch ticked; exec sleep 60");
+    let lock = lock(&world, HOURS);
+    let run_id = world.run("execute", json!({}));
+    let mark = world.path(&format!(".claude/state/runs/{run_id}/checkpoint-waits"));
+    world.until("the tick to be kept", |_| {
+        fs::read_to_string(&mark).is_ok_and(|text| text.contains("\"last\":\"first\""))
+    });
+    world.restart();
+    world.write("plan.md", "");
+    world.status();
+    fs::remove_dir(&lock).unwrap();
+    world.until("it to be written", |_| status_of(&world, "EXECUTE") == "IN_PROGRESS");
+    let document: Value = serde_json::from_str(&world.read(TRACK)).unwrap();
+    let execute = &document["loop_state"]["checkpoints"]["EXECUTE"];
+    assert_eq!(
+        (&execute["tasks_completed"], &execute["last_task"]),
+        (&json!(1), &json!("first")),
+        "{execute:#}"
+    );
+}
+
+/// A visit of `FIX` that could not be counted is counted by whoever writes it.
+#[test]
+fn a_fix_cycle_that_waited_is_counted_by_a_later_process() {
+    let mut world = world();
+    world.declare(
+        "fix",
+        &format!("{INPUTS}stages:\n  - {{agent: loop-fixer}}\n  - {{gate: human-approval}}\n"),
+    );
+    let lock = lock(&world, HOURS);
+    world.run("fix", json!({}));
+    world.settled();
+    world.ok("stop", json!({ "grace_ms": 200 }));
+    world.restart();
+    world.status();
+    fs::remove_dir(&lock).unwrap();
+    world.until("it to be written", |_| status_of(&world, "FIX") == "PASSED");
+    let document: Value = serde_json::from_str(&world.read(TRACK)).unwrap();
+    assert_eq!(document["loop_state"]["fix_cycle_count"], 1);
 }
 
 /// What another process has written of the same step since is newer than what waits here.
