@@ -213,6 +213,13 @@ impl Inbox {
 
 impl Drop for Inbox {
     fn drop(&mut self) {
+        self.close();
+    }
+}
+
+impl Inbox {
+    /// Nobody reads any more: whoever sends something from here on is told so.
+    pub fn close(&self) {
         let mut state = self.0.state();
         state.closed = true;
         let left = (std::mem::take(&mut state.orders), std::mem::take(&mut state.signals));
@@ -309,6 +316,14 @@ mod tests {
         drop(inbox);
         assert!(flood.join().unwrap() < 8, "it is told that nobody reads");
         assert!(!outbox.send(Message::Checkpoints));
+    }
+
+    #[test]
+    fn what_comes_after_the_end_is_refused_while_the_inbox_is_still_there() {
+        let (outbox, inbox) = mailbox();
+        inbox.close();
+        assert!(!outbox.send(Message::Checkpoints));
+        assert!(inbox.try_recv().is_err());
     }
 
     #[test]

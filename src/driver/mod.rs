@@ -133,7 +133,13 @@ impl Drive {
         }
         self.performer.wait_for_git();
         self.keeper.release();
+        // From here on the checkpoints' thread shows by itself what it writes. What it wrote just before must be in the
+        // last picture.
+        self.inbox.close();
         self.keeper.draw(&self.run, &mut self.performer);
+        while self.performer.checkpoints.has_changed() {
+            self.keeper.draw(&self.run, &mut self.performer);
+        }
         self.keeper.tell(&self.run, serde_json::json!({ "type": "drive-ended" }));
         self.performer.checkpoints.close(&self.host, &self.root, &self.run);
     }
