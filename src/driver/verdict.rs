@@ -11,7 +11,9 @@ use std::sync::LazyLock;
 const END: usize = 4 * 1024;
 /// How far before it the object may begin that ends in it, and how many braces there may begin none.
 const BEFORE: usize = 256 * 1024;
-const BRACES: usize = 256;
+const BRACES: usize = 64;
+/// How many of those that look open there.
+const LIKELY: usize = 32;
 
 /// What the end of a message says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,27 +52,35 @@ impl Verdict {
 
 /// The verdict at the end of a message: that of the last object in it which has one, whatever stands behind that.
 pub fn verdict(message: &str) -> Verdict {
-    // Twice as much and more, so that what is invisible does not push out what is seen.
-    let message = tolerant::bare(tail(message.trim_end(), BEFORE + 16 * END));
+    let message = tolerant::bare(message.trim_end());
     let message = message.trim_end();
-    let end = straddling(message).unwrap_or_else(|| tail(message, END));
-    let (found, _) = tolerant::objects(end, PROSE);
+    let edge = message.len() - tail(message, END).len();
+    let from = straddling(message, edge).unwrap_or(edge);
+    let (found, _) = tolerant::objects(&message[from..], PROSE);
     let said = found.iter().rev().find_map(|object| {
         let value: Value = serde_json::from_str(&object.json).ok()?;
-        Some((judged(&value)?, object.range.end))
+        Some((judged(&value)?, from + object.range.start, from + object.range.end))
     });
-    let behind = said.as_ref().map_or(end, |(_, at)| &end[*at..]);
-    if begins(behind) { Verdict::Unreadable } else { said.map_or(Verdict::None, |(verdict, _)| verdict) }
+    let (start, end) = said.as_ref().map_or((from, from), |(_, start, end)| (*start, *end));
+    if begins(&message[end..]) || is_inside(message, start) {
+        return Verdict::Unreadable;
+    }
+    said.map_or(Verdict::None, |(verdict, ..)| verdict)
 }
 
-/// The text from where an object begins that ends in the message's end, and begins before it.
-fn straddling(message: &str) -> Option<&str> {
-    let edge = message.len() - tail(message, END).len();
-    let mut at = message.len() - tail(message, END + BEFORE).len();
-    let mut tries = BRACES;
+/// Where an object begins that ends in the message's end, and begins before it.
+fn straddling(message: &str, edge: usize) -> Option<usize> {
+    let start = message.len() - tail(message, END + BEFORE).len();
+    let end_of = |brace| tolerant::object_at(message, brace, PROSE).map(|object| object.range.end);
+    // Those that look open there first: of others there may be any number.
+    let open = open(&message[start..edge], false).into_iter().take(LIKELY).map(|brace| start + brace);
+    if let Some(brace) = open.into_iter().find(|brace| end_of(*brace).is_some_and(|end| end > edge)) {
+        return Some(brace);
+    }
+    let (mut at, mut tries) = (start, BRACES);
     while let Some(brace) = message[at..edge.max(at)].find('{').map(|brace| at + brace) {
-        match tolerant::object_at(message, brace, PROSE).map(|object| object.range.end) {
-            Some(end) if end > edge => return Some(&message[brace..]),
+        match end_of(brace) {
+            Some(end) if end > edge => return Some(brace),
             Some(end) => at = end,
             None => {
                 at = brace + 1;
@@ -79,6 +89,51 @@ fn straddling(message: &str) -> Option<&str> {
         }
     }
     None
+}
+
+/// Whether a place in a message is inside of something that begins as a verdict does, and that cannot be read.
+fn is_inside(message: &str, place: usize) -> bool {
+    let near = (message.len() - tail(message, END + BEFORE).len()).min(place);
+    // What can be read and is over by then says nothing of the end.
+    let mut loose = message[..near].to_owned();
+    let mut at = near;
+    for object in tolerant::objects(&message[near..place], PROSE).0 {
+        loose.push_str(&message[at..near + object.range.start]);
+        at = near + object.range.end;
+    }
+    loose.push_str(&message[at..place]);
+    [false, true]
+        .iter()
+        .any(|texts| open(&loose, *texts).first().is_some_and(|brace| begins(&loose[*brace..])))
+}
+
+/// The braces that are not closed in a text; with `texts` those in quoted texts do not count.
+fn open(text: &str, texts: bool) -> Vec<usize> {
+    let mut open = Vec::new();
+    let mut quote = None;
+    let mut before = ' ';
+    let mut letters = text.char_indices().peekable();
+    while let Some((at, letter)) = letters.next() {
+        match (quote, letter) {
+            (Some(_), '\\') => _ = letters.next(),
+            (Some(mark), _) if mark == letter => {
+                // In a text that is not escaped as it should be, a quote may be any.
+                let rest = text[at + 1..].trim_start();
+                if rest.is_empty() || rest.starts_with([',', '}', ']', ':']) {
+                    quote = None;
+                }
+            }
+            (Some(_), _) => {}
+            (None, '"' | '\'') if texts && matches!(before, '{' | '[' | ':' | ',') => quote = Some(letter),
+            (None, '{') => open.push(at),
+            (None, '}') => _ = open.pop(),
+            (None, _) => {}
+        }
+        if !letter.is_whitespace() {
+            before = letter;
+        }
+    }
+    open
 }
 
 /// Whether a text has a key `verdict` in it, in whatever quotes, with a colon behind.
@@ -240,6 +295,56 @@ mod tests {
         assert_eq!(word(&format!("Report.\n{long}\n")), Some("FAIL".into()));
         let coloured = format!("{{\"verdict\": \"FAIL\"}}{}", "\u{1b}[0m".repeat(3000));
         assert_eq!(word(&coloured), Some("FAIL".into()), "what is not seen takes no room");
+    }
+
+    /// As long as what it is in has not ended before the message's end, however that is written.
+    #[test]
+    fn a_verdict_that_cannot_be_read_counts_wherever_its_key_stands() {
+        let text = |len: usize| "some words, ".repeat(len / 12);
+        for len in [5_000, 100_000, 300_000] {
+            let long = text(len);
+            for form in [
+                format!("{{'verdict': 'FAIL', 'issues': ['{long}']}}"),
+                format!("{{\"verdict\": FAIL, \"issues\": [\"{long}\"]}}"),
+                format!("{{\"verdict\": \"FAIL\", \"issues\": [\"{long}"),
+                format!("{{\"verdict\": \"FAIL\", \"issues\": [\"a \"quoted\" word, {long}\"]}}"),
+                format!("{{\"verdict\": \"FAIL\", \"issues\": [\"a }} in it, \"so\", {long}\"]}}"),
+                format!("{{'verdict': 'FAIL', 'issues': ['a }} in it, {long}']}}"),
+                format!("{{'review': {{'verdict': 'FAIL'}}, 'issues': ['{long}']}}"),
+                format!("{{'verdict': 'FAIL', 'issues': ['{long}'], 'before': {{\"verdict\": \"PASS\"}}}}"),
+            ] {
+                let shown = &form[..60];
+                assert_eq!(verdict(&format!("Report.\n{form}\n")), Verdict::Unreadable, "{len}: {shown}");
+            }
+        }
+        let long = text(300_000);
+        let far = verdict(&format!("{{\"verdict\": \"FAIL\", \"issues\": [\"{long}\"]}}"));
+        assert_eq!(far, Verdict::Unreadable, "longer than is looked at");
+    }
+
+    #[test]
+    fn braces_before_it_do_not_hide_a_long_verdict() {
+        let code = "fn a() { b() }\nif { ".repeat(300) + &"}".repeat(300);
+        let issues = "\"some words\",".repeat(500);
+        for word in ["PASS", "FAIL"] {
+            let long = format!("{code}\n{{\"verdict\":\"{word}\",\"issues\":[{issues}]}}");
+            assert_eq!(verdict(&long).word(), Some(word));
+        }
+    }
+
+    #[test]
+    fn one_that_is_over_before_the_end_says_nothing_of_it() {
+        let prose = "some words, ".repeat(500);
+        for form in [
+            "{'verdict': 'FAIL'}",
+            "{\"verdict\": FAIL}",
+            "I will end with \"verdict\": \"FAIL\"",
+            "{verdict: x} {",
+        ] {
+            assert_eq!(verdict(&format!("{form}\n{prose}")), Verdict::None, "{form}");
+            let passes = format!("{form}\n{prose}{{\"verdict\": \"PASS\"}}");
+            assert_eq!(verdict(&passes), Verdict::Pass, "{form}");
+        }
     }
 
     #[test]
