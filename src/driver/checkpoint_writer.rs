@@ -135,7 +135,7 @@ impl CheckpointWriter {
             report(told);
         });
         let keys = keys(&run.plan);
-        let past = past(looker.root(), run, &keys);
+        let past = past(reviews.root(), run, &keys);
         if !past.is_empty() {
             book.restored(past);
         }
