@@ -137,6 +137,7 @@
 ---@field run_id string
 ---@field gate string
 ---@field label string
+---@field review string what a decision calls this list
 ---@field message? string
 ---@field from? integer
 ---@field files superpower.ReviewFile[]

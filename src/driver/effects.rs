@@ -83,6 +83,7 @@ impl Drive {
             }
             Wanted::Gate { stage, visit } => {
                 if let Some(shown) = self.performer.review(&self.run, stage, looked) {
+                    self.told.append(&mut self.performer.told);
                     let _ = self.step(shown.event(stage, visit));
                 }
                 self.say_what_lapsed();

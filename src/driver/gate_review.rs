@@ -6,6 +6,7 @@
 use crate::process::Secrets;
 use crate::project::review::{self, CancelToken, Change, EARLIER, MOST, Place, Review, TreeId};
 use crate::run::event::{Decision, Event};
+use crate::run::log;
 use crate::run::shown::Shown;
 use crate::run::state::{Run, gate_id};
 use crate::store::beneath::Door;
@@ -16,9 +17,15 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::path::Path;
+use std::time::Duration;
 
-/// The review of one visit of one gate. The journal knows which trees were compared, and the digest of the list; the
-/// list itself is kept in the run's directory, so that it need not be made anew.
+/// How long the list of a gate may take. Whoever decides then is told that there is none.
+pub const LONGEST: Duration = Duration::from_secs(10);
+/// Files that a printed list names.
+const PRINTED: usize = 100;
+
+/// A list of what changed, as it was shown at one visit of one gate. The journal knows which trees were compared, and
+/// the digest of the list; the newest list itself is kept in the run's directory, so that it need not be made anew.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct GateReview {
     /// The files when the gate opened: what a human then edits can be had back.
@@ -33,6 +40,26 @@ pub struct GateReview {
 }
 
 impl GateReview {
+    /// The lines that show it where there is no window, with what names it in a decision.
+    pub fn lines(&self, run: &Run, stage: usize, id: &str) -> Vec<String> {
+        let place = log::place(run, stage);
+        let what = match (&self.note, self.files.len()) {
+            (Some(note), _) => note.clone(),
+            (None, 0) => "no file has changed since the last approval".to_owned(),
+            (None, n) => format!("{} changed since the last approval", log::count(n, "file")),
+        };
+        let mut lines = vec![format!("gate of stage {place}: {what} (review={id})")];
+        let count = |sign: &str, n: Option<u64>| n.filter(|n| *n > 0).map(|n| format!(" {sign}{n}"));
+        lines.extend(self.files.iter().take(PRINTED).map(|file| {
+            let (added, removed) = (count("+", file.added), count("-", file.removed));
+            let (added, removed) = (added.unwrap_or_default(), removed.unwrap_or_default());
+            format!("  {} {}{added}{removed}", file.status.sign(), file.path)
+        }));
+        let more = self.files.len().saturating_sub(PRINTED);
+        lines.extend((more > 0).then(|| format!("  and {}", log::count(more, "more file"))));
+        lines
+    }
+
     /// The SHA-256 of the list, without what was added when the gate was decided.
     fn digest(&self) -> String {
         let list = serde_json::to_vec(&(&self.after, &self.files, &self.note)).unwrap_or_default();
@@ -133,8 +160,14 @@ impl Looks<'_> {
         }
         keep(dir, &gate_id(stage, run.stages[stage].visit.number), &review);
         let tree = review.after.as_ref().map(|tree| tree.as_str().to_owned());
-        let digest = review.after.as_ref().map(|_| review.digest());
-        let shown = Shown { from: from.filter(|_| tree.is_some()), tree, digest, note: review.note.clone() };
+        let shown = Shown {
+            from: from.filter(|_| tree.is_some()),
+            tree,
+            digest: Some(review.digest()),
+            note: review.note.clone(),
+            held: false,
+            printed: false,
+        };
         (review, Some(shown))
     }
 
@@ -214,12 +247,11 @@ pub fn baseline(run: &Run) -> Option<TreeId> {
     TreeId::parse(&run.baseline.as_ref()?.tree)
 }
 
-/// Whether an editor died between the newest approval (or the beginning) and its baseline. Once an agent has been heard
-/// of since, it is too late: what that did would not be under review.
+/// Whether an editor died before there was anything to compare with. Once an agent has been heard of since the newest
+/// approval (or the beginning), it is too late: what that did would not be under review.
 pub fn baseline_is_due(run: &Run) -> bool {
-    let approved = run.decisions.iter().rposition(|it| it.decision == Decision::Approve);
-    let (decisions, launches) = approved.map_or((0, 0), |at| (at + 1, run.decisions[at].launches));
-    run.heard <= launches && run.baseline.as_ref().is_none_or(|taken| taken.decisions < decisions)
+    let approved = run.decisions.iter().rfind(|it| it.decision == Decision::Approve);
+    run.baseline.is_none() && run.heard <= approved.map_or(0, |it| it.launches)
 }
 
 pub(super) fn keep(dir: &RunDir, gate: &str, review: &GateReview) {

@@ -44,7 +44,7 @@ impl Looks<'_> {
     /// The same where what was kept is gone, or is not what was decided: git is asked instead. The baseline that the
     /// approval left is what the files were then; without it, what they were when they were shown.
     fn changed_by_trees(&self, run: &Run, decision: &GateRecord) -> Option<Vec<String>> {
-        let shown = run.shown.get(&(decision.stage, decision.visit))?;
+        let shown = run.shown_for(decision)?;
         let (from, after) = (TreeId::parse(shown.from.as_ref()?)?, TreeId::parse(shown.tree.as_ref()?)?);
         let taken = run.baseline.as_ref().is_some_and(|taken| taken.decisions == run.decisions.len());
         let then = baseline(run).filter(|_| taken).unwrap_or_else(|| after.clone());

@@ -236,9 +236,22 @@ impl Performer {
         self.look.take_if(|(current, _)| *current == number).map(|(_, wanted)| wanted)
     }
 
-    /// Makes and keeps the review of a gate from what a look has found; gives what the journal is to know of it.
-    pub(super) fn review(&self, run: &Run, stage: usize, looked: Result<Looked, String>) -> Option<Shown> {
-        self.looks().make(&self.dir, run, stage, looked).1
+    /// Makes and keeps the review of a gate from what a look has found; gives what the journal is to know of it. Where
+    /// nobody has a window it is printed.
+    pub(super) fn review(
+        &mut self,
+        run: &Run,
+        stage: usize,
+        looked: Result<Looked, String>,
+    ) -> Option<Shown> {
+        let (review, shown) = self.looks().make(&self.dir, run, stage, looked);
+        let mut shown = shown?;
+        shown.printed = self.host.config.headless;
+        if shown.printed {
+            let lines = review.lines(run, stage, shown.id().unwrap_or_default());
+            self.told.extend(lines.into_iter().map(Announcement::Answer));
+        }
+        Some(shown)
     }
 
     /// The files that were touched since the last look at their stamps, in a small project.

@@ -5,12 +5,15 @@
 //! there for that.
 
 use super::Host;
-use super::gate_review::{Looked, Looks, NO_BASELINE};
-use crate::project::review::{CancelToken, TreeId};
+use super::gate_review::{LONGEST, Looked, Looks, NO_BASELINE};
+use crate::project::review::{self, CancelToken, TreeId};
 use crate::sync::locked;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock};
-use std::time::Instant;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, TryLockError};
+use std::time::{Duration, Instant};
+
+/// How soon it is seen that another look is over.
+const SOON: Duration = Duration::from_millis(5);
 
 /// The looks of one drive.
 pub struct ReviewWorker {
@@ -80,7 +83,7 @@ impl ReviewWorker {
 
     /// The same, given up once `cancel` is set.
     pub fn tree_unless(&self, cancel: &CancelToken, since: Instant) -> Result<TreeId, String> {
-        let mut newest = locked(&self.newest);
+        let mut newest = self.newest(cancel)?;
         if let Some(look) = newest.as_ref().filter(|look| look.begun >= since) {
             return Ok(look.tree.clone());
         }
@@ -91,11 +94,26 @@ impl ReviewWorker {
         Ok(tree)
     }
 
-    /// The same, with what differs from the last approval.
+    /// The same for a gate, with what differs from the last approval. A gate does not wait for ever.
     pub fn compare(&self, before: Option<&TreeId>, since: Instant) -> Result<Looked, String> {
         let before = before.ok_or(NO_BASELINE)?;
-        let tree = self.tree(since)?;
-        let files = self.looks().between(before, &tree)?;
+        let cancel = self.cancel.within(LONGEST);
+        let tree = self.tree_unless(&cancel, since)?;
+        let files = self.host.looks(&cancel, &self.root).between(before, &tree)?;
         Ok((tree, files))
+    }
+
+    /// The newest look, once no other thread takes one.
+    fn newest(&self, cancel: &CancelToken) -> Result<MutexGuard<'_, Option<Look>>, String> {
+        loop {
+            match self.newest.try_lock() {
+                Ok(newest) => return Ok(newest),
+                Err(TryLockError::Poisoned(poisoned)) => return Ok(poisoned.into_inner()),
+                Err(TryLockError::WouldBlock) if cancel.is_over() => {
+                    return Err(review::ReviewError::Busy.to_string());
+                }
+                Err(TryLockError::WouldBlock) => std::thread::sleep(SOON),
+            }
+        }
     }
 }

@@ -151,6 +151,25 @@ pub fn take_up<E: From<StartError>>(
     }
 }
 
+/// Writes into the journal of a run that nobody drives what was shown of it. One whose journal is not ours or not whole
+/// is left alone: that is put right where it is driven.
+pub fn record(host: &Host, root: &Path, run_id: &str, event: Event) -> Result<(), StartError> {
+    let _lease = lock(root)?;
+    let mut opened = open::open(root, run_id, &host.keys)?;
+    journal::writable(&opened.place, &opened.contents)?;
+    let contents = &opened.contents;
+    if !contents.ours || contents.damaged.is_some() || !contents.strange.is_empty() {
+        return Ok(());
+    }
+    let mut record = Record { at: (host.clock)(), event };
+    record.event.texts(&mut |text| host.keep(text));
+    machine::step(&mut opened.run, &record)?;
+    let mut journal = Journal::open(&opened.place, &opened.contents)?;
+    journal.append(&record);
+    journal.flush()?;
+    Ok(())
+}
+
 /// A run that a drive can be made of.
 struct Ready {
     opened: Opened,

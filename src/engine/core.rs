@@ -3,6 +3,7 @@
 
 use super::editing::open_documents::Documents;
 use super::editing::project_cache::Projects;
+use super::looks::Looking;
 use super::queue::Queue;
 use super::request_worker::Worker;
 use super::verbs::gate_lists::GateLists;
@@ -34,6 +35,9 @@ pub const PROTOCOL: u32 = 2;
 /// How long drives may take to end beyond the grace of their agents.
 const LEAVING: Duration = Duration::from_secs(2);
 
+/// How long a decision that is being made is waited for before its look at the files is ended.
+const DECIDING: Duration = Duration::from_secs(1);
+
 /// The engine behind the door.
 #[derive(Default)]
 pub struct Engine {
@@ -51,6 +55,7 @@ pub struct Engine {
     pub(super) sheets: Sheets,
     pub(super) claims: Claims,
     pub(super) gate_lists: GateLists,
+    pub(super) looking: Looking,
     pub(super) read_at_gates: ReadAtGates,
     leaving: AtomicBool,
     /// What the worker wants of git is not waited for.
@@ -130,6 +135,7 @@ impl Engine {
     pub(super) fn stop(&self, grace: Duration) -> Vec<String> {
         let until = Instant::now() + grace + LEAVING;
         self.leaving.store(true, Ordering::SeqCst);
+        self.looking.wait_for_decisions(DECIDING);
         self.cancel.set(true);
         self.set_all_going();
         let leave = || {

@@ -34,6 +34,7 @@ pub(super) const OPS: &[Op] = &[
     Op::worker("output", |engine, it| value(output::output(engine, &it.read()?))),
     Op::worker("pause", |engine, it| value(stop::pause(engine, it.read()?))).or_done_when_left(),
     Op::worker("plan", |engine, it| value(preview::plan(engine, &it.read()?))),
+    Op::main("give-up-look", |engine, it| Ok(Reply::Value(review::give_up(engine, &it.read()?)))),
     Op::main("project", |_, it| value(declarations::project(&it.read()?))),
     Op::main("project-renew", |engine, it| value(assist::renew(engine, &it.read()?))),
     Op::worker("read-file", |_, it| value(read_file::read_file(&it.read()?))),

@@ -1,6 +1,7 @@
 //! Why a request was refused. What decides inside the engine is the variant; what Lua gets as `err` (a code, words for
 //! people, and the data of an answer) is made of it at the door, in [`wire`].
 
+pub(in crate::engine) mod changed;
 pub(in crate::engine) mod foreign_run;
 pub(in crate::engine) mod untrusted;
 mod wire;
@@ -16,6 +17,7 @@ use crate::runs::open_error::OpenError;
 use crate::store::journal::Damage;
 use crate::store::squad::SquadError;
 use crate::sync::panic_text;
+use changed::Changed;
 use foreign_run::ForeignRun;
 use std::any::Any;
 use std::fmt;
@@ -143,6 +145,11 @@ pub(crate) enum Refusal {
         variables.join(", ")
     )]
     HiddenInput { superpower: String, input: String, variables: Vec<String> },
+
+    #[error("{0}")]
+    Changed(Changed),
+    #[error("the look at the files was given up; nothing was decided")]
+    LookGivenUp,
 
     // Driving.
     #[error(transparent)]

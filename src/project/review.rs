@@ -66,6 +66,17 @@ pub enum Status {
     Deleted,
 }
 
+impl Status {
+    /// As it is shown.
+    pub fn sign(self) -> &'static str {
+        match self {
+            Self::Created => "+",
+            Self::Changed => "~",
+            Self::Deleted => "-",
+        }
+    }
+}
+
 /// A file that is different.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Change {
@@ -235,8 +246,9 @@ impl Review {
             match file.try_lock() {
                 Ok(()) => return Ok(file),
                 Err(TryLockError::Error(error)) => return Err(error.into()),
-                Err(TryLockError::WouldBlock) if self.git.cancel().is_set() => {
-                    return Err(ReviewError::Unwanted);
+                Err(TryLockError::WouldBlock) if self.git.cancel().ended().is_some() => {
+                    let busy = !self.git.cancel().is_set();
+                    return Err(if busy { ReviewError::Busy } else { ReviewError::Unwanted });
                 }
                 Err(TryLockError::WouldBlock) if Instant::now() > until => return Err(ReviewError::Busy),
                 Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(5)),

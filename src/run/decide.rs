@@ -27,3 +27,10 @@ pub fn decide(run: &Run, stage: usize) -> Verdict {
         Evaluation::Known(value) => Verdict::Decided { run: value, why: format!("{when} → {value}") },
     }
 }
+
+/// Whether a gate behind this stage is sure to ask, so that what changes now is listed once more.
+pub fn asks_again_after(run: &Run, stage: usize) -> bool {
+    let later = &run.plan.order[run.plan.rank(stage) + 1..];
+    let sure = |stage: usize| matches!(decide(run, stage), Verdict::Decided { run: true, .. });
+    later.iter().any(|&later| run.plan.asks(later) && sure(later))
+}

@@ -116,6 +116,12 @@ pub enum Event {
         by: String,
         /// Digest of the files under review, where it could be taken.
         digest: Option<String>,
+        /// Digest of the list that it is for, as it was shown; none where nothing was shown.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        review: Option<String>,
+        /// Files that had changed after that list was made.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        since: Vec<String>,
     },
     /// The files were remembered as what the next gate compares with.
     BaselineTaken {
@@ -124,7 +130,7 @@ pub enum Event {
         /// How many decisions there had been by then.
         decisions: usize,
     },
-    /// The files under review were listed for an open gate; the newest such list is the one that counts.
+    /// The files under review were listed for an open gate.
     ReviewShown {
         /// The gate's stage.
         stage: usize,
@@ -142,6 +148,12 @@ pub enum Event {
         /// Why there is no list, where there is none.
         #[serde(default)]
         note: Option<String>,
+        /// Whether it was shown because an approval did not fit the list before it, and was not taken.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        held: bool,
+        /// Whether it was printed, where nobody has a window to see it in.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        printed: bool,
     },
     /// Files under review had changed since the approval, and a human wants to look again.
     GateReopened {
@@ -239,7 +251,12 @@ impl Event {
                 each(message);
                 each(tail);
             }
-            Event::GateDecided { comment, by, .. } | Event::Retried { by, comment } => {
+            Event::GateDecided { comment, by, since, .. } => {
+                each(comment);
+                each(by);
+                since.iter_mut().for_each(each);
+            }
+            Event::Retried { by, comment } => {
                 each(comment);
                 each(by);
             }

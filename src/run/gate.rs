@@ -4,6 +4,7 @@ use super::effect::{Effect, Notice};
 use super::event::{Decision, Event, Record};
 use super::log::{self, place};
 use super::refusal::Refusal;
+use super::shown::Baseline;
 use super::state::{Done, GateRecord, Phase, Reason, Run, Step, gate_id};
 use super::walk::{advance, asks, done, finish, go_on, open_gate, settle};
 use chrono::{DateTime, Utc};
@@ -39,7 +40,8 @@ pub(super) fn reopen(
 
 /// A decision: checked against the gate that is open, then acted on.
 pub(super) fn decided(run: &mut Run, record: &Record, out: &mut Vec<Effect>) -> Result<(), Refusal> {
-    let Event::GateDecided { stage, visit, decision, comment, by, digest } = &record.event else {
+    let Event::GateDecided { stage, visit, decision, comment, by, digest, review, since } = &record.event
+    else {
         return Err(Refusal::Stale);
     };
     let at = record.at;
@@ -60,6 +62,7 @@ pub(super) fn decided(run: &mut Run, record: &Record, out: &mut Vec<Effect>) -> 
         by: by.clone(),
         at,
         digest: digest.clone(),
+        review: review.clone(),
         launches: run.launches,
     });
     let word = match decision {
@@ -67,7 +70,20 @@ pub(super) fn decided(run: &mut Run, record: &Record, out: &mut Vec<Effect>) -> 
         Decision::Changes => "CHANGES",
         Decision::Reject => "REJECTED",
     };
-    out.push(Effect::Log(log::with_comment(format!("{word}  stage {}", place(run, open)), comment)));
+    let shown = review.as_ref().and_then(|digest| {
+        run.shown_at(open, open_visit).iter().rfind(|shown| shown.digest.as_ref() == Some(digest))
+    });
+    let unlisted = shown.is_some_and(|shown| shown.tree.is_none());
+    let tree = shown.and_then(|shown| shown.tree.clone());
+    let aside = match decision {
+        Decision::Approve if unlisted => "  (without a list of changed files)".to_owned(),
+        Decision::Approve if !since.is_empty() => {
+            format!("  (changed after it was shown: {})", since.join(", "))
+        }
+        _ => String::new(),
+    };
+    let line = format!("{word}  stage {}{aside}", place(run, open));
+    out.push(Effect::Log(log::with_comment(line, comment)));
     out.push(Effect::Tell(Notice::GateDecided {
         stage: open + 1,
         gate: gate_id(open, open_visit),
@@ -87,7 +103,7 @@ pub(super) fn decided(run: &mut Run, record: &Record, out: &mut Vec<Effect>) -> 
                 run.stages[open].result = Some(comment.clone());
             }
             go_on(run, at);
-            out.push(Effect::TakeBaseline);
+            compare_next_with(run, tree, out);
             done(run, open, Done::Approved, at, out);
             run.cursor += 1;
             resumed(run, out);
@@ -95,6 +111,17 @@ pub(super) fn decided(run: &mut Run, record: &Record, out: &mut Vec<Effect>) -> 
         }
     }
     Ok(())
+}
+
+/// What the next gate compares with: the files as they were shown. What was not listed stands in the next list, so
+/// where there was no list it compares with what this one would have.
+fn compare_next_with(run: &mut Run, shown: Option<String>, out: &mut Vec<Effect>) {
+    let decisions = run.decisions.len();
+    match (shown, &mut run.baseline) {
+        (Some(tree), _) => run.baseline = Some(Baseline { tree, decisions }),
+        (None, Some(baseline)) => baseline.decisions = decisions,
+        (None, None) => out.push(Effect::TakeBaseline),
+    }
 }
 
 /// Where "request changes" goes: `rework`, else the stage's own action, else the nearest earlier stage whose action
@@ -181,7 +208,9 @@ mod tests {
         step(&mut run, Event::AttemptEnded { launch: 1, outcome: Outcome::Passed, message, tail, usage });
         (1..10_000).for_each(|stage| drop(step(&mut run, decided(stage))));
         let (decision, comment, by) = (Decision::Changes, "again".to_owned(), "ann".to_owned());
-        step(&mut run, Event::GateDecided { stage: 9_999, visit: 1, decision, comment, by, digest: None });
+        let (digest, review, since) = (None, None, Vec::new());
+        let (stage, visit) = (9_999, 1);
+        step(&mut run, Event::GateDecided { stage, visit, decision, comment, by, digest, review, since });
         assert_eq!(run.open_gate(), Some((9_999, 2)));
     }
 }

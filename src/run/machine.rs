@@ -136,12 +136,13 @@ pub fn step(run: &mut Run, record: &Record) -> Result<Vec<Effect>, Refusal> {
         Event::BaselineTaken { tree, decisions } => {
             run.baseline = Some(Baseline { tree: tree.clone(), decisions: *decisions });
         }
-        Event::ReviewShown { stage, visit, from, tree, digest, note } => {
+        Event::ReviewShown { stage, visit, from, tree, digest, note, held, printed } => {
             if run.open_gate() != Some((*stage, *visit)) {
                 return Err(Refusal::Stale);
             }
             let (from, tree, digest, note) = (from.clone(), tree.clone(), digest.clone(), note.clone());
-            run.shown.insert((*stage, *visit), Shown { from, tree, digest, note });
+            let shown = Shown { from, tree, digest, note, held: *held, printed: *printed };
+            run.shown.entry((*stage, *visit)).or_default().push(shown);
         }
         Event::GateDecided { .. } => gate::decided(run, record, &mut out)?,
         Event::GateReopened { stage } => gate::reopen(run, *stage, at, &mut out)?,

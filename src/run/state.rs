@@ -2,6 +2,7 @@
 
 use super::event::{Adopted, Decision};
 use super::failure::Failure;
+pub use super::gate_record::GateRecord;
 pub use super::reason::Reason;
 use super::shown::{Baseline, Shown};
 use crate::outcome::{Harness, ProcessRecord, Session, Usage};
@@ -45,8 +46,8 @@ pub struct Run {
     pub decisions: Vec<GateRecord>,
     /// What the next gate compares with.
     pub baseline: Option<Baseline>,
-    /// What was last shown at each visit of a gate, by its stage and the visit.
-    pub shown: BTreeMap<(usize, u32), Shown>,
+    /// What was shown at each visit of a gate, by its stage and the visit; the newest last.
+    pub shown: BTreeMap<(usize, u32), Vec<Shown>>,
     /// Time spent not paused, in milliseconds, up to `active_since`.
     pub active_ms: i64,
     /// Since when it is running, if it is.
@@ -126,27 +127,6 @@ pub struct FactRecord {
     pub reason: String,
     /// Index of the stage that asked first.
     pub stage: usize,
-}
-
-/// A decision at a gate.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GateRecord {
-    /// Index of the stage.
-    pub stage: usize,
-    /// The visit.
-    pub visit: u32,
-    /// What.
-    pub decision: Decision,
-    /// Why; empty for none.
-    pub comment: String,
-    /// Who.
-    pub by: String,
-    /// When.
-    pub at: DateTime<Utc>,
-    /// Digest of the files under review.
-    pub digest: Option<String>,
-    /// How many agents had been launched by then.
-    pub launches: u32,
 }
 
 /// The state of one stage.
@@ -341,6 +321,21 @@ impl Run {
         let stage = self.current()?;
         let open = self.phase.reason() == Some(Reason::Gate) && self.stages[stage].step == Step::AtGate;
         open.then(|| (stage, self.stages[stage].visit.number))
+    }
+
+    /// What was shown at a visit of a gate, the newest last.
+    pub fn shown_at(&self, stage: usize, visit: u32) -> &[Shown] {
+        self.shown.get(&(stage, visit)).map_or(&[], Vec::as_slice)
+    }
+
+    /// The list that a decision is for.
+    pub fn shown_for(&self, decision: &GateRecord) -> Option<&Shown> {
+        let shown = self.shown_at(decision.stage, decision.visit);
+        match &decision.review {
+            Some(digest) => shown.iter().rfind(|shown| shown.digest.as_ref() == Some(digest)),
+            // In old journals the newest list was the one that counted.
+            None => shown.last(),
+        }
     }
 
     /// The newest decision, where it is an approval that no agent has been started after. A launch that was decided

@@ -125,6 +125,8 @@ fn play(text: &str, inputs: &Inputs, facts: &Facts) -> Vec<String> {
             comment: String::new(),
             by: "ann".into(),
             digest: None,
+            review: None,
+            since: Vec::new(),
         };
         picture = over(&stage.take_up(&run_id, vec![decided]).unwrap());
     }

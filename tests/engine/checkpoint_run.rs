@@ -117,6 +117,7 @@ fn after_an_edit_each_stage_keeps_its_own_step() {
     let run_id = world.run("edited", json!({}));
     assert_eq!(world.settled()["gate"]["id"], "2.1");
     world.declare("edited", &stages(format!("{moved}{gate}")));
+    world.look();
     world.refused("decide", json!({ "decision": "approve" }), "declaration-changed");
     world.ok("decide", json!({ "decision": "approve", "answer": "new" }));
     assert_eq!(world.settled()["gate"]["id"], "5.1");

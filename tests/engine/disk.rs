@@ -54,6 +54,8 @@ fn another_tools_squad_is_taken_over() {
     assert_eq!(world.calls(), ["b", "c"]);
     // At both, paused: the gate is open and the work not repeated. Not paused: the work is done.
     foreign(&world, at(json!(4), "paused"));
+    // Nobody has been shown its files yet.
+    world.refused("decide", json!({ "decision": "approve" }), "not-shown");
     world.ok("decide", json!({ "decision": "approve" }));
     assert_eq!(world.settled()["state"], "complete");
     assert_eq!(world.calls(), ["b", "c"]);
@@ -135,11 +137,13 @@ fn an_edit_that_loses_nothing_goes_on_and_another_asks() {
     world.settled();
     world
         .declare("three", &THREE.replace("agent: b", "agent: bb").replace("stages:", "tags: [new]\nstages:"));
+    world.look();
     world.ok("decide", json!({ "decision": "approve" }));
     world.settled();
     assert_eq!(world.calls(), ["a", "bb", "c"]);
     // The gate that is open was removed: that is a choice.
     world.declare("three", &THREE.replace("{agent: c, gate: human-approval", "{agent: c"));
+    world.look();
     let message = world.refused("decide", json!({ "decision": "approve" }), "declaration-changed");
     assert!(message.contains("answer=old"), "{message}");
     world.ok("decide", json!({ "decision": "approve", "answer": "old" }));
@@ -233,6 +237,7 @@ fn an_approval_is_never_moved_to_another_gate() {
     world.run("named", json!({}));
     world.settled();
     world.declare("named", &NAMED.replace("  - {name: look, gate: human-approval}\n", ""));
+    world.look();
     let message = world.refused("decide", json!({ "decision": "approve", "answer": "new" }), "no-gate");
     assert!(!message.is_empty());
     assert_eq!(world.calls(), ["a"], "nothing is gone on with");

@@ -185,6 +185,7 @@ fn every_view_tells_the_same_state() {
     let (world, _) = at_gate();
     views(&world, "paused", Some("gate"));
     world.hook("exit 1");
+    world.look();
     world.ok("decide", json!({ "decision": "approve" }));
     views(&world, "paused", Some("failed"));
     world.hook("echo 'which one?'; exit 2");
@@ -290,6 +291,7 @@ fn what_a_human_edits_at_the_gate_ships_and_asks_no_agent() {
     let reviewed: Value =
         serde_json::from_str(&world.read(&format!(".claude/state/runs/{run_id}/review-2.1.json"))).unwrap();
     world.write("plan.md", "paint it blue\n");
+    world.ok("review", json!({}));
     world.ok("decide", json!({ "decision": "approve" }));
     assert_eq!(world.settled()["state"], "complete");
     assert_eq!(world.read("done.md"), "paint it blue\n");

@@ -31,6 +31,7 @@ fn what_reads_journals_or_a_project_takes_locks_or_asks_git_is_on_the_worker_lan
         "document",
         "document-closed",
         "document-part",
+        "give-up-look",
         "project",
         "project-renew",
         "scaffold",

@@ -121,6 +121,8 @@ fn clocks_stop_at_a_gate() {
         comment: String::new(),
         by: "ann".into(),
         digest: None,
+        review: None,
+        since: Vec::new(),
     };
     let picture = over(&stage.take_up(&handle.run_id, vec![decided]).unwrap());
     assert_eq!(picture["state"], "complete");

@@ -51,6 +51,7 @@ mod limits;
 mod links;
 mod lookalike;
 mod looking;
+mod looks;
 mod machine;
 mod machine_dsl;
 mod main_job;

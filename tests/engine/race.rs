@@ -40,6 +40,7 @@ fn of_many_deciders_one_decides() {
     for _ in 0..rounds {
         let world = World::new();
         world.declare("gate", GATE);
+        world.write(".gitignore", "ready-*\nsaid-*\nnow\n");
         let run_id = world.run("gate", json!({}));
         world.settled();
         let mut editors: Vec<Child> = (0..processes).map(|_| editor(&world, "race-decide")).collect();
@@ -120,6 +121,7 @@ fn a_stopped_driver_is_not_taken_over() {
     }
     assert_eq!(world.settled()["gate"]["id"], "2.1");
     assert_eq!(world.calls(), ["a"]);
+    world.look();
     world.ok("decide", json!({ "decision": "approve" }));
     assert_eq!(world.settled()["state"], "complete");
 }

@@ -50,6 +50,7 @@ fn a_run_without_its_file_continues_where_its_copy_was_agreed_to() {
     let world = asking(SHIP);
     start(&world);
     fs::remove_file(world.path(".claude/superpowers/ship.yaml")).unwrap();
+    world.look();
     world.ok("decide", json!({ "decision": "approve" }));
     assert_eq!(world.settled()["gate"]["id"], "4.1");
 }
@@ -205,6 +206,7 @@ fn a_verb_that_is_refused_keeps_no_yes() {
         fields.as_object().unwrap().iter().for_each(|(key, value)| all[key] = value.clone());
         all
     };
+    world.look();
     let gone = world.path("gone/agent");
     world.configure(json!({ "trust": "ask", "harnesses": { "command": { "cmd": [gone, "{agent}"] } } }));
     world.refused("decide", decide(json!({ "answer": "trust" })), "no-harness");

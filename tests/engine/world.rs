@@ -196,7 +196,14 @@ impl World {
         request["op"] = json!(op);
         if !matches!(
             op,
-            "configure" | "stop" | "answer" | "project" | "assist" | "document-closed" | "document-part"
+            "configure"
+                | "stop"
+                | "answer"
+                | "give-up-look"
+                | "project"
+                | "assist"
+                | "document-closed"
+                | "document-part"
         ) {
             request["root"] = json!(self.root());
         }
@@ -223,9 +230,22 @@ impl World {
         answer["run_id"].as_str().unwrap().to_owned()
     }
 
-    /// Decides the open gate.
+    /// Looks at the list of the open gate, as whoever opens its window does; gives what names it.
+    pub fn look(&self) -> String {
+        self.ok("review", json!({}))["review"].as_str().unwrap().to_owned()
+    }
+
+    /// Decides the open gate, as it is now.
     pub fn decide(&self, decision: &str, comment: &str) -> Value {
+        self.call("review", json!({}));
         self.call("decide", json!({ "decision": decision, "comment": comment, "by": "ann" }))
+    }
+
+    /// Approves the open gate as a script does, which names no list.
+    pub fn decide_headless(&self, more: Value) -> Value {
+        let mut fields = json!({ "decision": "approve", "only": true });
+        more.as_object().unwrap().iter().for_each(|(key, value)| fields[key] = value.clone());
+        self.call("decide", fields)
     }
 
     /// The run's picture.

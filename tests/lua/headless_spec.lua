@@ -9,7 +9,8 @@ describe("the bang", function()
   it("runs to the gate (3), and an approval goes on to the end (0)", function()
     local dir = project()
     local run = headless("Superpower! run small epic='two words'", { dir = dir })
-    eq("", run.err)
+    local list = "superpower: gate of stage 2/3: no file has changed since the last approval %(review=%x+%)\n"
+    ok(run.err:match("^" .. list .. "$"), run.err)
     eq(
       table.concat({
         "[superpower] LOADED  small  v1.0  stages=3",
@@ -73,6 +74,10 @@ describe("the bang", function()
     eq(3, done.code, done.err)
     contains(done.err, "superpower: small goes on with its edited declaration, v1.0\n")
     os.remove(path)
+    done = headless("Superpower! approve", { dir = dir })
+    eq(2, done.code, done.err)
+    contains(done.err, "files have changed since the list of stage 2 was shown: .claude/superpowers/small.yaml")
+    contains(done.err, "- .claude/superpowers/small.yaml")
     done = headless("Superpower! approve", { dir = dir })
     eq(0, done.code, done.err)
     contains(

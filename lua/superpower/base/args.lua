@@ -92,6 +92,14 @@ function M.run(rest)
   return run_id, after or rest
 end
 
+--- Takes a leading `review=…` off a text: the list of changes that a decision is for.
+---@param rest string
+---@return string? review, string rest
+function M.review(rest)
+  local review, after = rest:match("^review=(%x+)%s*(.*)$")
+  return review, after or rest
+end
+
 --- Takes a leading `answer=…` off a text.
 ---@param rest string
 ---@return string? answer, string rest

@@ -12,6 +12,7 @@ local M = {}
 
 --- What the engine would ask, and the answers that can be given beforehand.
 local answers = {
+  ["changed-again"] = "answer=go-on",
   ["damaged-journal"] = "answer=repair",
   ["declaration-changed"] = "answer=old or answer=new",
   ["declaration-unusable"] = "answer=old",
@@ -90,9 +91,12 @@ end
 --- Something of ours has raised in a bang verb: one line, and the end. The trace goes to the log, where there is one.
 ---@param trace string
 function M.fall(trace)
+  local said = notify.failed -- a fault before this one, which may well be the cause
   notify.failed = true
   pcall(settle)
-  say("an error of superpower.nvim itself: " .. (trace:match("[^\n]+") or "?"))
+  if not said then
+    say("an error of superpower.nvim itself: " .. (trace:match("[^\n]+") or "?"))
+  end
   local info = engine.info()
   local log = info and io.open(info.log, "a")
   if log then

@@ -191,15 +191,20 @@ local function decision(verb, desc, usage)
     of_run = "gate",
     complete = verb == "approve" and completes("approve") or nil,
     impl = function(rest, bang, run_id)
-      local answer
+      local answer, review
+      review, rest = args.review(rest)
       if verb == "approve" then
         answer, rest = args.answer(rest)
+        if not review then
+          review, rest = args.review(rest)
+        end
       end
       local comment = args.comment(rest)
       if verb == "changes" and comment == "" then
         return refuse("what should change? :Superpower changes COMMENT", bang)
       end
       local fields = { decision = verb, comment = comment ~= "" and comment or nil, answer = answer }
+      fields.review = review
       if bang then
         fields.run_id = run_id
         return headless.drive(verb, "decide", fields)
@@ -212,7 +217,7 @@ local function decision(verb, desc, usage)
         end
         return
       end
-      gate.decide(vim.tbl_extend("force", fields, shown), say)
+      gate.decide(vim.tbl_extend("keep", fields, shown), say)
     end,
   }
 end

@@ -7,12 +7,13 @@ local attention = require("superpower.editor.attention")
 local theirs = require("superpower.editor.theirs")
 local diff = require("superpower.gate.diff")
 local latest = require("superpower.gate.latest")
+local look = require("superpower.gate.look")
 local outcome = require("superpower.gate.outcome")
+local gate_shown = require("superpower.gate.shown")
 local Window = require("superpower.gate.window")
 local notify = require("superpower.notify")
 local runs = require("superpower.runs")
 local current = require("superpower.runs.current")
-local session = require("superpower.session")
 local comment_form = require("superpower.ui.comment")
 local Decision = require("superpower.ui.decision")
 local run_words = require("superpower.ui.words")
@@ -20,13 +21,6 @@ local verbs = require("superpower.verbs")
 
 local M = {}
 
----@class superpower.GateShown
----@field root string
----@field run_id string
----@field gate string
----@field trust? string the digest of what it showed as changed since it was trusted
-
-local shown ---@type superpower.GateShown? the gate that this editor last showed
 local open ---@type superpower.GateWindow?
 local reached = {} ---@type table<string, string> by root: a gate whose window is still to be offered
 local decided = {} ---@type table<string, true> by this editor
@@ -34,7 +28,7 @@ local decided = {} ---@type table<string, true> by this editor
 --- The gate that a typed decision is for.
 ---@return superpower.GateShown?
 function M.shown()
-  return shown
+  return gate_shown.get()
 end
 
 ---@return boolean
@@ -48,6 +42,9 @@ function M.is_armed()
   return open ~= nil and open.window.armed == true
 end
 
+--- Refusals of an approval that was for another list than what is there now.
+local not_as_shown = { ["changed-since-shown"] = true, ["not-shown"] = true }
+
 --- Decides the gate that is named; its window, if it is open, closes.
 ---@param fields superpower.Decide
 ---@param callback superpower.Callback
@@ -57,8 +54,16 @@ function M.decide(fields, callback)
   verbs.decide(fields, function(err, value)
     if err then
       decided[key] = nil
+      local changed = not_as_shown[err.code] and (err.data and err.data.files or {})
+      if changed and open and open:alive() and open:key() == key then
+        open:look_again(changed)
+        err = vim.tbl_extend("force", err, { shown = true })
+      elseif changed and fields.root and not notify.headless() then
+        M.open(fields.root, { run_id = fields.run_id })
+      end
       return callback(err, value)
     elseif open and open:key() == key then
+      open.deciding = nil
       open.window:close()
     end
     diff.decided(fields.run_id, fields.gate, true)
@@ -75,17 +80,23 @@ local function from_window(window, decision, comment, done)
   if window.deciding then
     return done and done("the decision before this one is on its way")
   end
-  window.deciding = true
+  window.deciding = look.new()
   M.decide({
     root = window.run.root,
     decision = decision,
     comment = comment,
     run_id = window.run.run_id,
     gate = window.run.gate.id,
+    review = window.review.review,
+    look = window.deciding.number,
     trust = window.review.trust and window.review.trust.digest,
   }, function(err)
-    window.deciding = false
-    if err then -- it may have been decided elsewhere meanwhile
+    window.deciding = nil
+    if err and err.code == "look-given-up" then -- that is what `q` asked for
+      return done and done("given up: nothing was decided")
+    elseif err and err.shown then -- the window says it
+      return done and done(errors.text(err))
+    elseif err then -- it may have been decided elsewhere meanwhile
       latest.of(window.run.root, window.run.run_id, function(now)
         M.follow(now or window.run)
       end)
@@ -98,16 +109,6 @@ local function from_window(window, decision, comment, done)
   end)
 end
 
----@param run superpower.Snapshot
----@return boolean
-local function is_open_on(run)
-  return open ~= nil
-    and open.window:is_open()
-    and open:alive()
-    and open.window:floats()
-    and open:key() == latest.key(run.run_id, run.gate.id)
-end
-
 --- Opens the window of the gate that `run` waits at.
 ---@param run superpower.Snapshot
 ---@param review superpower.Review
@@ -118,8 +119,7 @@ local function show(run, review)
   if open and open.window:is_open() and not read then
     open.window:close()
   end
-  local trust = review.trust and review.trust.digest or nil
-  shown = { root = run.root, run_id = run.run_id, gate = run.gate.id, trust = trust }
+  gate_shown.remember(run, review)
   open = Window.open(run, review, from_window, function(window)
     if open == window then
       open = nil
@@ -140,10 +140,10 @@ end
 ---@param run superpower.Snapshot
 ---@return boolean
 local function focus(run)
-  if not is_open_on(run) then
+  if not open or not open:shows(run) then
     return false
   end
-  theirs.enter(assert(open).window.float.win)
+  theirs.enter(open.window.float.win)
   return true
 end
 
@@ -154,7 +154,7 @@ local function open_on(run)
   if focus(run) then
     return
   end
-  session.ask("review", { root = run.root, run_id = run.run_id }, function(review, fault)
+  look.review(run, function(review, fault)
     latest.still(run, function(now)
       if fault then
         notify.fault(fault)
@@ -180,6 +180,7 @@ function M.open(root, opts)
     end
   end
   current.ask(root, run_id, function(run, err)
+    local shown = gate_shown.get()
     if err then
       notify.fault(err)
     elseif not run_id and shown and shown.root == root and (not run or run.run_id ~= shown.run_id) then
@@ -202,7 +203,7 @@ local function offer(run)
   if not config.get().gate.open or Decision.any() then
     return say()
   end
-  session.ask("review", { root = run.root, run_id = run.run_id }, function(review, fault)
+  look.review(run, function(review, fault)
     if fault then
       return latest.still(run, function(now)
         return now and say()

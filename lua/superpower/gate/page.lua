@@ -59,11 +59,32 @@ local function trusted_first(page, review, width)
   table.insert(page.lines, { { "" } })
 end
 
+--- What was approved was not this list.
+---@param page superpower.ApprovalPage
+---@param changed string[]?
+---@param width integer
+local function changed_first(page, changed, width)
+  if not changed then
+    return
+  end
+  local words = "Nothing was approved yet: files have changed since the list was shown. This is the new list."
+  if #changed > 0 then
+    words = ("Nothing was approved yet. Changed since the list was shown: %s. This is the new list."):format(
+      table.concat(vim.tbl_map(text.line, changed), ", ")
+    )
+  end
+  for _, line in ipairs(text.wrap(words, width)) do
+    table.insert(page.lines, { { line, "SuperpowerGate" } })
+  end
+  table.insert(page.lines, { { "" } })
+end
+
 ---@param review superpower.Review
 ---@param run superpower.Snapshot
 ---@param width integer
+---@param changed? string[] files that had changed since the list before this one was shown, as it was approved
 ---@return superpower.ApprovalPage
-function M.page(review, run, width)
+function M.page(review, run, width, changed)
   local page = { lines = {}, files = {} } ---@type superpower.ApprovalPage
   local function add(line)
     table.insert(page.lines, line)
@@ -74,6 +95,7 @@ function M.page(review, run, width)
       add({ { line, "SuperpowerHeading" } })
     end
   end
+  changed_first(page, changed, width)
   trusted_first(page, review, width)
   local from = review.from and run.stages[review.from] or nil
   if from then

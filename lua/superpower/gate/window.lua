@@ -3,7 +3,10 @@
 local text = require("superpower.base.text")
 local theirs = require("superpower.editor.theirs")
 local diff = require("superpower.gate.diff")
+local look = require("superpower.gate.look")
 local page = require("superpower.gate.page")
+local shown = require("superpower.gate.shown")
+local notify = require("superpower.notify")
 local comment_form = require("superpower.ui.comment")
 local Decision = require("superpower.ui.decision")
 local float = require("superpower.ui.float")
@@ -15,7 +18,8 @@ local Page = require("superpower.ui.page")
 ---@field review superpower.Review
 ---@field page superpower.ApprovalPage
 ---@field window superpower.Decision
----@field deciding boolean
+---@field deciding? superpower.Look the look of a decision that is on its way
+---@field looking? superpower.Look the look for a list that is made anew
 ---@field decide fun(decision: string, comment: string?, done?: fun(err: string?))
 local M = {}
 M.__index = M
@@ -43,6 +47,13 @@ end
 ---@return boolean
 function M:alive()
   return self.window:is_open() and not self.window.dead
+end
+
+--- Whether it is where this run's gate can be decided.
+---@param run superpower.Snapshot
+---@return boolean
+function M:shows(run)
+  return self:alive() and self.window:floats() and self:key() == run.run_id .. "/" .. run.gate.id
 end
 
 ---@param decision "changes"|"reject"
@@ -83,9 +94,18 @@ function M:later()
     desc = "close; the gate stays open",
     always = true,
     fn = function()
+      self:give_up()
       self.window:close()
     end,
   }
+end
+
+--- Nobody waits for what is still being looked at.
+function M:give_up()
+  for _, pending in pairs({ self.looking, self.deciding }) do
+    pending:give_up()
+  end
+  self.looking = nil
 end
 
 ---@return superpower.DecisionKey[]
@@ -141,6 +161,57 @@ function M:reject_keys()
   }
 end
 
+--- Rows that all of it would fill.
+---@return integer
+function M:rows()
+  return Page.rows(self.page.lines, float.wide(76) - 1) + 1
+end
+
+--- Looks anew at the files, and shows what is there now.
+---@param changed? string[] files that an approval found changed
+function M:look_again(changed)
+  if self.looking and not changed then
+    return
+  elseif self.looking then
+    self.looking:give_up()
+  end
+  self.looking = look.review(self.run, function(review, fault)
+    self.looking = nil
+    if review and self:alive() then
+      shown.remember(self.run, review)
+      self:renew(review, changed)
+    elseif fault and changed then
+      notify.fault(fault)
+    end
+  end)
+end
+
+function M:paint()
+  self.window:paint(self.page.lines)
+  if self.page.fences then
+    markdown.colour(self.window.float.buf, self.page.fences, self.page.report)
+  end
+end
+
+--- Shows another list. Its keys count after a quiet moment only, as when it was opened.
+---@param review superpower.Review
+---@param changed? string[] files that had changed since the list before this one was shown, as it was approved
+function M:renew(review, changed)
+  if not self:alive() or (review.review == self.review.review and not changed) then
+    return
+  end
+  local win = self.window.float.win
+  self.review = review
+  self.page = page.page(review, self.run, float.wide(76) - 2, changed)
+  local at = vim.api.nvim_win_get_cursor(win)
+  vim.api.nvim_buf_clear_namespace(self.window.float.buf, -1, 0, -1)
+  self:paint()
+  self.window:place(self:rows())
+  local row = changed and 1 or math.min(at[1], vim.api.nvim_buf_line_count(self.window.float.buf))
+  vim.api.nvim_win_set_cursor(win, { row, 0 })
+  self.window:ask(nil, self:keys())
+end
+
 --- Opens it on the gate that `run` waits at.
 ---@param run superpower.Snapshot
 ---@param review superpower.Review
@@ -150,7 +221,7 @@ end
 ---@return superpower.GateWindow
 function M.open(run, review, decide, closed, enter)
   local width = float.wide(76)
-  local self = setmetatable({ run = run, review = review, deciding = false }, M) --[[@as superpower.GateWindow]]
+  local self = setmetatable({ run = run, review = review }, M) --[[@as superpower.GateWindow]]
   self.page = page.page(review, run, width - 2)
   self.decide = function(decision, comment, done)
     decide(self, decision, comment, done)
@@ -163,17 +234,23 @@ function M.open(run, review, decide, closed, enter)
     right = { { " " .. at .. " ", "SuperpowerGate" } },
     help = "Approval",
     width = 76,
-    height = Page.rows(self.page.lines, width - 1) + 1,
+    height = self:rows(),
     enter = enter,
     keys = self:keys(),
     closed = function()
+      self:give_up()
       closed(self)
     end,
   })
-  self.window:paint(self.page.lines)
-  if self.page.fences then
-    markdown.colour(self.window.float.buf, self.page.fences, self.page.report)
-  end
+  self:paint()
+  vim.api.nvim_create_autocmd("WinEnter", {
+    buffer = self.window.float.buf,
+    callback = function()
+      if self:alive() then
+        self:look_again()
+      end
+    end,
+  })
   if self.page.first_file and self.page.first_file <= vim.api.nvim_win_get_height(self.window.float.win) then
     vim.api.nvim_win_set_cursor(self.window.float.win, { self.page.first_file, 0 })
   end

@@ -234,21 +234,29 @@ function M:follow()
     group = group,
     callback = function()
       vim.schedule(function()
-        if float.valid(self.float) and self:floats() then
-          local place = place_of(self.opts)
-          float.move(self.float, {
-            filetype = "",
-            width = place.width,
-            height = place.height,
-            row = place.row,
-            col = place.col,
-            zindex = self.opts.zindex or 60,
-          })
-          self:frame()
-        end
+        self:place()
       end)
     end,
   })
+end
+
+--- Puts it where its size and the screen's want it.
+---@param height? integer rows that it would fill from here on
+function M:place(height)
+  self.opts.height = height or self.opts.height
+  if not float.valid(self.float) or not self:floats() then
+    return
+  end
+  local place = place_of(self.opts)
+  float.move(self.float, {
+    filetype = "",
+    width = place.width,
+    height = place.height,
+    row = place.row,
+    col = place.col,
+    zindex = self.opts.zindex or 60,
+  })
+  self:frame()
 end
 
 function M:close()

@@ -79,6 +79,16 @@ questions["files-changed"] = function(err, _, go)
   }, go)
 end
 
+questions["changed-again"] = function(err, _, go)
+  local last = err.data and err.data.last
+  local prompt = last and "Files have changed again since they were shown, and no later gate is sure to list them"
+    or "Files have changed again since they were shown; the next gate lists them"
+  choose(err.data and err.data.files, prompt, {
+    { text = "Approve what was shown", answer = "go-on" },
+    { text = "Not now" },
+  }, go)
+end
+
 questions["damaged-journal"] = function(err, _, go)
   choose(err.data and err.data.differences, "The journal of this run has lost records", {
     { text = "Continue without what is lost", answer = "repair" },

@@ -164,6 +164,8 @@ end
 ---@field comment? string
 ---@field run_id? string
 ---@field gate? string
+---@field review? string the list of changes that it is for; the newest one where none is named
+---@field look? integer the number by which the look at the files is given up
 ---@field trust? string the digest of what the gate showed as changed since it was trusted
 ---@field answer? string
 ---@field root? string
@@ -177,6 +179,8 @@ function M.decide(opts, callback)
     comment = opts.comment ~= "" and opts.comment or nil,
     run_id = opts.run_id,
     gate = opts.gate,
+    review = opts.review,
+    look = opts.look,
     trust = opts.decision == "approve" and opts.trust or nil,
     answer = opts.answer,
   }, callback, true)

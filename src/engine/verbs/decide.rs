@@ -3,23 +3,26 @@
 use super::admission::{Purpose, admit};
 use super::adoption::Taking;
 use super::answers::Answers;
+use super::approval::{Approval, Held};
 use super::idle_run::{by, idle, started, verb};
 use super::nested::nested;
 use super::preflight::before_driving;
 use super::run_lookup;
 use super::target_run::{Fits, Whom};
-use crate::driver::start::take_up;
+use crate::driver::gate_review::{GateReview, LONGEST};
+use crate::driver::start::{record, take_up};
 use crate::engine::core::Engine;
 use crate::engine::refusal::Refusal;
 use crate::plan::Inputs;
 use crate::run::event::{Decision, Event};
 use crate::run::machine;
-use crate::run::state::gate_id;
+use crate::run::shown::Shown;
+use crate::run::state::{Run, gate_id};
 use crate::runs::open::Opened;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -33,6 +36,10 @@ pub struct Decide {
     #[serde(default)]
     only: bool,
     gate: Option<String>,
+    /// The list of changes that it is for; the newest one that was shown where none is named.
+    review: Option<String>,
+    /// The number by which the look at the files can be given up.
+    look: Option<u64>,
     /// The digest of what the gate's window showed as changed since it was trusted.
     trust: Option<String>,
     #[serde(default)]
@@ -65,7 +72,12 @@ pub fn decide(engine: &Engine, request: Decide) -> Result<Value, Refusal> {
     let run_id = whom.find(engine, root, if drives { &asking } else { &Taking::Quietly })?;
     let by = by(request.by);
     let admit = |opened: &Opened| admit(engine, root, opened, Purpose::Continue(&request.answer));
-    let handle = take_up(engine.host(), root, &run_id, admit, |opened| -> Result<Vec<Event>, Refusal> {
+    let host = engine.host();
+    let cancel = engine.looking.begin(&engine.cancel, request.look).within(LONGEST);
+    let looks = host.looks(&cancel, root);
+    let deciding = engine.looking.decide();
+    let mut held = None;
+    let handle = take_up(host.clone(), root, &run_id, admit, |opened| -> Result<Vec<Event>, Refusal> {
         let Some((stage, visit)) = opened.run.open_gate() else {
             return Err(no_gate(opened));
         };
@@ -73,20 +85,63 @@ pub fn decide(engine: &Engine, request: Decide) -> Result<Value, Refusal> {
         if let Some(given) = request.gate.as_ref().filter(|gate| **gate != open) {
             return Err(machine::Refusal::StaleGate { given: given.clone(), open }.into());
         }
-        let mut events = Vec::new();
-        if drives {
-            events = before_driving(engine, root, opened, &answers, true)?;
+        let given = engine.gate_lists.find(&opened.run, stage, visit, |shown| match &request.review {
+            Some(id) => shown.is(id),
+            None => shown.printed || !host.config.headless,
+        });
+        let mut since = Vec::new();
+        if request.decision == Decision::Approve {
+            let approval = Approval { engine, looks: &looks, opened, stage, answers: &answers };
+            since = approval.weigh(given.as_ref()).map_err(|kept| {
+                let Held { refusal, shown, list } = *kept;
+                held = shown.map(|shown| NotTaken { run: opened.run.clone(), stage, visit, shown, list });
+                refusal
+            })?;
         }
-        let shown = engine.gate_lists.last(&opened.run, stage, visit);
-        let host = engine.host();
-        let looks = host.looks(&engine.cancel, root);
-        let digest = shown.as_ref().and_then(|(shown, _)| looks.seal(&opened.dir, &open, shown));
-        events.extend(shown.filter(|(_, news)| *news).map(|(shown, _)| shown.event(stage, visit)));
+        let news = given.as_ref().filter(|given| given.is_news);
+        // Ahead of a declaration that was edited, under which the gate may be no gate any more.
+        let mut events: Vec<Event> =
+            news.map(|given| given.shown.clone().event(stage, visit)).into_iter().collect();
+        if drives {
+            events.extend(before_driving(engine, root, opened, &answers, true)?);
+        }
+        let shown = given.as_ref().map(|given| &given.shown);
+        let digest = shown.and_then(|shown| looks.seal(&opened.dir, &open, shown));
+        let review = shown.and_then(|shown| shown.digest.clone());
         let (decision, comment) = (request.decision, request.comment.clone());
-        events.push(Event::GateDecided { stage, visit, decision, comment, by, digest });
+        events.push(Event::GateDecided { stage, visit, decision, comment, by, digest, review, since });
         Ok(events)
     });
+    drop(deciding);
+    engine.looking.over(request.look);
+    if let Some(held) = held {
+        held.keep(engine, root);
+    }
     started(engine, root, handle.map_err(|refusal| run_lookup::lost(engine, root, &run_id, refusal))?, 0)
+}
+
+/// What was shown instead of taking an approval.
+struct NotTaken {
+    run: Run,
+    stage: usize,
+    visit: u32,
+    shown: Shown,
+    list: Option<GateReview>,
+}
+
+impl NotTaken {
+    /// Puts it into the journal, for whoever decides next; prints it where nobody has a window.
+    fn keep(self, engine: &Engine, root: &Path) {
+        let Self { run, stage, visit, shown, list } = self;
+        engine.gate_lists.remember(&run, stage, visit, &shown);
+        if let Some(list) = list.filter(|_| shown.printed) {
+            for line in list.lines(&run, stage, shown.id().unwrap_or_default()) {
+                engine.say_answer(root, &line);
+            }
+        }
+        // Where it cannot be written now, this editor alone knows of it.
+        let _ = record(&engine.host(), root, &run.run_id, shown.event(stage, visit));
+    }
 }
 
 pub fn retry(engine: &Engine, request: Retry) -> Result<Value, Refusal> {

@@ -1,5 +1,5 @@
 //! Lists of changes that were made for an open gate while nobody drove its run: the journal hears of one with the
-//! decision.
+//! decision that is for it.
 
 use crate::run::shown::Shown;
 use crate::run::state::Run;
@@ -7,38 +7,74 @@ use crate::sync::locked;
 use std::collections::HashMap;
 use std::sync::Mutex;
 
-/// More than anybody has open.
-const MANY: usize = 64;
+/// More gates than anybody has open.
+const GATES: usize = 64;
+/// More lists of one gate than anybody still looks at.
+const LISTS: usize = 64;
 
 /// A run, a stage and its visit.
 type Gate = (String, usize, u32);
 
-/// What the journal knew when a list was made, and what was shown then.
-type Made = (Option<Shown>, Shown);
+/// A list that was made here.
+#[derive(Clone)]
+struct Made {
+    shown: Shown,
+    /// How many lists of this gate the journal knew then.
+    known: usize,
+}
 
-/// The newest list of each gate.
+/// The lists that were given out for each gate.
 #[derive(Default)]
-pub struct GateLists(Mutex<HashMap<Gate, Made>>);
+pub struct GateLists(Mutex<HashMap<Gate, Vec<Made>>>);
+
+/// A list that was given out.
+pub struct Given {
+    /// What was shown.
+    pub shown: Shown,
+    /// Whether the journal does not know it yet.
+    pub is_news: bool,
+    /// Whether it was shown when, or after, an approval was not taken because files had changed.
+    pub after_held: bool,
+}
 
 impl GateLists {
-    /// What was last shown at this gate, and whether the journal does not know that yet.
-    pub fn last(&self, run: &Run, stage: usize, visit: u32) -> Option<(Shown, bool)> {
-        let known = run.shown.get(&(stage, visit));
-        let made = locked(&self.0).get(&(run.run_id.clone(), stage, visit)).cloned();
-        // Where the journal knows another one by now, that was made later.
-        match made.filter(|(then, _)| then.as_ref() == known) {
-            Some((_, made)) => Some((made, true)),
-            None => known.map(|known| (known.clone(), false)),
-        }
+    /// The list that a decision names, or the newest one that fits.
+    pub fn find(&self, run: &Run, stage: usize, visit: u32, fits: impl Fn(&Shown) -> bool) -> Option<Given> {
+        let journal = run.shown_at(stage, visit);
+        let held = journal.iter().position(|shown| shown.held);
+        let made = locked(&self.0).get(&key(run, stage, visit)).cloned().unwrap_or_default();
+        let of_journal = journal.iter().enumerate().map(|(at, shown)| (at, false, shown));
+        let of_here = made.iter().map(|made| (made.known, true, &made.shown));
+        // In the order in which they were made: what the journal did not know yet came behind what it knew.
+        let mut all: Vec<_> = of_journal.chain(of_here).collect();
+        all.sort_by_key(|(at, is_news, _)| (*at, !is_news));
+        let (at, is_news, shown) = all.into_iter().rfind(|(_, _, shown)| fits(shown))?;
+        let after_held = held.is_some_and(|held| if is_news { at > held } else { at >= held });
+        Some(Given { shown: shown.clone(), is_news, after_held: after_held || shown.held })
     }
 
     /// Remembers what is shown now.
-    pub fn remember(&self, run: &Run, stage: usize, visit: u32, shown: Shown) {
-        let mut looks = locked(&self.0);
-        if looks.len() >= MANY {
-            looks.clear();
+    pub fn remember(&self, run: &Run, stage: usize, visit: u32, shown: &Shown) {
+        let journal = run.shown_at(stage, visit);
+        let known = journal.len();
+        let mut gates = locked(&self.0);
+        let key = key(run, stage, visit);
+        if gates.len() >= GATES && !gates.contains_key(&key) {
+            gates.clear();
         }
-        let known = run.shown.get(&(stage, visit)).cloned();
-        looks.insert((run.run_id.clone(), stage, visit), (known, shown));
+        let lists = gates.entry(key).or_default();
+        let newest = lists.last().filter(|made| made.known == known).map(|made| &made.shown);
+        if newest.or(journal.last()).is_some_and(|newest| newest.digest == shown.digest) {
+            return;
+        }
+        lists.retain(|made| made.shown.digest != shown.digest);
+        if lists.len() >= LISTS {
+            lists.remove(0);
+        }
+        lists.push(Made { shown: shown.clone(), known });
     }
+}
+
+fn key(run: &Run, stage: usize, visit: u32) -> Gate {
+    (run.run_id.clone(), stage, visit)
 }

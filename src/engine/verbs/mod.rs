@@ -4,6 +4,7 @@ mod admission;
 mod adoption;
 mod adoption_claim;
 mod answers;
+mod approval;
 mod continuation;
 pub mod decide;
 pub mod gate_lists;

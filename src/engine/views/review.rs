@@ -1,7 +1,7 @@
 //! What a person at an open gate has to see.
 
-use super::opened::{OfRun, opened};
-use crate::driver::gate_review;
+use super::opened::opened;
+use crate::driver::gate_review::{self, LONGEST};
 use crate::engine::core::Engine;
 use crate::engine::refusal::Refusal;
 use crate::engine::verbs::trust_question;
@@ -19,28 +19,42 @@ pub struct OfFile {
     path: String,
 }
 
-/// What a person at the open gate has to see.
-pub fn review(engine: &Engine, request: &OfRun) -> Result<Value, Refusal> {
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OfLook {
+    root: PathBuf,
+    run_id: Option<String>,
+    /// The number by which the look at the files can be given up.
+    look: Option<u64>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GiveUp {
+    look: u64,
+}
+
+/// Ends a look that nobody waits for any more.
+pub fn give_up(engine: &Engine, request: &GiveUp) -> Value {
+    engine.looking.give_up(request.look);
+    json!({})
+}
+
+/// What a person at the open gate has to see: the files as they are now.
+pub fn review(engine: &Engine, request: &OfLook) -> Result<Value, Refusal> {
     let opened = opened(engine, &request.root, request.run_id.as_deref())?;
     let run = &opened.run;
     let Some((stage, visit)) = run.open_gate() else {
         return Err(Refusal::NoGate(String::new()));
     };
     let gate = gate_id(stage, visit);
-    // What could not be listed when the gate opened may be by now.
     let host = engine.host();
-    let looks = host.looks(&engine.cancel, &request.root);
-    let shown = engine
-        .gate_lists
-        .last(run, stage, visit)
-        .and_then(|(shown, _)| looks.again(&opened.dir, &gate, &shown));
-    let review = shown.unwrap_or_else(|| {
-        let (review, shown) = looks.make(&opened.dir, run, stage, looks.compare(run));
-        if let Some(shown) = shown {
-            engine.gate_lists.remember(run, stage, visit, shown);
-        }
-        review
-    });
+    let cancel = engine.looking.begin(&engine.cancel, request.look).within(LONGEST);
+    let looks = host.looks(&cancel, &request.root);
+    let (review, shown) = looks.make(&opened.dir, run, stage, looks.compare(run));
+    engine.looking.over(request.look);
+    let Some(shown) = shown else { return Err(Refusal::LookGivenUp) };
+    engine.gate_lists.remember(run, stage, visit, &shown);
     let reporter = reporter(&opened, stage);
     let message = match reporter {
         None if run.stages[stage].visit.by_hand => "The action of this stage was skipped by hand.".into(),
@@ -54,7 +68,7 @@ pub fn review(engine: &Engine, request: &OfRun) -> Result<Value, Refusal> {
         "actor": reporter.map(|stage| run.plan.actor(stage).name()),
         "worked_ms": reporter.map(|stage| run.stages[stage].visit.worked_ms),
         "message": message,
-        "files": review.files, "note": review.note,
+        "review": shown.id(), "files": review.files, "note": review.note,
         "trust": trust_question::at_gate(engine, &request.root, &opened),
     }))
 }

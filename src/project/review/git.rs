@@ -214,8 +214,10 @@ fn output(
     verb: &str,
     input: &[u8],
 ) -> Result<Output, ReviewError> {
-    if cancel.is_set() {
-        return Err(ReviewError::Unwanted);
+    match cancel.ended() {
+        Some(Ended::Unwanted) => return Err(ReviewError::Unwanted),
+        Some(Ended::Late(limit)) => return Err(ReviewError::Late { verb: verb.to_owned(), limit }),
+        None => {}
     }
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
     let mut child = command.spawn().map_err(|error| match error.kind() {

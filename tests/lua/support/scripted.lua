@@ -188,6 +188,7 @@ S.review = {
   run_id = "0190-abc",
   gate = "5.1",
   label = labels[5],
+  review = "1a2b3c4d5e6f",
   from = 4,
   message = "# Wireframes for reset-password\n\nThree screens, tab order noted. The expired-link state reuses "
     .. "the error **banner** of login.",
