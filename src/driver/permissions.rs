@@ -25,7 +25,7 @@ impl Performer {
         let id = format!("{}/{launch}/{}", run.run_id, question.id);
         let mut event = json!({
             "type": "permission", "id": id, "stage": run.current_position(),
-            "tool": question.tool, "title": question.title, "input": question.input,
+            "tool": question.tool, "title": question.title, "input": question.input, "rule": question.rule,
         });
         self.host.secrets.mask_message(&mut event, &["type", "id"]);
         self.tell(event);
@@ -98,6 +98,7 @@ mod tests {
             tool: "Bash".into(),
             title: "run it".into(),
             input: Value::Null,
+            rule: None,
         };
         let asked = |launch: u32, id: &str| PendingPermission {
             id: id.to_owned(),

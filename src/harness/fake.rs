@@ -43,7 +43,7 @@ pub(super) fn play(steps: Vec<Step>, inbox: &Inbox<Item<Order>>, sink: &mut Sink
                 None => break,
                 Some(Item::Order(Order::Stop | Order::Kill(_))) => return failed("stopped".to_owned()),
                 Some(Item::Order(Order::Answer(id, answer))) if asked.as_ref() == Some(&id) => match answer {
-                    Answer::Once | Answer::Run => break,
+                    Answer::Once | Answer::Run | Answer::Rule => break,
                     Answer::Deny { reason } | Answer::Refuse { why: reason } => {
                         return ended(
                             Outcome::NeedsHuman { question: format!("denied: {reason}") },

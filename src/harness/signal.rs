@@ -100,6 +100,8 @@ pub struct Question {
     pub input: serde_json::Value,
     /// One line.
     pub title: String,
+    /// The rule that the agent's tool proposes to allow it by from here on, spelled out; none where it proposes none.
+    pub rule: Option<String>,
 }
 
 /// The answer to a [`Question`].
@@ -108,8 +110,10 @@ pub struct Question {
 pub enum Answer {
     /// This once.
     Once,
-    /// Whenever this run asks for the same tool.
+    /// Whenever this agent asks for exactly the same in this run.
     Run,
+    /// Whatever the rule allows that was shown, until this agent ends. The tool itself keeps to it.
+    Rule,
     /// No, with the reason that a human gave.
     Deny {
         /// Told to the agent; empty for none.

@@ -36,7 +36,7 @@ pub struct Launch {
 }
 
 /// What is asked of the harness.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Task {
     /// Run this agent (a pipeline is the agent `orchestrator`).
     Agent(String),

@@ -134,8 +134,13 @@ fn clocks_stop_at_a_gate() {
 /// What nobody allows is denied.
 #[test]
 fn a_permission_that_nobody_answers_is_denied_by_default() {
-    let question =
-        || Question { id: "q".into(), tool: "Bash".into(), input: json!({}), title: "Bash: rm".into() };
+    let question = || Question {
+        id: "q".into(),
+        tool: "Bash".into(),
+        input: json!({}),
+        title: "Bash: rm".into(),
+        rule: None,
+    };
     let stage = Stage::with(
         move |_| vec![Step::Ask(question()), Step::End(Outcome::Passed, "did it".into())],
         |config| config.permission_timeout = std::time::Duration::from_millis(50),

@@ -78,6 +78,22 @@ describe("a permission", function()
     end)
   end
 
+  it("is answered by R where a rule is proposed, which the window spells out, and only there", function()
+    local nvim = S.child()
+    local ruled = request(1)
+    ruled.rule = "Bash(npm test:*)"
+    S.send(nvim, ruled)
+    nvim:wait_screen("permission · stage 4")
+    nvim:wait_armed()
+    contains(nvim:text(), "r allows exactly this")
+    contains(nvim:text(), "until this agent ends: Bash(npm test:*)")
+    nvim:feed("R")
+    nvim:wait_no_screen("permission · stage 4")
+    eq({ { id = "r/1", value = { answer = "rule" } } }, S.calls(nvim, "answer"))
+    asked(nvim, 2)
+    lacks(nvim:text(), "by its rule")
+  end)
+
   it("is denied with a reason", function()
     local nvim = S.child()
     asked(nvim, 1)

@@ -1,18 +1,16 @@
 --- Permission requests of agents, one after the other: once, for this run, deny, deny with a reason. The same rules hold
 --- as for a gate: no focus is taken from somebody who types, and no stray key answers.
-local edits = require("superpower.ask.edits")
+local permission_page = require("superpower.ask.permission_page")
 local text = require("superpower.base.text")
 local config = require("superpower.config")
 local attention = require("superpower.editor.attention")
 local theirs = require("superpower.editor.theirs")
 local notify = require("superpower.notify")
-local runs = require("superpower.runs")
 local session = require("superpower.session")
 local comment = require("superpower.ui.comment")
 local decision = require("superpower.ui.decision")
 local float = require("superpower.ui.float")
 local page = require("superpower.ui.page")
-local run_words = require("superpower.ui.words")
 
 local M = {}
 
@@ -24,6 +22,7 @@ local M = {}
 ---@field tool string
 ---@field title? string
 ---@field input? any
+---@field rule? string the rule by which the agent's tool proposes to allow it, spelled out
 ---@field until_time? integer when it is denied by itself, in seconds since the epoch
 
 local queue = {} ---@type superpower.Permission[]
@@ -83,6 +82,16 @@ local function deny_with_reason()
   })
 end
 
+---@type superpower.DecisionKey
+local by_rule = {
+  lhs = "R",
+  label = "by its rule",
+  desc = "allow what the rule says, until this agent ends",
+  fn = function()
+    answer({ answer = "rule" })
+  end,
+}
+
 ---@type superpower.DecisionKey[]
 local keys = {
   {
@@ -96,7 +105,7 @@ local keys = {
   {
     lhs = "r",
     label = "for this run",
-    desc = "allow this for the rest of the run",
+    desc = "allow exactly this, of this agent, for the rest of the run",
     fn = function()
       answer({ answer = "run" })
     end,
@@ -123,15 +132,14 @@ local keys = {
   },
 }
 
---- `spec-kit asks for Bash`.
 ---@param request superpower.Permission
----@param width integer
----@return string
-function M.question(request, width)
-  local run = runs.get(request.root)
-  local stage = run and run.run_id == request.run_id and run.stages[request.stage] or nil
-  local who = stage and stage.actor and stage.actor ~= "" and stage.actor or "The agent"
-  return text.cut(text.line(("%s asks for %s"):format(who, request.tool or "something")), width)
+---@return superpower.DecisionKey[]
+local function keys_for(request)
+  local all = vim.list_slice(keys)
+  if request.rule and request.rule ~= "" then
+    table.insert(all, 3, by_rule)
+  end
+  return all
 end
 
 --- How many seconds a duration such as `5m` has.
@@ -140,40 +148,6 @@ end
 local function seconds(duration)
   local number, unit = duration:match("^(%d+)([smh])$")
   return (tonumber(number) or 0) * ({ s = 1, m = 60, h = 3600 })[unit or "s"]
-end
-
----@param request superpower.Permission
----@param width integer
----@return superpower.Line[]
-function M.lines(request, width)
-  local out = {} ---@type superpower.Line[]
-  for _, line in ipairs(text.wrap(text.line(request.title or request.tool or "?"), width)) do
-    table.insert(out, { { line, "SuperpowerHeading" } })
-  end
-  table.insert(out, { { "" } })
-  local input = request.input
-  if type(input) == "table" then
-    input = edits.shown(input)
-    local names = vim.tbl_keys(input)
-    table.sort(names)
-    for _, name in ipairs(names) do
-      local value = input[name]
-      local shown = type(value) == "string" and value or vim.json.encode(value)
-      table.insert(out, { { text.line(name), "SuperpowerNote" } })
-      for _, line in ipairs(text.lines(shown)) do -- all of it: what is not shown cannot be agreed to
-        table.insert(out, { { "  " .. line, name == "diff" and edits.group(line) or nil } })
-      end
-    end
-  elseif type(input) == "string" then
-    for _, line in ipairs(text.lines(input)) do
-      table.insert(out, { { line } })
-    end
-  end
-  if request.until_time then
-    local words = ("Without an answer it is denied at %s."):format(run_words.clock(request.until_time * 1000))
-    vim.list_extend(out, { { { "" } }, { { words, "SuperpowerNote" } } })
-  end
-  return out
 end
 
 show_next = function(forced)
@@ -185,18 +159,18 @@ show_next = function(forced)
     return request ~= nil
   end
   local width = float.wide(76)
-  local lines = M.lines(request, width - 2)
+  local lines = permission_page.lines(request, width - 2)
   current = request
   window = decision.open({
     filetype = "superpower-permission",
-    title = { { " " .. M.question(request, width - 26) .. " ", "SuperpowerTitle" } },
+    title = { { " " .. permission_page.question(request, width - 26) .. " ", "SuperpowerTitle" } },
     right = { { (" permission · stage %d "):format(request.stage or 0), "SuperpowerGate" } },
     help = "Permission",
     width = 76,
     height = page.rows(lines, width - 1) + 1,
     enter = true,
     zindex = 65,
-    keys = keys,
+    keys = keys_for(request),
     closed = function()
       current = nil
     end,

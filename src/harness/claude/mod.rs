@@ -7,6 +7,7 @@
 //! file that counts stands in no folder of Claude Code's: of that name it would take another, that nobody was shown.
 
 mod input;
+mod names;
 mod permission;
 mod progress;
 mod session;

@@ -1,10 +1,11 @@
 //! Permissions and questions that Claude Code asks for over its pipe.
 
 use super::input::send;
+use super::names::NAME;
 use super::wire::{Line, Request};
-use crate::harness::allowed::{self, DENIED, NOBODY};
+use crate::harness::allowed::{Allowed, DENIED, NOBODY, is_same};
 use crate::harness::end_text::{note, questions};
-use crate::harness::{Actions, Answer, Question, Signal, tool};
+use crate::harness::{Actions, Answer, Launch, Question, Signal, tool};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -14,8 +15,8 @@ pub struct Permissions {
     root: PathBuf,
     interactive: bool,
     open: BTreeMap<String, Asked>,
-    /// The run, whose later launches are not asked again for what was allowed for all of it.
-    run_id: String,
+    /// What is not asked again.
+    allowed: Allowed,
     /// Calls that a human denied: no machine's refusal.
     denied: BTreeSet<String>,
     /// How to allow a refused call, by its id.
@@ -29,13 +30,17 @@ struct Asked {
     input: Value,
     call: String,
     title: String,
+    /// What the tool proposes to be told, so that it does not ask for the like again, and that in words.
+    rule: Option<(Value, String)>,
 }
 
 impl Permissions {
     /// None asked yet.
-    pub fn new(root: PathBuf, run_id: &str, interactive: bool) -> Self {
+    pub fn new(launch: &Launch) -> Self {
         let (open, hints, refused) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-        Self { root, interactive, open, run_id: run_id.to_owned(), denied: BTreeSet::new(), hints, refused }
+        let (root, interactive) = (launch.root.clone(), launch.interactive);
+        let allowed = Allowed::to(launch, NAME);
+        Self { root, interactive, open, allowed, denied: BTreeSet::new(), hints, refused }
     }
 
     /// Whether an answer is waited for.
@@ -61,8 +66,9 @@ impl Permissions {
         let call = request.tool_use_id.str().to_owned();
         let title = tool::title(tool, input, &self.root);
         self.hints.insert(call.clone(), hint(request, &self.root));
-        let asked = Asked { tool: tool.to_owned(), input: input.clone(), call, title };
-        if allowed::is_allowed(&self.run_id, tool) {
+        let rule = proposed(request);
+        let asked = Asked { tool: tool.to_owned(), input: input.clone(), call, title, rule };
+        if self.allowed.has(tool, input) {
             allow(id, &asked.input, to);
         } else if self.interactive {
             let question = Question {
@@ -70,6 +76,7 @@ impl Permissions {
                 tool: asked.tool.clone(),
                 input: asked.input.clone(),
                 title: asked.title.clone(),
+                rule: asked.rule.as_ref().map(|(_, words)| words.clone()),
             };
             to.signals.push(Signal::Asked(question));
             self.open.insert(id.to_owned(), asked);
@@ -95,16 +102,24 @@ impl Permissions {
                 allow(id, &asked.input, to);
                 let waiting = std::mem::take(&mut self.open);
                 for (other, waits) in waiting {
-                    // Asked before this answer, of the same tool: it holds for them too.
-                    if waits.tool == asked.tool {
+                    // Asked before this answer, and the same: it holds for them too.
+                    if is_same(&waits.tool, &waits.input, (&asked.tool, &asked.input)) {
                         allow(&other, &waits.input, to);
                         to.signals.push(Signal::Withdrawn(other));
                     } else {
                         self.open.insert(other, waits);
                     }
                 }
-                allowed::allow(&self.run_id, &asked.tool);
+                self.allowed.add(&asked.tool, &asked.input);
             }
+            Answer::Rule => match &asked.rule {
+                Some((rule, _)) => {
+                    let told = json!({"behavior": "allow", "updatedInput": asked.input, "updatedPermissions": [rule]});
+                    respond(id, &told, to);
+                }
+                // What was not proposed was not shown either.
+                None => allow(id, &asked.input, to),
+            },
             Answer::Deny { reason } => {
                 let reason = if reason.trim().is_empty() { DENIED } else { reason };
                 to.signals.push(note(format!("denied: {}", asked.title)));
@@ -146,6 +161,29 @@ fn deny(id: &str, message: &str, to: &mut Actions) {
 fn respond(id: &str, response: &Value, to: &mut Actions) {
     let response = json!({"subtype": "success", "request_id": id, "response": response});
     send(to, &json!({"type": "control_response", "response": response}));
+}
+
+/// The rule by which the tool proposes to allow what it asks for, for its session only, and in words. A rule that is no
+/// more than a tool's name allows whatever that tool can do, and is none.
+fn proposed(request: &Request<'_>) -> Option<(Value, String)> {
+    let suggestions = request.permission_suggestions.as_array()?;
+    let text =
+        |value: &Value, key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let suggestion =
+        suggestions.iter().find(|it| text(it, "type") == "addRules" && text(it, "behavior") == "allow")?;
+    let rules = suggestion.get("rules")?.as_array()?;
+    let mut words = Vec::new();
+    for rule in rules {
+        let (tool, what) = (text(rule, "toolName"), text(rule, "ruleContent"));
+        if tool != request.tool_name.str()
+            || what.chars().all(|c| c.is_whitespace() || matches!(c, '*' | ':'))
+        {
+            return None;
+        }
+        words.push(format!("{tool}({what})"));
+    }
+    let told = json!({"type": "addRules", "rules": rules, "behavior": "allow", "destination": "session"});
+    (!words.is_empty()).then(|| (told, words.join(", ")))
 }
 
 /// The line of configuration that allows what is asked, as the tool suggests it.

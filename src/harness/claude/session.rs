@@ -1,5 +1,6 @@
 //! A launch of Claude Code: what is known of it, and how it is spoken to.
 
+pub use super::names::NAME;
 use super::permission::Permissions;
 use super::progress::Reader;
 use super::verdict::Final;
@@ -8,8 +9,6 @@ use crate::outcome::Outcome;
 use crate::process::Secrets;
 use semver::Version;
 
-/// The name of this harness.
-pub const NAME: &str = "claude";
 /// A launch of Claude Code.
 pub struct Claude {
     pub(super) first: Vec<String>,
@@ -75,7 +74,7 @@ impl Claude {
             said,
             named: 0,
             reader: Reader::new(launch.root.clone(), resume.is_some(), secrets),
-            permissions: Permissions::new(launch.root.clone(), &launch.run_id, launch.interactive),
+            permissions: Permissions::new(launch),
             launch: launch.clone(),
             secrets: secrets.clone(),
             resume,

@@ -1,9 +1,9 @@
 //! Permissions that OpenCode asks for: a tool's kind, what it is about, and for an edit its diff.
 
 use super::wire::Properties;
-use crate::harness::allowed::{self, DENIED, NOBODY};
+use crate::harness::allowed::{Allowed, DENIED, NOBODY, is_same};
 use crate::harness::end_text::note;
-use crate::harness::{Actions, Answer, Question, Request, Signal, Way, tool};
+use crate::harness::{Actions, Answer, Launch, Question, Request, Signal, Way, tool};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -14,7 +14,8 @@ const TITLE: usize = 120;
 /// What was asked, and what was answered.
 pub struct Permissions {
     root: PathBuf,
-    run_id: String,
+    /// What is not asked again.
+    allowed: Allowed,
     interactive: bool,
     /// Whatever it asks for is allowed.
     auto: bool,
@@ -28,17 +29,19 @@ pub struct Permissions {
 
 struct Asked {
     kind: String,
+    /// All that it says of what it wants to do.
+    request: Value,
     title: String,
 }
 
 impl Permissions {
     /// None asked yet.
-    pub fn new(root: PathBuf, run_id: &str, interactive: bool, auto: bool) -> Self {
+    pub fn new(launch: &Launch, auto: bool) -> Self {
         let (open, refused) = (BTreeMap::new(), Vec::new());
         Self {
-            root,
-            run_id: run_id.to_owned(),
-            interactive,
+            root: launch.root.clone(),
+            allowed: Allowed::to(launch, super::names::NAME),
+            interactive: launch.interactive,
             auto,
             open,
             asked: BTreeSet::new(),
@@ -63,8 +66,8 @@ impl Permissions {
         if !crate::harness::is_name(id) || !self.asked.insert(id.to_owned()) {
             return;
         }
-        let asked = Asked { kind: kind.to_owned(), title: self.title(event) };
-        if self.auto || allowed::is_allowed(&self.run_id, &memory(kind)) {
+        let asked = Asked { kind: kind.to_owned(), request: exact(event), title: self.title(event) };
+        if self.auto || self.allowed.has(kind, &asked.request) {
             reply(id, None, to);
         } else if self.interactive {
             let input = if event.metadata.as_object().is_some_and(|map| !map.is_empty()) {
@@ -73,7 +76,7 @@ impl Permissions {
                 json!({"patterns": event.patterns})
             };
             let (tool, title) = (asked.kind.clone(), asked.title.clone());
-            to.signals.push(Signal::Asked(Question { id: id.to_owned(), tool, input, title }));
+            to.signals.push(Signal::Asked(Question { id: id.to_owned(), tool, input, title, rule: None }));
             self.open.insert(id.to_owned(), asked);
         } else {
             self.refuse(id, &asked, NOBODY, to);
@@ -102,21 +105,22 @@ impl Permissions {
     pub fn answer(&mut self, id: &str, answer: &Answer, to: &mut Actions) {
         let Some(asked) = self.open.remove(id) else { return };
         match answer {
-            Answer::Once => reply(id, None, to),
+            // It proposes no rule that ends with the run.
+            Answer::Once | Answer::Rule => reply(id, None, to),
             Answer::Run => {
                 // Its own "always" is not used: it is for one pattern, and may outlive the run.
                 reply(id, None, to);
                 let same: Vec<String> = self
                     .open
                     .iter()
-                    .filter(|(_, waits)| waits.kind == asked.kind)
+                    .filter(|(_, waits)| is_same(&waits.kind, &waits.request, (&asked.kind, &asked.request)))
                     .map(|(id, _)| id.clone())
                     .collect();
                 for other in same {
                     reply(&other, None, to);
                     self.replied(&other, to);
                 }
-                allowed::allow(&self.run_id, &memory(&asked.kind));
+                self.allowed.add(&asked.kind, &asked.request);
             }
             Answer::Deny { reason } => {
                 let reason = if reason.trim().is_empty() { DENIED } else { reason };
@@ -158,9 +162,11 @@ impl Permissions {
     }
 }
 
-/// How it is remembered what is allowed for a run: its kinds are no other harness's tools.
-fn memory(kind: &str) -> String {
-    format!("{}/{kind}", super::names::NAME)
+/// All that a request says of what it wants to do: its details, and the patterns that they fall under.
+fn exact(event: &Properties<'_>) -> Value {
+    let mut all = event.metadata.as_object().cloned().unwrap_or_default();
+    all.insert("patterns".to_owned(), event.patterns.clone());
+    Value::Object(all)
 }
 
 /// Allows, or says why not. With a word of why its turn goes on; without one it would end there.

@@ -94,12 +94,7 @@ impl Served {
         let launch = &setup.launch;
         Self {
             watch: Watch::new(launch.root.clone(), &setup.secrets),
-            permissions: Permissions::new(
-                launch.root.clone(),
-                &launch.run_id,
-                launch.interactive,
-                flags.auto,
-            ),
+            permissions: Permissions::new(launch, flags.auto),
             setup,
             rules: if flags.auto { None } else { rules::ours(&Environment::current()) },
             flags,
