@@ -142,6 +142,7 @@
 ---@field from? integer
 ---@field files superpower.ReviewFile[]
 ---@field note? string
+---@field left_out? string what the list leaves out, counted
 ---@field trust? { digest: string, files: superpower.TrustChange[] } what changed since it was trusted
 
 ---@alias superpower.Chunk { [1]: string, [2]: string? } text and highlight group

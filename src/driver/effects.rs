@@ -1,10 +1,11 @@
 //! What a step leads to, done: in order, each thing once, after its cause is on disk.
 
+use super::Drive;
 use super::announcement::Announcement;
 use super::follow_up::{Act, Dispatch, Next, not_started};
+use super::gate_review::Looked;
 use super::launch::Ordered;
 use super::performer::Wanted;
-use super::{Drive, gate_review};
 use crate::outcome::Outcome;
 use crate::run::effect::Effect;
 use crate::run::event::Event;
@@ -74,10 +75,10 @@ impl Drive {
     }
 
     /// What a look at the files has found.
-    pub(super) fn looked(&mut self, wanted: Wanted, looked: Result<gate_review::Looked, String>) {
+    pub(super) fn looked(&mut self, wanted: Wanted, looked: Result<Looked, String>) {
         match wanted {
             Wanted::Baseline => {
-                let Ok((tree, _)) = looked else { return };
+                let Ok(Looked { after: tree, .. }) = looked else { return };
                 let (tree, decisions) = (tree.as_str().to_owned(), self.run.decisions.len());
                 let _ = self.step(Event::BaselineTaken { tree, decisions });
             }

@@ -21,6 +21,8 @@ use std::time::Duration;
 
 /// How long the list of a gate may take. Whoever decides then is told that there is none.
 pub const LONGEST: Duration = Duration::from_secs(10);
+/// Files that a list names.
+const LISTED: usize = 10_000;
 /// Files that a printed list names.
 const PRINTED: usize = 100;
 
@@ -34,6 +36,9 @@ pub struct GateReview {
     pub files: Vec<Change>,
     /// Why there is no list, where there is none.
     pub note: Option<String>,
+    /// What the list leaves out, counted.
+    #[serde(default)]
+    pub left_out: Option<String>,
     /// What each of the files was when the gate was decided.
     #[serde(default)]
     pub(super) seals: Vec<String>,
@@ -57,18 +62,28 @@ impl GateReview {
         }));
         let more = self.files.len().saturating_sub(PRINTED);
         lines.extend((more > 0).then(|| format!("  and {}", log::count(more, "more file"))));
+        lines.extend(self.left_out.iter().map(|left_out| format!("  {left_out}")));
         lines
     }
 
     /// The SHA-256 of the list, without what was added when the gate was decided.
     fn digest(&self) -> String {
-        let list = serde_json::to_vec(&(&self.after, &self.files, &self.note)).unwrap_or_default();
+        let list =
+            serde_json::to_vec(&(&self.after, &self.files, &self.note, &self.left_out)).unwrap_or_default();
         Sha256::digest(&list).iter().map(|byte| format!("{byte:02x}")).collect()
     }
 }
 
-/// The files as they were at a look, and what differed then from the last approval.
-pub type Looked = (TreeId, Vec<Change>);
+/// What a look at the files has found.
+#[derive(Clone, Debug)]
+pub struct Looked {
+    /// The files as they were.
+    pub after: TreeId,
+    /// What differed then from the last approval.
+    pub files: Vec<Change>,
+    /// What is not among that, counted.
+    pub left_out: Option<String>,
+}
 
 /// What it takes to look at a project's files.
 pub struct Looks<'a> {
@@ -171,9 +186,15 @@ impl Looks<'_> {
         (review, Some(shown))
     }
 
-    fn listed(&self, (after, mut files): Looked) -> GateReview {
+    fn listed(&self, looked: Looked) -> GateReview {
+        let Looked { after, mut files, left_out } = looked;
         files.iter_mut().for_each(|file| file.path = self.secrets.mask(&file.path).into_owned());
-        GateReview { after: Some(after), files, ..GateReview::default() }
+        let more = files.len().saturating_sub(LISTED);
+        files.truncate(LISTED);
+        let more = (more > 0).then(|| format!("not listed: {}", log::count(more, "more file")));
+        let left_out: Vec<String> = more.into_iter().chain(left_out).collect();
+        let left_out = (!left_out.is_empty()).then(|| self.secrets.mask(&left_out.join("; ")).into_owned());
+        GateReview { after: Some(after), files, left_out, ..GateReview::default() }
     }
 
     /// The list that was shown: the kept one where it is what the journal says, else made again from its trees.
@@ -181,8 +202,11 @@ impl Looks<'_> {
         let digest = shown.digest.as_ref()?;
         load(dir, gate).filter(|review| review.digest() == *digest).or_else(|| {
             let (from, after) = (TreeId::parse(shown.from.as_ref()?)?, TreeId::parse(shown.tree.as_ref()?)?);
-            let files = self.between(&from, &after).ok()?;
-            let review = self.listed((after, files));
+            let store = self.store().ok()?;
+            let mut files = store.list_changes(&from, &after).ok()?;
+            files.retain(|file| !is_bookkeeping(&file.path));
+            let left_out = store.left_out(&from, &after);
+            let review = self.listed(Looked { after, files, left_out });
             keep(dir, gate, &review);
             Some(review)
         })
@@ -198,12 +222,19 @@ impl Looks<'_> {
     pub fn compare(&self, run: &Run) -> Result<Looked, String> {
         let store = self.store()?;
         let before = baseline(run).ok_or(NO_BASELINE)?;
-        compare(&store, &before)
+        compare(&store, &before, None)
     }
 
-    /// The same with another tree.
-    pub fn compare_with(&self, before: &TreeId) -> Result<Looked, String> {
-        compare(&self.store()?, before)
+    /// The same, where the files were just looked at.
+    pub(super) fn compare_look(&self, before: &TreeId, look: TreeId) -> Result<Looked, String> {
+        compare(&self.store()?, before, Some(look))
+    }
+
+    /// What differs now from another tree.
+    pub fn changed_since(&self, before: &TreeId) -> Result<Vec<Change>, String> {
+        let (_, mut files) = self.store()?.compare(before, None).map_err(text)?;
+        files.retain(|file| !is_bookkeeping(&file.path));
+        Ok(files)
     }
 
     /// Those of these files that git does not ignore; all of them where it cannot be asked.
@@ -217,22 +248,19 @@ impl Looks<'_> {
         files
     }
 
-    /// What differs between two trees.
+    /// The files of the project that differ between two trees.
     pub(super) fn between(&self, from: &TreeId, to: &TreeId) -> Result<Vec<Change>, String> {
-        differing(&self.store()?, from, to)
+        let mut files = self.store()?.changes(from, to).map_err(text)?;
+        files.retain(|file| !is_bookkeeping(&file.path));
+        Ok(files)
     }
 }
 
-fn compare(store: &Review, before: &TreeId) -> Result<Looked, String> {
-    let after = store.snapshot().map_err(text)?;
-    let files = differing(store, before, &after)?;
-    Ok((after, files))
-}
-
-fn differing(store: &Review, from: &TreeId, to: &TreeId) -> Result<Vec<Change>, String> {
-    let mut files = store.changes(from, to).map_err(text)?;
+fn compare(store: &Review, before: &TreeId, look: Option<TreeId>) -> Result<Looked, String> {
+    let (after, mut files) = store.compare(before, look).map_err(text)?;
     files.retain(|file| !is_bookkeeping(&file.path));
-    Ok(files)
+    let left_out = store.left_out(before, &after);
+    Ok(Looked { after, files, left_out })
 }
 
 fn text(error: review::ReviewError) -> String {
@@ -286,8 +314,21 @@ fn path(dir: &RunDir, gate: &str) -> std::path::PathBuf {
     dir.path().join(format!("review-{gate}.json"))
 }
 
-/// Whether a file is a track's checkpoint or its lock, which runners write and nobody reviews.
+/// Whether a file is a track's checkpoint, or its lock with what stands in it, which runners write and nobody reviews.
 fn is_bookkeeping(path: &str) -> bool {
     let inner = path.strip_prefix("conductor/tracks/").and_then(|inner| inner.split_once('/'));
-    inner.is_some_and(|(_, file)| file.starts_with("metadata.json") || file.starts_with(".metadata."))
+    let Some((_, file)) = inner else { return false };
+    let beside = |name: &str| {
+        let numbers = name.strip_prefix(".metadata.json.").and_then(|rest| rest.strip_suffix(".new"));
+        numbers.is_some_and(|numbers| numbers.split('.').all(|part| part.parse::<u64>().is_ok()))
+    };
+    // The lock is a folder with its owner's record; one that is being made or broken is named by the owner's numbers.
+    let lock = |name: &str| {
+        let Some(rest) = name.strip_prefix(".metadata.lock") else { return false };
+        let rest = rest.strip_suffix("/owner.json").unwrap_or(rest);
+        let owner = rest.strip_prefix('.').and_then(|rest| rest.split_once('-'));
+        let numbers = |text: &str| text.split('-').all(|part| part.parse::<u64>().is_ok());
+        rest.is_empty() || owner.is_some_and(|(what, rest)| !what.contains('/') && numbers(rest))
+    };
+    file == "metadata.json" || beside(file) || lock(file)
 }

@@ -50,7 +50,7 @@ impl Looks<'_> {
         let then = baseline(run).filter(|_| taken).unwrap_or_else(|| after.clone());
         let listed: BTreeSet<String> =
             self.between(&from, &after).ok()?.into_iter().map(|file| file.path).collect();
-        let (_, since) = self.compare_with(&then).ok()?;
+        let since = self.changed_since(&then).ok()?;
         let changed = since.into_iter().map(|file| file.path).filter(|path| listed.contains(path));
         Some(changed.map(|path| self.secrets.mask(&path).into_owned()).collect())
     }

@@ -211,7 +211,7 @@ impl Performer {
             let _done = done;
             let looked = match compares {
                 Some(before) => reviews.compare(before.as_ref(), since),
-                None => reviews.tree(since).map(|tree| (tree, Vec::new())),
+                None => reviews.tree(since).map(|after| Looked { after, files: Vec::new(), left_out: None }),
             };
             outbox.send(Message::Looked(number, looked));
         };

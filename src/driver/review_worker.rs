@@ -99,8 +99,7 @@ impl ReviewWorker {
         let before = before.ok_or(NO_BASELINE)?;
         let cancel = self.cancel.within(LONGEST);
         let tree = self.tree_unless(&cancel, since)?;
-        let files = self.host.looks(&cancel, &self.root).between(before, &tree)?;
-        Ok((tree, files))
+        self.host.looks(&cancel, &self.root).compare_look(before, tree)
     }
 
     /// The newest look, once no other thread takes one.

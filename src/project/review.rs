@@ -6,9 +6,14 @@
 //! left out; nested repositories and submodules are looked into like folders; a project without git works as well.
 
 mod cancel_token;
+mod changes;
 mod error;
 mod git;
+mod own;
 mod place;
+mod reach;
+mod rule_names;
+mod rules;
 mod seed;
 mod snapshot;
 
@@ -18,7 +23,9 @@ use crate::store::state::State;
 pub use cancel_token::CancelToken;
 pub use error::ReviewError;
 use git::{Git, Tool};
+use own::Own;
 pub use place::{EARLIER, Place, clear};
+use reach::Reach;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fs::{File, TryLockError};
@@ -99,8 +106,7 @@ pub struct Review {
     repository: Option<Repository>,
     /// The project inside the work tree, empty or ending in `/`.
     prefix: String,
-    /// Paths of our own files inside the project, each ending in `/`.
-    own: Vec<String>,
+    own: Own,
 }
 
 impl Review {
@@ -113,12 +119,7 @@ impl Review {
     pub fn open_unless(cancel: &CancelToken, root: &Path, state: &State) -> Result<Self, ReviewError> {
         let tool = Tool::find(root)?;
         let private = Place::of(state, root).make(root)?;
-        let mut own = vec![".claude/state/".to_owned(), ".claude/logs/".to_owned()];
-        // Our state may lie in a project, as where a home is one.
-        let inner = state.dir().canonicalize().ok();
-        if let Some(inner) = inner.as_ref().and_then(|dir| dir.strip_prefix(root).ok()?.to_str()) {
-            own.push(format!("{inner}/"));
-        }
+        let own = Own::of(root, state.dir());
         let repository =
             super::branch::repository(root).filter(|repository| knows(cancel, &tool, repository, root));
         let top = repository.as_ref().map_or(root, |repository| &repository.top);
@@ -135,11 +136,23 @@ impl Review {
 
     /// The project's files as they are now.
     pub fn snapshot(&self) -> Result<TreeId, ReviewError> {
+        self.snapshot_of(Reach::Seen)
+    }
+
+    /// The same with what git would ignore, where that is not too much.
+    fn snapshot_all(&self) -> Result<TreeId, ReviewError> {
+        match self.snapshot_of(Reach::All) {
+            Err(ReviewError::TooMany(_)) => self.snapshot_of(Reach::TooMuch),
+            taken => taken,
+        }
+    }
+
+    fn snapshot_of(&self, reach: Reach) -> Result<TreeId, ReviewError> {
         let _lock = self.lock()?;
-        match self.take() {
+        match self.take(reach) {
             Err(ReviewError::Git { .. }) => {
                 self.begin_again()?;
-                self.take()
+                self.take(reach)
             }
             taken => taken,
         }
@@ -166,13 +179,18 @@ impl Review {
 
     /// How many objects are ours, and their bytes on the disk.
     fn size(&self) -> Result<(u64, u64), ReviewError> {
-        let told = self.git.run(&["count-objects", "-v"], b"")?;
-        let told = String::from_utf8_lossy(&told);
-        let figure = |name: &str| {
-            let line = told.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
-            line.and_then(|figure| figure.trim().parse().ok()).unwrap_or(0_u64)
-        };
-        Ok((figure("count") + figure("in-pack"), (figure("size") + figure("size-pack")) << 10))
+        let count = ["count-objects", "-v"];
+        let (mut objects, mut bytes) = (0, 0);
+        for told in [self.git.run(&count, b"")?, self.git.run_on_trees(&count, b"")?] {
+            let told = String::from_utf8_lossy(&told);
+            let figure = |name: &str| {
+                let line = told.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
+                line.and_then(|figure| figure.trim().parse().ok()).unwrap_or(0_u64)
+            };
+            objects += figure("count") + figure("in-pack");
+            bytes += (figure("size") + figure("size-pack")) << 10;
+        }
+        Ok((objects, bytes))
     }
 
     fn throw_away_all_but(&self, kept: &[TreeId]) -> Result<(), ReviewError> {
@@ -182,25 +200,8 @@ impl Review {
         let known = String::from_utf8_lossy(&known).into_owned();
         let trees = known.lines().filter_map(|line| line.strip_prefix("tree "));
         let args: Vec<&str> = ["prune", "--expire=now", "--"].into_iter().chain(trees).collect();
-        self.git.run(&args, b"").map(drop)
-    }
-
-    /// The files that differ between two snapshots, sorted by path.
-    pub fn changes(&self, from: &TreeId, to: &TreeId) -> Result<Vec<Change>, ReviewError> {
-        if from == to {
-            return Ok(Vec::new());
-        }
-        let mode = ["--raw", "--numstat", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color"];
-        let args = [&["diff-tree", "-r", "-z"], &mode[..], &[from.as_str(), to.as_str()]].concat();
-        let output = match self.git.run(&args, b"") {
-            Err(ReviewError::Git { .. }) if !self.has(from) || !self.has(to) => {
-                return Err(ReviewError::Gone);
-            }
-            other => other?,
-        };
-        let mut changes = parse_changes(&output);
-        changes.retain(|change| !self.is_own(&change.path));
-        Ok(changes)
+        self.git.run(&args, b"")?;
+        self.git.run_on_trees(&args, b"").map(drop)
     }
 
     /// Which of these files git ignores, whether they are there or not; none that it tracks.
@@ -220,22 +221,32 @@ impl Review {
 
     /// The text of a file in a snapshot; none where it was missing, or is no text.
     pub fn before(&self, tree: &TreeId, path: &str) -> Result<Option<String>, ReviewError> {
-        let listed = self
-            .git
-            .run(&["--literal-pathspecs", "ls-tree", "-z", "--full-tree", tree.as_str(), "--", path], b"")?;
+        let entry = |path: &str| {
+            let args = ["--literal-pathspecs", "ls-tree", "-z", "--full-tree", tree.as_str(), "--", path];
+            self.git.run(&args, b"")
+        };
+        let mut listed = entry(path)?;
+        if listed.is_empty() {
+            listed = entry(&rule_names::inner(path))?;
+        }
         let listed = String::from_utf8_lossy(&listed);
         let Some((entry, _)) = listed.split_once('\t') else { return Ok(None) };
         let mut words = entry.split(' ');
         let (Some(_), Some("blob"), Some(blob)) = (words.next(), words.next(), words.next()) else {
             return Ok(None);
         };
-        let bytes = self.git.run(&["cat-file", "blob", blob], b"")?;
+        let bytes = match self.git.run(&["cat-file", "blob", blob], b"") {
+            Err(ReviewError::Git { .. }) if self.git.run(&["cat-file", "-e", blob], b"").is_err() => {
+                return Err(ReviewError::TextGone);
+            }
+            other => other?,
+        };
         let text = bytes.len() <= TEXT && !bytes.contains(&0);
         Ok(text.then(|| String::from_utf8_lossy(&bytes).into_owned()))
     }
 
     fn is_own(&self, path: &str) -> bool {
-        self.own.iter().any(|own| path.starts_with(own.as_str()))
+        self.own.has(path)
     }
 
     /// Keeps two editors from writing our index at once. Freed when dropped, also by a crash.
@@ -264,35 +275,4 @@ fn knows(cancel: &CancelToken, tool: &Tool, repository: &Repository, root: &Path
         Ok(Some(_)) => !git::ignores(cancel, tool, &repository.top, root),
         _ => false,
     }
-}
-
-/// Reads `diff-tree -z --raw --numstat`: first the raw records, then the numbers.
-fn parse_changes(output: &[u8]) -> Vec<Change> {
-    let mut fields = output.split(|byte| *byte == 0).map(|field| String::from_utf8_lossy(field).into_owned());
-    let mut changes: Vec<Change> = Vec::new();
-    while let Some(field) = fields.next() {
-        if let Some(raw) = field.strip_prefix(':') {
-            let status = match raw.chars().last() {
-                Some('A') => Status::Created,
-                Some('D') => Status::Deleted,
-                _ => Status::Changed,
-            };
-            let Some(path) = fields.next() else { break };
-            changes.push(Change { path, status, added: None, removed: None });
-            continue;
-        }
-        let mut parts = field.splitn(3, '\t');
-        let (Some(added), Some(removed), Some(path)) = (parts.next(), parts.next(), parts.next()) else {
-            continue;
-        };
-        if let Ok(at) = changes.binary_search_by(|change| change.path.as_str().cmp(path)) {
-            changes[at].added = added.parse().ok();
-            changes[at].removed = removed.parse().ok();
-        } else if let Some(change) = changes.iter_mut().find(|change| change.path == path) {
-            change.added = added.parse().ok();
-            change.removed = removed.parse().ok();
-        }
-    }
-    changes.sort_by(|a, b| a.path.cmp(&b.path));
-    changes
 }

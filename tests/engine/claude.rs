@@ -345,7 +345,8 @@ rest()
     let other = run(script);
     other.running.answer(&other.asked().id, Answer::Once);
     other.ended();
-    let agent = run_with(script, |launch| {
+    let script = script.replace("init()", "init(agents=(\"another\",))");
+    let agent = run_with(&script, |launch| {
         launch.run_id = id.clone();
         launch.task = Task::Agent("another".to_owned());
     });

@@ -204,7 +204,8 @@ fn headless_a_list_is_printed_before_anything_is_approved() {
     let review = held(&answer, "not-shown", &[]);
     let lines = printed(&world);
     let head = format!("gate of stage 2/4: 1 file changed since the last approval (review={review})");
-    assert_eq!(lines, [head, "  + a.md +1".to_owned()]);
+    let left_out = "  not listed: 2 new ignored files (.prompt, calls)";
+    assert_eq!(lines, [head, "  + a.md +1".to_owned(), left_out.to_owned()]);
     // Another process goes on from there.
     world.restart();
     world.configure(json!({ "headless": true }));

@@ -15,7 +15,6 @@ const ALLOWED: &[(&str, &str)] = &[
     ("process/guard.rs", "looks for the guard beside the library"),
     ("checkpoint/owner.rs", "reads /proc, which is the kernel's"),
     ("nvim/panics.rs", "writes the log that the editor names, where nothing else can be relied on"),
-    ("project/review.rs", "asks where our state lies"),
     (
         "project/review/",
         "asks what stands in git's work tree, which may begin above the project; opens nothing of it",

@@ -165,9 +165,10 @@ fn a_project_without_git_and_one_below_a_repository_work_too() {
     let base = review.snapshot().unwrap();
     write(&mono, "src/a.rs", "outside of the project\n");
     write(&mono, "pkg/src/x.rs", "x\n");
+    write(&mono, "pkg/.claude/state/squad.json", "x\n");
     write(&mono, "pkg/.claude/state/mine", "x\n");
     write(&mono, "pkg/target/out", "x\n");
-    assert_eq!(told(&review, &base), ["+ src/x.rs +1 -0"]);
+    assert_eq!(told(&review, &base), ["+ .claude/state/mine +1 -0", "+ src/x.rs +1 -0"]);
     let now = review.snapshot().unwrap();
     assert_eq!(review.before(&now, "src/x.rs").unwrap().as_deref(), Some("x\n"));
 }
@@ -191,9 +192,14 @@ fn a_repository_that_moves_comes_or_goes_is_followed() {
     let (old, root) = (top.join("old"), top.join("repo"));
     repo(&old);
     let private = |root: &Path| root.join(".claude/state/review");
-    let base = open(&old, &private(&old)).unwrap().snapshot().unwrap();
+    let elsewhere = open(&old, &private(&old)).unwrap().snapshot().unwrap();
     fs::rename(&old, &root).unwrap();
     let review = open(&root, &private(&root)).unwrap();
+    let base = review.snapshot().unwrap();
+    assert!(
+        matches!(review.changes(&elsewhere, &base), Err(ReviewError::Gone)) || elsewhere == base,
+        "trees are ours, and kept by place"
+    );
     write(&root, "src/b.rs", "bb\n");
     assert_eq!(told(&review, &base), ["~ src/b.rs +1 -1"]);
     // An index that was torn by a crash.

@@ -54,6 +54,15 @@ describe("the approval window", function()
     eq("superpower-gate", nvim:eval("&filetype"))
   end)
 
+  it("counts what the list leaves out", function()
+    local nvim = S.child()
+    local review = vim.deepcopy(S.review)
+    review.left_out = "not listed: 3 new ignored files (a.log, b.log, c.log)"
+    S.answer(nvim, "review", review)
+    armed(nvim)
+    contains(nvim:text(), "not listed: 3 new ignored files (a.log, b.log, c.log)")
+  end)
+
   it("approves with a, and is gone", function()
     local nvim = armed()
     nvim:feed("a")

@@ -129,6 +129,11 @@ function M.page(review, run, width, changed)
     page.files[#page.lines] = file
     page.first_file = page.first_file or #page.lines
   end
+  if review.left_out and review.left_out ~= "" then
+    for _, line in ipairs(text.wrap(text.line(review.left_out), width - 2)) do
+      add({ { "  " .. line, "SuperpowerNote" } })
+    end
+  end
   return page
 end
 

@@ -40,9 +40,9 @@ impl Approval<'_> {
         let Some(given) = given else { return Err(self.show_first(Why::NotShown, Vec::new())) };
         // Where there was no list, that was said.
         let Some(tree) = given.shown.tree.as_deref().and_then(TreeId::parse) else { return Ok(Vec::new()) };
-        let changed = match self.looks.compare_with(&tree) {
-            Ok((_, files)) if files.is_empty() => return Ok(Vec::new()),
-            Ok((_, files)) => self.named(files.into_iter().map(|file| file.path)),
+        let changed = match self.looks.changed_since(&tree) {
+            Ok(files) if files.is_empty() => return Ok(Vec::new()),
+            Ok(files) => self.named(files.into_iter().map(|file| file.path)),
             // Who leaves the editor right after the key has decided. The next gate lists what has changed.
             Err(_) if self.engine.is_leaving() && asks_again_after(&self.opened.run, self.stage) => {
                 return Ok(Vec::new());

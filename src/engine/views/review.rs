@@ -68,7 +68,7 @@ pub fn review(engine: &Engine, request: &OfLook) -> Result<Value, Refusal> {
         "actor": reporter.map(|stage| run.plan.actor(stage).name()),
         "worked_ms": reporter.map(|stage| run.stages[stage].visit.worked_ms),
         "message": message,
-        "review": shown.id(), "files": review.files, "note": review.note,
+        "review": shown.id(), "files": review.files, "note": review.note, "left_out": review.left_out,
         "trust": trust_question::at_gate(engine, &request.root, &opened),
     }))
 }

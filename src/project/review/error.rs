@@ -30,6 +30,11 @@ pub enum ReviewError {
         "changed files are not listed, because what the files were at the last approval is not kept any more"
     )]
     Gone,
+    /// A file's text was the user's repository's, and is gone with it.
+    #[error(
+        "what this file was at the last approval is not kept any more: the repository that held it has lost it"
+    )]
+    TextGone,
     /// It said no.
     #[error("changed files are not listed, because \"git {verb}\" failed: {message}")]
     Git {

@@ -29,17 +29,19 @@ const SWITCHES: &[&str] = &[
     "safe.directory=*",
 ];
 
-/// Settings of the user's that say how files are read; everything else of theirs is left out.
+/// Settings of the user's that say how files are read; everything else of theirs is left out. Whether a file has changed
+/// is told by all that there is to see of it, whatever they say: a time can be set back.
 const CARRIED: &[&str] = &[
     "core.autocrlf",
-    "core.checkstat",
     "core.eol",
     "core.filemode",
     "core.ignorecase",
     "core.precomposeunicode",
     "core.symlinks",
-    "core.trustctime",
 ];
+
+/// The folder of our trees in our git directory: all of them are ours, and none is borrowed.
+pub(super) const TREES: &str = "trees";
 
 /// The program, and where it may look for others in its turn.
 #[derive(Clone, Debug)]
@@ -75,6 +77,10 @@ pub(super) struct Git {
     dir: PathBuf,
     top: PathBuf,
     settings: Vec<String>,
+    /// All settings of the user's.
+    users: Vec<(String, String)>,
+    /// The user's own ignore rules for all repositories.
+    excludes: Option<PathBuf>,
 }
 
 impl Git {
@@ -87,21 +93,22 @@ impl Git {
         dir: &Path,
     ) -> Result<Self, ReviewError> {
         let (cancel, dir, top) = (cancel.clone(), dir.to_path_buf(), top.to_path_buf());
-        let mut git = Self { cancel, tool, dir, top, settings: Vec::new() };
+        let mut git =
+            Self { cancel, tool, dir, top, settings: Vec::new(), users: Vec::new(), excludes: None };
         let mut excludes = super::super::root::home().map(|home| {
             let config = crate::environ::get("XDG_CONFIG_HOME").map(PathBuf::from);
             config.unwrap_or_else(|| home.join(".config")).join("git/ignore")
         });
-        for (key, value) in user_settings(&git.cancel, &git.tool, root)? {
+        git.users = user_settings(&git.cancel, &git.tool, root)?;
+        for (key, value) in &git.users {
             if CARRIED.contains(&key.as_str()) {
                 git.settings.push(format!("{key}={value}"));
             } else if key == "core.excludesfile" {
-                excludes = Some(expand(&value));
+                excludes = Some(expand(value));
             }
         }
-        if let Some(path) =
-            excludes.filter(|path| path.is_file()).and_then(|path| path.to_str().map(str::to_owned))
-        {
+        git.excludes = excludes.filter(|path| path.is_file() && path.to_str().is_some());
+        if let Some(path) = git.excludes.as_ref().and_then(|path| path.to_str()) {
             git.settings.push(format!("core.excludesFile={path}"));
         }
         Ok(git)
@@ -110,6 +117,16 @@ impl Git {
     /// Whether anybody still waits.
     pub(super) fn cancel(&self) -> &CancelToken {
         &self.cancel
+    }
+
+    /// All settings of the user's, each key in lower case.
+    pub(super) fn users(&self) -> &[(String, String)] {
+        &self.users
+    }
+
+    /// The user's own ignore rules for all repositories, where there are some.
+    pub(super) fn excludes(&self) -> Option<&Path> {
+        self.excludes.as_deref()
     }
 
     /// The top of the work tree.
@@ -121,6 +138,14 @@ impl Git {
     pub(super) fn run(&self, args: &[&str], input: &[u8]) -> Result<Vec<u8>, ReviewError> {
         let verb = args.iter().find(|arg| !arg.starts_with('-')).copied().unwrap_or_default();
         run(&self.cancel, self.on(&self.top).args(args), verb, input)
+    }
+
+    /// The same with what it writes in the store of our trees alone, and without the objects that are borrowed.
+    pub(super) fn run_on_trees(&self, args: &[&str], input: &[u8]) -> Result<Vec<u8>, ReviewError> {
+        let verb = args.iter().find(|arg| !arg.starts_with('-')).copied().unwrap_or_default();
+        let mut command = self.on(&self.top);
+        command.env("GIT_OBJECT_DIRECTORY", self.dir.join(TREES)).args(args);
+        run(&self.cancel, &mut command, verb, input)
     }
 
     /// The same, whatever its status says.
@@ -173,7 +198,7 @@ fn user_settings(
     root: &Path,
 ) -> Result<Vec<(String, String)>, ReviewError> {
     let mut command = tool.command(root);
-    command.args(["config", "--null", "--get-regexp", "^core\\."]);
+    command.args(["config", "--null", "--list"]);
     let output = output(cancel, &mut command, "config", b"")?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     // A key without a value means true.
@@ -184,7 +209,7 @@ fn user_settings(
     Ok(text.split('\0').filter(|field| !field.is_empty()).map(pair).collect())
 }
 
-fn expand(path: &str) -> PathBuf {
+pub(super) fn expand(path: &str) -> PathBuf {
     match (path.strip_prefix("~/"), super::super::root::home()) {
         (Some(rest), Some(home)) => home.join(rest),
         _ => PathBuf::from(path),

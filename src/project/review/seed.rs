@@ -1,6 +1,6 @@
 //! How our git directory begins: as an index like the user's, over the user's objects.
 
-use super::git::says_sha256;
+use super::git::{TREES, says_sha256};
 use super::{Review, ReviewError};
 use crate::project::branch::Repository;
 use crate::store::beneath::{Door, SMALL};
@@ -9,6 +9,8 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
+/// Bytes of a list that is ours.
+pub(super) const LIST: u64 = 16 << 20;
 /// A larger index of the user's is not copied.
 const INDEX: u64 = 1 << 30;
 
@@ -21,12 +23,14 @@ impl Review {
         }
         self.exclude(repository)?;
         let known = self.door.read_text(Path::new("seeded"), SMALL).ok();
-        let objects = repository.and_then(borrowed);
+        let objects = repository.filter(|it| uses_sha256(it) == (self.id_length() == 64)).and_then(borrowed);
         let now = format!("{}\n{}\n", self.git.top().display(), objects.as_deref().unwrap_or_default());
+        self.borrow_objects(objects.as_deref())?;
         if known.as_ref() != Some(&now) {
             let _ = self.door.remove_file(Path::new("index"));
-            if let (Some(repository), Some(objects)) = (repository, objects) {
-                self.seed(repository, &objects)?;
+            self.forget_rules();
+            if let (Some(repository), Some(_)) = (repository, objects) {
+                self.seed(repository);
             }
             self.door.replace(Path::new("seeded"), now.as_bytes())?;
         }
@@ -42,7 +46,7 @@ impl Review {
     /// What git wants to find in a git directory, for objects of the user's kind, and nothing that it takes settings
     /// or programs from. Its `HEAD` comes last: where that is, the rest is too.
     fn begin(&self, sha256: bool) -> io::Result<()> {
-        for dir in ["objects/info", "refs", "info"] {
+        for dir in ["objects/info", "refs", "info", TREES] {
             self.door.create_dirs(Path::new(dir))?;
         }
         let (version, extension) =
@@ -63,7 +67,7 @@ impl Review {
         let users = repository.and_then(|repository| users(repository, "info/exclude"));
         let unversioned = ".hg/\n.jj/\n.svn/\n.venv/\n__pycache__/\nnode_modules/\n".to_owned();
         let mut lines = users.unwrap_or(if repository.is_none() { unversioned } else { String::new() });
-        for own in &self.own {
+        for own in self.own.patterns() {
             let escaped: String = format!("{}{own}", self.prefix)
                 .chars()
                 .flat_map(|c| "\\*?[ ".contains(c).then_some('\\').into_iter().chain([c]))
@@ -78,14 +82,28 @@ impl Review {
         Ok(self.door.replace(exclude, lines.as_bytes())?)
     }
 
-    fn seed(&self, repository: &Repository, objects: &str) -> Result<(), ReviewError> {
-        self.door.replace(Path::new("objects/info/alternates"), format!("{objects}\n").as_bytes())?;
+    /// Where objects are looked for that are not in our own store: in that of our trees, and in the user's.
+    fn borrow_objects(&self, objects: Option<&str>) -> io::Result<()> {
+        self.door.create_dirs(Path::new(TREES))?;
+        let path = Path::new("objects/info/alternates");
+        // Relative to our objects.
+        let now = format!(
+            "../{TREES}\n{}{}",
+            objects.unwrap_or_default(),
+            if objects.is_some() { "\n" } else { "" }
+        );
+        if self.door.read(path, SMALL).is_ok_and(|there| there == now.as_bytes()) {
+            return Ok(());
+        }
+        self.door.replace(path, now.as_bytes())
+    }
+
+    fn seed(&self, repository: &Repository) {
         let copied = copy_index(&Door::home(&repository.dir), &self.door);
         // Starting with an empty index is only slower: every file is read once.
         if copied.is_err() || self.straighten().is_err() {
             let _ = self.door.remove_file(Path::new("index"));
         }
-        Ok(())
     }
 
     /// Takes out of the copied index what would hide changes or hinder a tree: submodules, conflicts, and the flags

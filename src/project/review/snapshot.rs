@@ -1,8 +1,10 @@
 //! Brings our index up to date with the files, and writes it as a tree.
 
+use super::reach::Reach;
+use super::rule_names::{self, IGNORED, LEFT_OUT, MANY, WORK_TREE, is_rule};
 use super::{Review, ReviewError, TreeId};
 use crate::project::branch;
-use crate::store::beneath::Door;
+use crate::store::beneath::{Door, SMALL};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::io;
@@ -15,28 +17,53 @@ const FILES: usize = 100_000;
 /// Larger files are told apart by size and time, and not kept.
 const LARGE: u64 = 8 * 1024 * 1024;
 /// Repositories inside repositories inside repositories.
-const NESTED: usize = 4;
+const NESTED: usize = 8;
+
+fn lossy(name: &[u8]) -> String {
+    String::from_utf8_lossy(name).into_owned()
+}
 
 /// A path as git prints it.
 pub(super) fn os(bytes: &[u8]) -> &Path {
     Path::new(OsStr::from_bytes(bytes))
 }
 
+/// What a look has found.
+#[derive(Default)]
+struct Found {
+    /// Names, from the top of the work tree, of everything below the project that is new, different or gone.
+    names: BTreeSet<Vec<u8>>,
+    /// Names of what git ignores.
+    ignored: BTreeSet<Vec<u8>>,
+    /// What was not looked into, and why.
+    left_out: BTreeSet<String>,
+}
+
 impl Review {
-    pub(super) fn take(&self) -> Result<TreeId, ReviewError> {
+    pub(super) fn take(&self, reach: Reach) -> Result<TreeId, ReviewError> {
         // Left by a killed one: whoever holds our lock is alone.
         let _ = self.door.remove_file(Path::new("index.lock"));
         // Its status says that files differ, which is no fault.
         let _ = self.git.run(&["update-index", "-q", "--refresh"], b"");
-        let mut names = BTreeSet::new();
-        self.list(&mut names)?;
-        let feed = Feed::sort(self, &names)?;
+        let mut found = Found::default();
+        self.list(reach, &mut found)?;
+        let feed = Feed::sort(self, &found.names)?;
         if !feed.info.is_empty() {
             self.git.run(&["update-index", "-z", "--index-info"], &feed.info)?;
         }
         if !feed.add.is_empty() {
             self.git.run(&["update-index", "-z", "--add", "--remove", "--replace", "--stdin"], &feed.add)?;
         }
+        let mut rules = self.rules();
+        let ignored =
+            found.ignored.iter().map(|name| lossy(name.strip_prefix(self.prefix.as_bytes()).unwrap_or(name)));
+        rules.insert(IGNORED.to_owned(), ignored.map(|name| name + "\n").collect::<String>().into_bytes());
+        if reach == Reach::TooMuch {
+            found.left_out.insert(MANY.to_owned());
+        }
+        let left_out = found.left_out.iter().map(|line| format!("{line}\n")).collect::<String>();
+        rules.insert(LEFT_OUT.to_owned(), left_out.into_bytes());
+        self.put_rules(&rules)?;
         self.write()
     }
 
@@ -45,9 +72,10 @@ impl Review {
         let whole = self.prefix.is_empty();
         let args: &[&str] =
             if whole { &["write-tree", "--missing-ok"] } else { &["write-tree", "--missing-ok", &prefix] };
-        let written = match self.git.run(args, b"") {
+        // Ours, every one: what the user's repository holds today may be gone tomorrow.
+        let written = match self.git.run_on_trees(args, b"") {
             Err(ReviewError::Git { message, .. }) if message.contains("prefix") => {
-                self.git.run(&["mktree"], b"")?
+                self.git.run_on_trees(&["mktree"], b"")?
             }
             other => other?,
         };
@@ -59,12 +87,21 @@ impl Review {
         TreeId::parse(&id).ok_or_else(odd)
     }
 
-    /// Names, from the top of the work tree, of everything below the project that is new, different or gone.
-    fn list(&self, names: &mut BTreeSet<Vec<u8>>) -> Result<(), ReviewError> {
+    fn list(&self, reach: Reach, found: &mut Found) -> Result<(), ReviewError> {
         let scope = if self.prefix.is_empty() { "." } else { self.prefix.as_str() };
-        let kinds = ["--others", "--modified", "--deleted", "--exclude-standard", "--", scope];
-        let listed = self.git.run(&[&["--literal-pathspecs", "ls-files", "-z"], &kinds[..]].concat(), b"")?;
-        self.gather(&listed, b"", 0, names)
+        let run = |kinds: &[&str]| {
+            let args = [&["--literal-pathspecs", "ls-files", "-z"], kinds, &["--", scope]].concat();
+            self.git.run(&args, b"")
+        };
+        let kinds = ["--others", "--modified", "--deleted", "--exclude-standard"];
+        let listed = run(if reach == Reach::All { &kinds[..3] } else { &kinds })?;
+        self.gather(&listed, b"", 0, reach, found)?;
+        let mut ignored = run(&["--others", "--ignored", "--exclude-standard"])?;
+        if ignored.iter().filter(|byte| **byte == 0).count() > FILES {
+            // Whole folders are named once then.
+            ignored = run(&["--others", "--ignored", "--exclude-standard", "--directory"])?;
+        }
+        self.hidden(&ignored, b"", found)
     }
 
     fn gather(
@@ -72,41 +109,93 @@ impl Review {
         listed: &[u8],
         within: &[u8],
         depth: usize,
-        names: &mut BTreeSet<Vec<u8>>,
+        reach: Reach,
+        found: &mut Found,
     ) -> Result<(), ReviewError> {
         for name in listed.split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
             let path = [within, name].concat();
             if name.ends_with(b"/") {
-                self.look_into(&path, depth, names)?;
+                self.look_into(&path, depth, reach, found)?;
             } else if !self.is_own_bytes(&path) {
-                names.insert(path);
+                found.names.insert(path);
             }
-            if names.len() > FILES {
+            if found.names.len() > FILES {
                 return Err(ReviewError::TooMany(FILES));
             }
         }
         Ok(())
     }
 
+    /// What git ignores is counted. A rule among it that git obeys all the same, as one that ignores itself, is looked at.
+    fn hidden(&self, ignored: &[u8], within: &[u8], found: &mut Found) -> Result<(), ReviewError> {
+        let names = ignored.split(|byte| *byte == 0).filter(|name| !name.is_empty());
+        let names: Vec<Vec<u8>> =
+            names.map(|name| [within, name].concat()).filter(|path| !self.is_own_bytes(path)).collect();
+        let folder = |path: &[u8]| path.iter().rposition(|byte| *byte == b'/').map(|at| path[..at].to_vec());
+        let rules: Vec<&Vec<u8>> = names.iter().filter(|path| is_rule(&lossy(path))).collect();
+        if !rules.is_empty() {
+            let folders: BTreeSet<Vec<u8>> = rules.iter().filter_map(|path| folder(path)).collect();
+            let asked =
+                folders.into_iter().flat_map(|folder| [folder, vec![0]].concat()).collect::<Vec<u8>>();
+            // Its status is 1 where it ignores none of them.
+            let told = self.git.said(&["check-ignore", "-z", "--no-index", "--stdin"], &asked)?;
+            let out: BTreeSet<&[u8]> = told.split(|byte| *byte == 0).collect();
+            let obeyed =
+                |path: &&&Vec<u8>| folder(path).is_none_or(|folder| !out.contains(folder.as_slice()));
+            found.names.extend(rules.iter().filter(obeyed).map(|path| (*path).clone()));
+        }
+        found.ignored.extend(names);
+        Ok(())
+    }
+
     /// A nested repository, which git itself would not look into.
-    fn look_into(&self, path: &[u8], depth: usize, names: &mut BTreeSet<Vec<u8>>) -> Result<(), ReviewError> {
-        let folder = self.git.top().join(os(path));
-        let nested = branch::repository(&folder)
-            .filter(|nested| nested.top.as_path() == folder.components().as_path());
-        let real = |path: &Path| path.canonicalize().ok();
-        let common = branch::repository(self.git.top()).and_then(|outer| real(&outer.common));
-        // Another work tree of the same repository is another place to work in, and none of this project's files.
-        let other_tree = nested.is_some_and(|nested| common.is_some() && real(&nested.common) == common);
-        if depth >= NESTED || other_tree || self.is_own_bytes(path) {
+    fn look_into(
+        &self,
+        path: &[u8],
+        depth: usize,
+        reach: Reach,
+        found: &mut Found,
+    ) -> Result<(), ReviewError> {
+        if self.is_own_bytes(path) {
             return Ok(());
         }
-        let listed = self.git.run_within(&folder, &["ls-files", "-z", "--others", "--exclude-standard"])?;
-        self.gather(&listed, path, depth + 1, names)
+        let folder = self.git.top().join(os(path));
+        let name = lossy(path.strip_prefix(self.prefix.as_bytes()).unwrap_or(path));
+        let name = name.trim_end_matches('/').replace('\n', " ");
+        if self.is_other_tree(&folder) {
+            found.left_out.insert(format!("{WORK_TREE} {name}"));
+            return Ok(());
+        }
+        if depth >= NESTED {
+            found.left_out.insert(format!("{} {name}", rule_names::NESTED));
+            return Ok(());
+        }
+        let kinds = ["ls-files", "-z", "--others", "--exclude-standard"];
+        let kinds = if reach == Reach::All { &kinds[..3] } else { &kinds };
+        let listed = self.git.run_within(&folder, kinds)?;
+        self.gather(&listed, path, depth + 1, reach, found)?;
+        let ignored = self
+            .git
+            .run_within(&folder, &["ls-files", "-z", "--others", "--ignored", "--exclude-standard"])?;
+        self.hidden(&ignored, path, found)
+    }
+
+    /// Whether a folder is another work tree of the same repository: another place to work in, and none of this project's
+    /// files. The repository must know it as one: a file called `.git` can say anything.
+    fn is_other_tree(&self, folder: &Path) -> bool {
+        let real = |path: &Path| path.canonicalize().ok();
+        let nested =
+            branch::repository(folder).filter(|nested| nested.top.as_path() == folder.components().as_path());
+        let (Some(nested), Some(outer)) = (nested, branch::repository(self.git.top())) else { return false };
+        let (Some(dir), Some(common)) = (real(&nested.dir), real(&outer.common)) else { return false };
+        let registered = Door::home(&dir).read_text(Path::new("gitdir"), SMALL);
+        let registered = registered.ok().and_then(|text| real(&dir.join(text.trim())));
+        dir.parent() == Some(common.join("worktrees").as_path()) && registered == real(&folder.join(".git"))
     }
 
     fn is_own_bytes(&self, path: &[u8]) -> bool {
         let inner = path.strip_prefix(self.prefix.as_bytes()).unwrap_or(path);
-        self.own.iter().any(|own| inner.starts_with(own.as_bytes()))
+        self.own.has(&lossy(inner))
     }
 }
 
@@ -129,7 +218,14 @@ impl Feed {
             match path.symlink_metadata() {
                 _ if behind_a_link(review.git.top(), &path) => feed.gone(name),
                 Ok(meta) if meta.is_file() && meta.len() > LARGE => {
-                    let told = format!("large file\0{} {} {}", meta.len(), meta.mtime(), meta.mtime_nsec());
+                    let told = format!(
+                        "large file\0{} {} {} {} {}",
+                        meta.len(),
+                        meta.mtime(),
+                        meta.mtime_nsec(),
+                        meta.ctime(),
+                        meta.ctime_nsec()
+                    );
                     let id = review.git.run(&["hash-object", "-w", "--stdin"], told.as_bytes())?;
                     feed.set("100644", String::from_utf8_lossy(&id).trim(), name);
                 }
