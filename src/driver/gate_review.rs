@@ -212,6 +212,12 @@ impl Looks<'_> {
         })
     }
 
+    /// The text of git's settings as they are now, where a list names them.
+    pub fn settings(&self, listed: &str) -> Option<String> {
+        let there = Door::people(self.root).lstat(Path::new(listed)).is_ok();
+        if there || listed.contains('/') { None } else { self.store().ok()?.rule(listed) }
+    }
+
     /// A file's text as of the last approval; none where it did not exist.
     pub fn before(&self, run: &Run, path: &str) -> Result<Option<String>, String> {
         let Some(tree) = baseline(run) else { return Ok(None) };

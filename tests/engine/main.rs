@@ -42,6 +42,7 @@ mod gates;
 mod golden;
 mod harness;
 mod hidden;
+mod interleaved;
 mod invariants;
 mod json_schema;
 mod lanes;

@@ -81,7 +81,7 @@ local open = {} ---@type table<integer, superpower.OpenDiff> by tab page
 ---@param from integer
 ---@param of { root: string, run_id: string, gate: string }
 ---@param file superpower.ReviewFile
----@param value { before: string?, after_path: string? }
+---@param value { before: string?, after: string?, after_path: string? }
 local function show(from, of, file, value)
   local path = value.after_path or vim.fs.joinpath(of.root, file.path)
   local filetype = vim.filetype.match({ filename = file.path })
@@ -93,6 +93,9 @@ local function show(from, of, file, value)
     if not theirs.file("tabedit", path) then
       return
     end
+  elseif value.after then
+    theirs.split("tabnew")
+    vim.api.nvim_win_set_buf(0, scratch(vim.split(value.after, "\n", { plain = true }), file.path, filetype))
   else
     local words = absent(path, file)
     theirs.split("tabnew")

@@ -90,7 +90,9 @@ pub fn diff(engine: &Engine, request: &OfFile) -> Result<Value, Refusal> {
     let opened = opened(engine, &request.root, request.run_id.as_deref())?;
     let host = engine.host();
     let path = gate_review::real(&request.root, &request.path, &host.secrets);
-    let before =
-        host.looks(&engine.cancel, &request.root).before(&opened.run, &path).map_err(Refusal::NoDiff)?;
-    Ok(json!({ "before": before, "after_path": request.root.join(path) }))
+    let looks = host.looks(&engine.cancel, &request.root);
+    let before = looks.before(&opened.run, &path).map_err(Refusal::NoDiff)?;
+    // What is no file of the project is given as text.
+    let after = looks.settings(&path);
+    Ok(json!({ "before": before, "after": after, "after_path": request.root.join(path) }))
 }

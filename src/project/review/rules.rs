@@ -42,6 +42,12 @@ impl Review {
         rules
     }
 
+    /// The text of a rule as it is now, that no file of the project holds.
+    pub fn rule(&self, name: &str) -> Option<String> {
+        let text = self.rules().remove(name)?;
+        Some(String::from_utf8_lossy(&text).into_owned())
+    }
+
     /// Keeps a small file's text; of a larger one that it is there.
     fn keep_rule(&self, rules: &mut Rules, file: &Path) {
         let (Some(dir), Some(name)) = (file.parent(), file.file_name()) else { return };
