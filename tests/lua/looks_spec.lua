@@ -123,6 +123,39 @@ describe("the list", function()
   end)
 end)
 
+describe("a look that takes its time", function()
+  it("is shown so, and given up with q", function()
+    local nvim, dir = at_gate()
+    nvim:feed("q")
+    nvim:wait("not require('superpower.gate').is_open()")
+    nvim:lua([[
+      local session = require("superpower.session")
+      local ask = session.ask
+      session.ask = function(op, fields, callback)
+        if op == "review" then
+          vim.g.asked = fields
+        else
+          ask(op, fields, callback)
+        end
+      end
+      local call = session.call
+      session.call = function(op, fields)
+        if op == "give-up-look" then
+          vim.g.given_up = fields
+        end
+        return call(op, fields)
+      end
+    ]])
+    nvim:cmd("Superpower gate")
+    nvim:wait_screen("Looking at the files that have changed")
+    nvim:feed("q")
+    nvim:wait("vim.g.given_up ~= nil")
+    eq(nvim:lua("return vim.g.asked.look"), nvim:lua("return vim.g.given_up.look"))
+    lacks(nvim:text(), "Looking at the files")
+    lacks(log(dir), "APPROVED")
+  end)
+end)
+
 describe("a decision", function()
   local function scripted()
     local nvim = S.child()

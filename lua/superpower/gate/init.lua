@@ -154,7 +154,7 @@ local function open_on(run)
   if focus(run) then
     return
   end
-  look.review(run, function(review, fault)
+  look.awaited(run, function(review, fault)
     latest.still(run, function(now)
       if fault then
         notify.fault(fault)

@@ -1,5 +1,6 @@
 --- A look at the files that a gate is about. The engine takes it on its worker, and it may take a while: whoever no longer
 --- waits gives it up by its number.
+local looking = require("superpower.gate.looking")
 local session = require("superpower.session")
 
 local M = {}
@@ -40,6 +41,22 @@ function M.review(run, found)
     end
   end)
   return look
+end
+
+--- The same for somebody who waits for it, and is shown so where it takes its time.
+---@param run { root: string, run_id: string }
+---@param found fun(review: superpower.Review?, err: superpower.Fault?)
+function M.awaited(run, found)
+  local waiting ---@type { close: fun() }?
+  local look = M.review(run, function(review, err)
+    if waiting then
+      waiting.close()
+    end
+    found(review, err)
+  end)
+  waiting = looking.wait(look, function()
+    look:give_up()
+  end)
 end
 
 return M
