@@ -59,6 +59,11 @@ impl<T> Calls<T> {
         self.calls.values().next_back().map(|(_, call)| call)
     }
 
+    /// All of them, with their ids, in the order in which they began.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &T)> {
+        self.calls.values().map(|(id, call)| (id.as_str(), call))
+    }
+
     /// Whether none is open.
     pub fn is_empty(&self) -> bool {
         self.calls.is_empty()

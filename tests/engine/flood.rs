@@ -17,6 +17,14 @@ const FLOODS: &[(&str, &str)] = &[
     ),
     ("lines that cannot be read", "print('{\"type\":\"user\", nothing}')"),
     (
+        "questions of its own",
+        "send(type='control_request', request_id='r%d' % i, request={'subtype': 'can_use_tool', 'tool_name': 'AskUserQuestion', 'input': {'questions': 'x' * 1000}, 'tool_use_id': 't%d' % i})",
+    ),
+    (
+        "refusals",
+        "send(type='system', subtype='permission_denied', tool_name='Bash', tool_use_id='t%d' % i, message='no')",
+    ),
+    (
         "permissions",
         "send(type='control_request', request_id='r%d' % i, request={'subtype': 'can_use_tool', 'tool_name': 'Bash', 'input': {'command': 'x' * 1000}, 'tool_use_id': 't%d' % i})",
     ),

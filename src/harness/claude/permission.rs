@@ -3,14 +3,18 @@
 use super::input::send;
 use super::names::NAME;
 use super::wire::{Line, Request};
+use crate::harness::Calls;
 use crate::harness::allowed::{Allowed, DENIED, NOBODY, is_same};
 use crate::harness::end_text::{note, questions};
 use crate::harness::{Actions, Answer, Launch, Question, Signal, tool};
 use serde_json::{Value, json};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// What was asked, and what was answered.
+/// Bytes of how to allow something.
+const HINT: usize = 4096;
+
+/// What was asked, and what was answered. An agent that asks without end is not remembered without end.
 pub struct Permissions {
     root: PathBuf,
     interactive: bool,
@@ -18,11 +22,11 @@ pub struct Permissions {
     /// What is not asked again.
     allowed: Allowed,
     /// Calls that a human denied: no machine's refusal.
-    denied: BTreeSet<String>,
+    denied: Calls<()>,
     /// How to allow a refused call, by its id.
-    hints: BTreeMap<String, String>,
+    hints: Calls<String>,
     /// Refusals of ours, by the call's id.
-    refused: BTreeMap<String, String>,
+    refused: Calls<String>,
 }
 
 struct Asked {
@@ -37,10 +41,10 @@ struct Asked {
 impl Permissions {
     /// None asked yet.
     pub fn new(launch: &Launch) -> Self {
-        let (open, hints, refused) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        let (open, hints, refused, denied) = Default::default();
         let (root, interactive) = (launch.root.clone(), launch.interactive);
         let allowed = Allowed::to(launch, NAME);
-        Self { root, interactive, open, allowed, denied: BTreeSet::new(), hints, refused }
+        Self { root, interactive, open, allowed, denied, hints, refused }
     }
 
     /// Whether an answer is waited for.
@@ -60,12 +64,16 @@ impl Permissions {
         let (tool, input) = (request.tool_name.str(), &request.input);
         if tool == "AskUserQuestion" {
             deny(id, "The user answers later.", to);
-            self.denied.insert(request.tool_use_id.str().to_owned());
+            self.denied.open(request.tool_use_id.str(), ());
             return Some(questions(input.get("questions").unwrap_or(input)));
         }
         let call = request.tool_use_id.str().to_owned();
         let title = tool::title(tool, input, &self.root);
-        self.hints.insert(call.clone(), hint(request, &self.root));
+        let hint = hint(request, &self.root);
+        // A longer one is no line to put into a configuration.
+        if hint.len() <= HINT {
+            self.hints.open(&call, hint);
+        }
         let rule = proposed(request);
         let asked = Asked { tool: tool.to_owned(), input: input.clone(), call, title, rule };
         if self.allowed.has(tool, input) {
@@ -124,20 +132,20 @@ impl Permissions {
                 let reason = if reason.trim().is_empty() { DENIED } else { reason };
                 to.signals.push(note(format!("denied: {}", asked.title)));
                 deny(id, reason, to);
-                self.denied.insert(asked.call);
+                self.denied.open(&asked.call, ());
             }
             Answer::Refuse { why } => self.refuse(id, &asked, why, to),
         }
     }
 
     /// What machines refused, with how to allow it: our own refusals, and those that the tool told of.
-    pub fn refusals(&self, told: &BTreeMap<String, String>) -> Vec<String> {
-        let all: BTreeMap<_, _> = told.iter().chain(&self.refused).collect();
-        let line = |(call, title): (&String, &String)| {
+    pub fn refusals(&self, told: &Calls<String>) -> Vec<String> {
+        let all: BTreeMap<_, _> = told.iter().chain(self.refused.iter()).collect();
+        let line = |(call, title): (&str, &String)| {
             let hint = self.hints.get(call).map_or_else(String::new, |hint| format!("; to allow it: {hint}"));
             format!("{title}{hint}")
         };
-        let by_machine = all.into_iter().filter(|(call, _)| !self.denied.contains(*call));
+        let by_machine = all.into_iter().filter(|(call, _)| self.denied.get(call).is_none());
         let mut lines: Vec<String> = by_machine.map(line).collect();
         lines.dedup();
         lines
@@ -146,7 +154,7 @@ impl Permissions {
     fn refuse(&mut self, id: &str, asked: &Asked, why: &str, to: &mut Actions) {
         to.signals.push(note(format!("refused, since nobody answered: {}", asked.title)));
         deny(id, why, to);
-        self.refused.insert(asked.call.clone(), asked.title.clone());
+        self.refused.open(&asked.call, asked.title.clone());
     }
 }
 

@@ -36,7 +36,7 @@ pub struct Reader {
     /// When the limit that was hit is over.
     pub limited_until: Option<DateTime<Utc>>,
     /// Calls that were refused by a machine: the call's id, and a line for people.
-    pub refused: BTreeMap<String, String>,
+    pub refused: Calls<String>,
     /// The end of what happened.
     pub tail: Tail,
     /// The end of what it wrote to standard error.
@@ -65,7 +65,7 @@ impl Reader {
             resumed,
             error: None,
             limited_until: None,
-            refused: BTreeMap::new(),
+            refused: Calls::default(),
             tail: Tail::new(TAIL, secrets),
             errors: Tail::new(TAIL, secrets),
         }
@@ -239,7 +239,9 @@ impl Reader {
                 let id = line.tool_use_id.str();
                 let tool = line.tool_name.str().to_owned();
                 let title = self.open.get(id).map_or(tool, |call| call.title.clone());
-                self.refused.entry(id.to_owned()).or_insert(title);
+                if self.refused.get(id).is_none() {
+                    self.refused.open(id, title);
+                }
             }
             "background_tasks_changed" => {
                 if let Some(tasks) = &line.tasks {
@@ -299,8 +301,10 @@ impl Reader {
         }
         to.push(self.used());
         for denial in &line.permission_denials.items {
-            let title = || tool::title(denial.tool_name.str(), &denial.tool_input, &self.root);
-            self.refused.entry(denial.tool_use_id.str().to_owned()).or_insert_with(title);
+            let id = denial.tool_use_id.str();
+            if self.refused.get(id).is_none() {
+                self.refused.open(id, tool::title(denial.tool_name.str(), &denial.tool_input, &self.root));
+            }
         }
     }
 

@@ -8,6 +8,10 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
+/// Refusals that are told of at the end.
+const REFUSED: usize = 100;
+/// Requests that are known again.
+const ASKED: usize = 4096;
 /// Longest title, in characters.
 const TITLE: usize = 120;
 
@@ -65,6 +69,10 @@ impl Permissions {
         let (id, kind) = (event.id.str(), event.permission.str());
         if !crate::harness::is_name(id) || !self.asked.insert(id.to_owned()) {
             return;
+        }
+        if self.asked.len() > ASKED {
+            // The oldest, by how OpenCode makes its ids.
+            self.asked.pop_first();
         }
         let asked = Asked { kind: kind.to_owned(), request: exact(event), title: self.title(event) };
         if self.auto || self.allowed.has(kind, &asked.request) {
@@ -136,7 +144,7 @@ impl Permissions {
         to.signals.push(note(format!("refused, since nobody answered: {}", asked.title)));
         self.denied = true;
         reply(id, Some(why), to);
-        if !self.refused.contains(&asked.title) {
+        if self.refused.len() < REFUSED && !self.refused.contains(&asked.title) {
             self.refused.push(asked.title.clone());
         }
     }
