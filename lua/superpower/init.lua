@@ -125,7 +125,7 @@ function M.decide(opts, callback)
   local shown = load("gate").shown()
   local fields = vim.tbl_extend("force", {}, opts)
   if not fields.run_id and not fields.gate and shown then
-    fields = vim.tbl_extend("force", fields, shown)
+    fields = vim.tbl_extend("keep", fields, shown)
   end
   if fields.run_id and fields.gate then
     load("gate").decide(fields, callback or function(err)
