@@ -19,6 +19,7 @@ pub fn write(root: &Path, run: &Run, secrets: &Secrets, keys: &Keyring) -> io::R
         current_stage: run.current_position(),
         status: run.phase.word().to_owned(),
         inputs: masked(&run.plan.inputs, secrets),
+        unfit_inputs: Default::default(),
         run_id: Some(run.run_id.clone()),
     };
     let aside = squad::write(root, &squad, reason, run.updated_at)?;

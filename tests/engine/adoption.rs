@@ -158,3 +158,121 @@ fn a_known_input_of_a_run_of_ours_is_not_changed_either() {
     assert_eq!(world.squad()["inputs"]["epic"], "a");
     assert!(said(&world).contains("the input \"epic\" of feature stays \"a\""));
 }
+
+#[test]
+fn null_is_no_value() {
+    let mut file = squad(json!(4));
+    file["inputs"]["scope"] = json!("full");
+    file["inputs"]["epic"] = json!(null);
+    let world = world("always", &file);
+    let answer = world.call("resume", json!({}));
+    assert_eq!(answer["err"]["code"], "missing-inputs", "{answer}");
+    assert_eq!(answer["err"]["data"]["inputs"][0]["name"], "epic");
+    world.ok("resume", json!({ "inputs": { "epic": "mine" } }));
+    assert_eq!(world.settled()["state"], "complete");
+    assert_eq!(world.squad()["inputs"]["epic"], "mine");
+}
+
+#[test]
+fn what_no_input_can_be_is_named_and_asked_for() {
+    for (value, what) in [(json!(["a", "b"]), "a list"), (json!({ "a": 1 }), "an object")] {
+        let mut file = squad(json!(4));
+        file["inputs"]["scope"] = json!("full");
+        file["inputs"]["epic"] = value.clone();
+        file["inputs"]["theirs"] = value.clone();
+        let world = world("always", &file);
+        world.refused("resume", json!({}), "missing-inputs");
+        let named = format!(
+            "\"inputs.epic\" in \"squad.json\" is {what}, which no input can be: it counts as not given"
+        );
+        assert!(said(&world).contains(&named));
+        assert_eq!(world.squad(), file, "it stays as it is");
+        world.ok("resume", json!({ "inputs": { "epic": "mine" } }));
+        assert_eq!(world.settled()["state"], "complete");
+        assert_eq!(world.squad()["inputs"]["theirs"], value, "what nobody declares is kept in its form");
+    }
+}
+
+#[test]
+fn a_value_that_an_optional_input_does_not_take_is_named_and_kept() {
+    let mut file = squad(json!(2));
+    file["active_superpower"] = json!("loose");
+    file["inputs"] = json!({ "mode": "odd", "list": [1], "count": 2.50, "sure": true, "none": null });
+    let world = world("always", &file);
+    world.declare(
+        "loose",
+        "inputs:\n  - {name: mode, type: enum, enum: [a, b], default: a}\n  - {name: list}\n  - {name: count}\n  - {name: sure, type: bool}\nstages:\n  - {agent: a}\n  - {agent: 'b', prompt: '{{mode}} {{list}} {{count}} {{sure}}'}\n",
+    );
+    world.ok("resume", json!({}));
+    assert_eq!(world.settled()["state"], "complete");
+    let said = said(&world);
+    assert!(
+        said.contains("\"inputs.mode\" in \"squad.json\" is \"odd\", which the input does not take"),
+        "{said}"
+    );
+    assert!(said.contains("\"inputs.list\" in \"squad.json\" is a list"), "{said}");
+    assert!(!said.contains("inputs.count") && !said.contains("inputs.none"), "{said}");
+    let text = world.read(".claude/state/squad.json");
+    for kept in ["\"list\": [", "\"count\": 2.5", "\"sure\": true", "\"none\": null"] {
+        assert!(text.contains(kept), "{kept}: {text}");
+    }
+}
+
+#[test]
+fn a_stage_and_a_status_that_can_be_understood_are() {
+    for stage in [json!(4), json!(4.0), json!("4"), json!(" 4.0 ")] {
+        let mut file = squad(stage.clone());
+        file["inputs"]["scope"] = json!("full");
+        let world = world("always", &file);
+        world.ok("resume", json!({}));
+        assert_eq!(world.settled()["state"], "complete", "{stage}");
+        assert_eq!(world.calls(), ["c"], "{stage}");
+    }
+    for status in ["complete ", " Done\n", "\u{a0}completed", "complete\u{200b}"] {
+        let mut file = squad(json!(4));
+        file["status"] = json!(status);
+        let world = world("always", &file);
+        world.refused("resume", json!({}), "finished");
+    }
+}
+
+#[test]
+fn a_field_that_cannot_be_understood_is_named_and_left() {
+    for (key, value, said) in [
+        ("status", json!(["complete"]), "\"status\" is [\"complete\"], not a word"),
+        ("status", json!(true), "\"status\" is true, not a word"),
+        ("status", json!(1), "\"status\" is 1, not a word"),
+        ("status", json!({ "is": "done" }), "\"status\" is {\"is\":\"done\"}, not a word"),
+        ("current_stage", json!(2.5), "\"current_stage\" is 2.5, not the number of a stage"),
+        ("current_stage", json!(-1), "\"current_stage\" is -1, not the number of a stage"),
+        ("current_stage", json!("two"), "\"current_stage\" is \"two\", not the number of a stage"),
+        ("current_stage", json!([2]), "\"current_stage\" is [2], not the number of a stage"),
+        (
+            "active_superpower",
+            json!(["feature"]),
+            "\"active_superpower\" is [\"feature\"], not the name of a superpower",
+        ),
+        ("run_id", json!(["a"]), "\"run_id\" is [\"a\"], not the id of a run"),
+        ("run_id", json!(false), "\"run_id\" is false, not the id of a run"),
+    ] {
+        let mut file = squad(json!(4));
+        file[key] = value;
+        let world = world("always", &file);
+        let message = world.refused("resume", json!({}), "unreadable-squad");
+        assert!(message.contains(said), "{message}");
+        let message = world.refused("resume", json!({ "which": "feature" }), "unreadable-squad");
+        assert!(message.contains(said), "{message}");
+        assert_eq!(world.squad(), file, "it is left");
+    }
+}
+
+/// The id of a run may be a number: then there is no such run here, which is said.
+#[test]
+fn a_number_may_be_the_id_of_a_run() {
+    let mut file = squad(json!(4));
+    file["run_id"] = json!(7);
+    let world = world("always", &file);
+    let answer = world.call("resume", json!({}));
+    let message = answer["err"]["message"].as_str().unwrap();
+    assert!(message.contains("\"7\"") || message.contains("run 7"), "{answer}");
+}

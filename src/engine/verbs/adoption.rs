@@ -15,8 +15,9 @@ use crate::engine::refusal::untrusted::How;
 use crate::plan::{InputError, Inputs, Plan};
 use crate::project::trust::Trust;
 use crate::run::event::Adopted;
-use crate::store::lease;
 use crate::store::squad::Squad;
+use crate::store::{lease, names};
+use crate::tolerant;
 use std::path::Path;
 use std::time::Duration;
 
@@ -35,7 +36,7 @@ pub enum Taking<'a> {
 
 /// Our word for a status of another tool that means that nothing can follow.
 pub fn over(squad: &Squad) -> Option<&'static str> {
-    match squad.status.to_lowercase().as_str() {
+    match tolerant::bare(&squad.status).trim().to_lowercase().as_str() {
         "complete" | "completed" | "done" => Some("complete"),
         "cancelled" | "canceled" => Some("cancelled"),
         "rejected" => Some("rejected"),
@@ -60,7 +61,7 @@ pub fn adopt(engine: &Engine, root: &Path, squad: &Squad, taking: &Taking) -> Re
     }
     let none = Inputs::new();
     let given = if let Taking::Asking { inputs, .. } = taking { inputs } else { &none };
-    let inputs = inputs(&declaration, squad, given)?;
+    let inputs = inputs(engine, root, &declaration, squad, given)?;
     let plan = Plan::kept(declaration, &inputs.all);
     let asks = engine.config().trust == Wanted::Ask;
     let unasked = asks && matches!(taking, Taking::Quietly);
@@ -102,17 +103,33 @@ struct Given {
 }
 
 /// What the file has, filled up by what is given. What it has is not changed, but for a value that the input does not
-/// take; what nobody declares is kept.
-fn inputs(declaration: &Declaration, squad: &Squad, given: &Inputs) -> Result<Given, Refusal> {
+/// take, which is said; what nobody declares is kept.
+fn inputs(
+    engine: &Engine,
+    root: &Path,
+    declaration: &Declaration,
+    squad: &Squad,
+    given: &Inputs,
+) -> Result<Given, Refusal> {
     let declared = |key: &String| declaration.inputs.iter().any(|input| input.name.value == *key);
     let (mut known, extra): (Inputs, Inputs) =
         squad.inputs.clone().into_iter().partition(|(key, _)| declared(key));
     // A value that the input does not take is none: it is asked for.
+    let not_given = |key: &str, what: &str| {
+        let words = format!("\"inputs.{key}\" in \"squad.json\" is {what}: it counts as not given");
+        engine.say_answer(root, &words);
+    };
+    for (key, kind) in &squad.unfit_inputs {
+        if known.remove(key).is_some() {
+            not_given(key, &format!("{kind}, which no input can be"));
+        }
+    }
     let required =
         |key: &String| declaration.inputs.iter().any(|input| input.name.value == *key && input.required);
     known.retain(|key, value| !(required(key) && value.is_empty()));
     while let Err(InputError::Invalid { key, .. }) = Plan::new(declaration.clone(), &known) {
-        known.remove(&key);
+        let value = known.remove(&key).unwrap_or_default();
+        not_given(&key, &format!("\"{}\", which the input does not take", names::line(&value, 80)));
     }
     let mut all = given.clone();
     let unchanged = known.iter().filter(|(key, value)| given.get(*key).is_some_and(|given| given != *value));

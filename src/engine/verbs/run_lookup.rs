@@ -85,7 +85,10 @@ pub fn named(engine: &Engine, root: &Path, which: &str, taking: &Taking) -> Resu
     }
     let (over, unfinished): (Vec<&Summary>, Vec<&Summary>) =
         all.iter().filter(|summary| summary.superpower == which).partition(|summary| summary.over());
-    let here = squad::read(root).ok().flatten();
+    let (here, damage) = match squad::read(root) {
+        Ok(here) => (here, None),
+        Err(error) => (None, Some(error)),
+    };
     if let Some(foreign) =
         here.as_ref().filter(|squad| squad.run_id.is_none() && squad.active_superpower == which)
     {
@@ -96,6 +99,8 @@ pub fn named(engine: &Engine, root: &Path, which: &str, taking: &Taking) -> Resu
     // A finished run of that name says how it ended.
     match named.or(unfinished.first()).or(over.first()) {
         Some(chosen) => Ok((chosen.run_id.clone(), unfinished.len().saturating_sub(1))),
+        // It may be the one that is named.
+        None if damage.is_some() => Err(damage.map_or_else(nothing, |error| unreadable(root, error))),
         None => {
             let hint = crate::suggest::did_you_mean(which, all.iter().map(|it| it.superpower.as_str()));
             Err(Refusal::NothingToResume(Nothing::Named { which: which.to_owned(), hint }))
