@@ -7,6 +7,7 @@ use super::mapping::{self, child};
 use super::path::Path;
 use super::scalar::Core;
 use super::sink::Sink;
+use super::unknown;
 use super::yaml::{Kind, NodeId, Style};
 use super::yaml_writer;
 use super::{missing, type_mismatch};
@@ -308,7 +309,9 @@ impl Decoder<'_, '_> {
                 },
             };
             let at = child(tree, slot, tree.node(key).span, value, path);
-            if tree.core(at.node) == Some(Core::Null) {
+            if text == "<<" {
+                unknown::merge(self.sink, &at, value);
+            } else if tree.core(at.node) == Some(Core::Null) {
                 // Nothing is the empty text.
                 found.push((name, Text { value: String::new(), core: Core::Null, slot: at }));
             } else if let Some(value) = self.scalar(&at, Takes::Value, text) {

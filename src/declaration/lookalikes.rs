@@ -74,12 +74,16 @@ fn scalar(tree: &Tree, span: Span) -> Option<(Span, Style)> {
 /// Every look-alike of `text`, which stands at `span`, replaced by what it looks like, written as its scalar is.
 fn edits(tree: &Tree, span: Span, text: &str) -> Vec<Edit> {
     let style = scalar(tree, span).map_or(Style::Plain, |(_, style)| style);
+    let in_brackets = text.chars().next().is_some_and(|c| matches!(meant(c), Some("[" | "{")));
     let odd = text.char_indices().filter_map(|(at, c)| Some((at, c, meant(c)?)));
     odd.map(|(at, c, sign)| {
+        let is_tight = in_brackets && !text[at + c.len_utf8()..].starts_with(' ');
         let sign = match (style, sign) {
             (Style::DoubleQuoted, "\"") => "\\\"",
             (Style::SingleQuoted, "'") => "''",
             (_, "\n") => " ",
+            // Without a space it would belong to the word before it.
+            (Style::Plain, ":") if is_tight => ": ",
             (_, sign) => sign,
         };
         let at = span.start + at;

@@ -33,6 +33,53 @@ impl Tree {
         found
     }
 
+    /// Keys in brackets that hold their own value, since no space stands behind the colon: where they stand in the parsed
+    /// text, and what stands between colon and value, which may be a space of another kind. What users keep for
+    /// themselves is theirs.
+    pub fn tight_colons(&self) -> Vec<(Span, Span)> {
+        let own = self.own_keys();
+        let is_own = |at: usize| {
+            let next = own.partition_point(|span| span.start <= at);
+            next.checked_sub(1).is_some_and(|last| at < own[last].end)
+        };
+        let mut found = Vec::new();
+        for node in self.nodes.iter().filter(|node| node.flow) {
+            let Kind::Mapping(pairs) = &node.kind else { continue };
+            for (key, value) in pairs {
+                let Kind::Scalar { style: Style::Plain, .. } = self.node(*key).kind else { continue };
+                let (key, value) = (self.node(*key).raw, self.node(*value).raw);
+                if value.start == value.end && !is_own(key.start) {
+                    let gap = tight_colon(&self.patched().text()[key.start..key.end]);
+                    found.extend(gap.map(|gap| (key, Span::new(key.start + gap.start, key.start + gap.end))));
+                }
+            }
+        }
+        found
+    }
+
+    /// Where `x-…` keys with their values stand, the outermost ones, in order.
+    fn own_keys(&self) -> Vec<Span> {
+        let pairs = self.nodes.iter().filter_map(|node| match &node.kind {
+            Kind::Mapping(pairs) => Some(pairs),
+            _ => None,
+        });
+        let own = |key: &NodeId| matches!(&self.node(*key).kind, Kind::Scalar { text, .. } if text.starts_with("x-"));
+        let mut found: Vec<Span> = pairs
+            .flatten()
+            .filter(|(key, _)| own(key))
+            .map(|(key, value)| Span::new(self.node(*key).raw.start, self.node(*value).raw.end))
+            .collect();
+        found.sort_by_key(|span| span.start);
+        let mut reach = 0;
+        found.retain(|span| {
+            span.start >= reach && {
+                reach = span.end;
+                true
+            }
+        });
+        found
+    }
+
     /// Places, in the parsed text, of keys and items without quotes that begin with a dash or space which is another
     /// character, or that hold what looks like a key's colon or like the end of a line.
     pub fn odd_words(&self) -> Vec<Span> {
@@ -62,6 +109,18 @@ impl Tree {
         found.extend(self.root().and_then(|root| odd(root, false, false)));
         found
     }
+}
+
+/// What stands between the colon and the value of `epic:x`; nothing of what may be one word, as an address is.
+fn tight_colon(text: &str) -> Option<Span> {
+    let colon = text.find(':')?;
+    let word = text[..colon].trim_end_matches(|c| c == ' ' || lookalike::is_blank(c));
+    let behind = &text[colon + 1..];
+    let value = behind.trim_start_matches(|c| c == ' ' || lookalike::is_blank(c));
+    let is_word = word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte));
+    let is_value = !value.is_empty() && !behind.starts_with(['/', '\\', ':']);
+    (is_word && is_value).then(|| Span::new(colon + 1, text.len() - value.len()))
 }
 
 /// `agent：qa`, and the same with an odd space behind the colon or before it.

@@ -60,7 +60,7 @@ fn gate(sink: &mut Sink<'_>, fields: &Fields, slot: &Slot, name: &str, level: Le
 }
 
 /// `<<: *base`. What it brings is not read; the fix writes it out.
-fn merge(sink: &mut Sink<'_>, slot: &Slot, value: NodeId) {
+pub(super) fn merge(sink: &mut Sink<'_>, slot: &Slot, value: NodeId) {
     let (target, alias) = sink.tree.resolve(value);
     let column = sink.source.position(slot.key.start).col;
     let mut lines = Vec::new();

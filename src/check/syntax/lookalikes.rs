@@ -4,6 +4,7 @@ use super::guess::{Change, Guess};
 use crate::declaration::keys::KEYS;
 use crate::declaration::line::Line;
 use crate::lookalike::{explained, is_blank, is_like, meant};
+use crate::source::Span;
 
 /// How many lines one guess mends at most: one that cannot be read hides the next from the parser.
 const LINES: usize = 64;
@@ -72,6 +73,21 @@ fn indentation(text: &str, line: &Line, edits: &mut Vec<Change>) -> usize {
         at = end;
     }
     at
+}
+
+/// `{epic:x}`, whose value belongs to the key: no space stands behind the colon, or one that is none to YAML.
+pub fn tight_colon(text: &str, key: Span, gap: Span) -> Guess {
+    let odd = text[gap.start..gap.end].char_indices().find(|(_, c)| is_blank(*c));
+    let (span, message) = match odd {
+        Some((at, c)) => ((gap.start + at, gap.start + at + c.len_utf8()), explained(c)),
+        None => {
+            let shown = &text[key.start..gap.start];
+            ((key.start, gap.start), format!("a space is missing behind \"{shown}\""))
+        }
+    };
+    let title = if odd.is_some() { "replace it by a space" } else { "add a space" };
+    let edits = vec![(gap.start, gap.end, " ".to_owned())];
+    Guess { span, message, title: title.to_owned(), edits, shown: None, also: Vec::new() }
 }
 
 fn is_bullet(c: char) -> bool {
