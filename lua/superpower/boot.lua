@@ -14,6 +14,7 @@ local run_notices = late("superpower.notices.run_notices")
 local statusline = late("superpower.notices.statusline")
 local notify = late("superpower.notify")
 local runs = late("superpower.runs")
+local current = late("superpower.runs.current")
 local user_functions = late("superpower.runs.user_functions")
 local decision = late("superpower.ui.decision")
 local highlights = late("superpower.ui.highlights")
@@ -127,7 +128,7 @@ local function show_verbs()
     end
     local others = event.others or 0
     if others > 0 then
-      notify.info(("%d other unfinished %s: :Superpower runs"):format(others, others == 1 and "run" or "runs"))
+      notify.info(current.others(others))
     end
     if event.state == "paused" then
       gate.open(event.root, { quiet = true, run_id = event.run_id })

@@ -3,6 +3,7 @@
 --- Nothing starts when this file is required. The library is loaded by the first call, or by `load()`. Its threads
 --- never touch Lua: they write one byte into a pipe of ours, and the main loop then takes the events that wait.
 local native_library = require("superpower.base.library")
+local request = require("superpower.base.request")
 local texts = require("superpower.base.text")
 local notify = require("superpower.notify")
 
@@ -36,15 +37,15 @@ local GRACE = 1000
 local native ---@type superpower.Native?
 local info ---@type superpower.EngineInfo?
 local stopped = false
+local unwritten = {} ---@type string[] checkpoints that stayed so when it stopped
 local handlers = {} ---@type table<string, fun(event: table)[]>
 local pipe ---@type uv.uv_pipe_t?
 local timer ---@type uv.uv_timer_t?
 local scheduled = false
+local batches = {} ---@type table[][] events that were taken and are not dispatched yet, outermost first
 local running = {} ---@type table<string, true> roots whose run is on, for the fallback timer
 local unanswered = 0 ---@type integer what was asked and is to be answered by an event
 
---- Fields that are maps: an empty Lua table would be sent as a list.
-local MAPS = { inputs = true, config = true, harnesses = true }
 --- Operations after which events come.
 local STARTS = { ask = true, run = true, resume = true, decide = true, retry = true, skip = true }
 
@@ -84,7 +85,10 @@ local function drain()
     return 0
   end
   local events = decode(native.poll(BATCH))
+  local batch = vim.list_slice(events)
+  table.insert(batches, batch)
   for _, event in ipairs(events) do
+    table.remove(batch, 1)
     if event.type == "snapshot" and type(event.run) == "table" then
       running[event.root or ""] = event.run.state == "running" or nil
     end
@@ -93,6 +97,7 @@ local function drain()
     end
     dispatch(event)
   end
+  table.remove(batches)
   if timer and unanswered == 0 and not next(running) and #events == 0 then
     timer:stop()
   end
@@ -181,34 +186,6 @@ function M.load()
   return true
 end
 
---- A copy in which empty maps are marked as such. Cycles raise.
-local function marked(value, key)
-  if type(value) ~= "table" then
-    return value
-  end
-  if next(value) == nil then
-    return MAPS[key] and vim.empty_dict() or value
-  end
-  local copy = {}
-  for name, inner in pairs(value) do
-    copy[name] = marked(inner, name)
-  end
-  return copy
-end
-
---- The request as text. What is no data (a function, a cycle) raises.
----@param op string
----@param fields? table
----@return string
-local function encode(op, fields)
-  local request = { op = op }
-  for name, value in pairs(fields or {}) do
-    request[name] = marked(value, name)
-  end
-  request.op = op
-  return vim.json.encode(request)
-end
-
 --- Asks the library, and waits for its answer. Errors are values: nothing is raised.
 ---@param op string
 ---@param fields? table
@@ -221,7 +198,7 @@ function M.call(op, fields)
   if not loaded then
     return nil, why
   end
-  local encoded, text = pcall(encode, op, fields)
+  local encoded, text = pcall(request.text, op, fields)
   if not encoded then
     return refused("bad-argument", ('the fields of "%s" are not data: %s'):format(tostring(op), text))
   end
@@ -287,13 +264,27 @@ function M.stop()
     return
   end
   stopped = true
-  native.call(vim.json.encode({ op = "stop", grace_ms = GRACE }))
+  local answer = decode(native.call(vim.json.encode({ op = "stop", grace_ms = GRACE })))
+  unwritten = answer.ok and answer.ok.unwritten or {}
   native.detach()
   close_pipe()
   if timer then
     timer:close()
     timer = nil
   end
+end
+
+--- Stops everything, and gives what nobody has heard yet, and the checkpoints that stay unwritten. For who ends the editor
+--- when handlers are no longer called; it calls nothing of Neovim's.
+---@return table[] events, string[] unwritten
+function M.rest()
+  M.stop()
+  local rest = vim.iter(batches):flatten():totable()
+  repeat
+    local events = native and decode(native.poll(BATCH)) or {}
+    vim.list_extend(rest, events)
+  until #events == 0
+  return rest, unwritten
 end
 
 return M

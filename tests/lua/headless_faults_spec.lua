@@ -207,6 +207,91 @@ describe("an error of the user's", function()
     lacks(done.err, "event handler")
   end)
 
+  --- A callback for a `User` event.
+  ---@param event string
+  ---@param body string
+  ---@param nested? boolean
+  ---@return string
+  local function on(event, body, nested)
+    return ('vim.api.nvim_create_autocmd("User", { pattern = %q, nested = %s, callback = function() %s end })'):format(
+      event,
+      tostring(nested or false),
+      body
+    )
+  end
+
+  it("that leaves the editor does not end a run well that is not complete", function()
+    for _, init in ipairs({
+      on("SuperpowerStageStarted", "vim.cmd('qa!')"),
+      on("SuperpowerStageStarted", "vim.cmd('qa!')", true),
+      on("SuperpowerStageStarted", "vim.schedule(function() vim.cmd('qa!') end)"),
+      on("SuperpowerStageStarted", "vim.cmd('cquit 0')"),
+      on("SuperpowerRunStarted", "vim.defer_fn(function() vim.cmd('qa!') end, 1)"),
+    }) do
+      local dir = Bang.project()
+      T.write(dir .. "/agent", "#!/bin/sh\ncat >/dev/null\nexec sleep 60\n")
+      local done = Bang.run("Superpower! run small epic=x", { dir = dir, init = init })
+      eq(
+        { 1, "superpower: a callback left the editor before the run came to rest: resume it\n" },
+        { done.code, done.err },
+        init
+      )
+      contains(done.out, "PAUSED (interrupted)", init)
+      T.write(dir .. "/agent", Bang.agent)
+      eq(3, Bang.run("Superpower! resume", { dir = dir }).code, init)
+    end
+  end)
+
+  it("that leaves the editor with a status of its own is taken at its word", function()
+    local init = on("SuperpowerStageStarted", "vim.cmd('cquit 7')")
+    eq(7, Bang.run("Superpower! run small epic=x", { dir = Bang.project(), init = init }).code)
+  end)
+
+  it("that leaves the editor when the run has come to rest ends it as the run did", function()
+    local dir = Bang.project()
+    local paused =
+      Bang.run("Superpower! run small epic=x", { dir = dir, init = on("SuperpowerGateOpened", "vim.cmd('qa!')") })
+    contains(paused.out, "PAUSED — decide with: approve, changes or reject\n")
+    local init = on("SuperpowerRunFinished", "vim.cmd('qa!')")
+    local done = Bang.run("Superpower! approve", { dir = dir, init = init })
+    eq({ 0, "" }, { done.code, done.err })
+    contains(done.out, "COMPLETE  small\n")
+    dir = Bang.project()
+    done = Bang.run("Superpower! run small epic=x", { dir = dir, init = on("SuperpowerRunPaused", "vim.cmd('qa!')") })
+    eq({ 3, "" }, { done.code, done.err })
+    contains(done.out, "PAUSED — decide with: approve, changes or reject\n")
+  end)
+
+  it("that waits for a key is given one, since nobody is there, and the run goes its way", function()
+    for _, body in ipairs({
+      "vim.fn.getchar()",
+      "vim.fn.input('sure? ')",
+      "vim.fn.getcharstr() vim.fn.inputlist({ 'a', 'b' })",
+    }) do
+      local done =
+        Bang.run("Superpower! run small epic=x", { dir = Bang.project(), init = on("SuperpowerStageStarted", body) })
+      eq(3, done.code, body .. done.err)
+      contains(done.err, "a callback waited for a key, and nobody is there to press one: it was given <Esc>\n", body)
+      contains(done.out, "PAUSED — decide with: approve, changes or reject\n")
+    end
+  end)
+
+  it("that asks by vim.ui is answered with nothing", function()
+    for _, body in ipairs({ "vim.ui.select({ 1, 2 }, {}, told)", "vim.ui.input({}, told)" }) do
+      body = "local function told(it) io.stderr:write('told ' .. tostring(it) .. '\\n') end " .. body
+      local init = on("SuperpowerStageStarted", body)
+      local done = Bang.run("Superpower! run small epic=x", { dir = Bang.project(), init = init })
+      eq(3, done.code, body .. done.err)
+      contains(done.err, "told nil\n", body)
+    end
+  end)
+
+  it("that takes its time is given none", function()
+    local init = on("SuperpowerStageStarted", "vim.fn.system('sleep 2')")
+    local done = Bang.run("Superpower! run small epic=x", { dir = Bang.project(), init = init })
+    eq({ 3, "" }, { done.code, done.err })
+  end)
+
   it("in a prompt function pauses the run, saying what it was", function()
     for config, words in pairs({
       ['prompt = function() error("no prompt today") end'] = "no prompt today",

@@ -111,6 +111,21 @@ describe("the bang", function()
     eq(1, headless("Superpower! resume", { dir = dir }).code)
   end)
 
+  it("says how many other runs there are of the one that it resumes by name", function()
+    local dir = project()
+    for count = 0, 2 do
+      eq(3, headless("Superpower! run small epic=" .. count, { dir = dir }).code)
+      local resumed = headless("Superpower! resume small", { dir = dir })
+      eq(3, resumed.code)
+      local said = {
+        "",
+        "superpower: 1 other unfinished run: :Superpower runs\n",
+        "superpower: 2 other unfinished runs: :Superpower runs\n",
+      }
+      eq(said[count + 1], resumed.err)
+    end
+  end)
+
   it("refuses (2) what is wrong, on standard error, with its line's end", function()
     local dir = project()
     for command, words in pairs({

@@ -2,6 +2,7 @@
 --- standard output and everything else whole to standard error, asks nothing, and quits with a code that a script can read.
 local errors = require("superpower.base.errors")
 local text = require("superpower.base.text")
+local unattended = require("superpower.commands.unattended")
 local engine = require("superpower.engine")
 local events = require("superpower.events")
 local notify = require("superpower.notify")
@@ -21,6 +22,7 @@ local answers = {
 
 --- Faults that are not a refusal of what was asked.
 local broken = {
+  ["bad-argument"] = true,
   ["library-missing"] = true,
   ["library-broken"] = true,
   ["protocol-mismatch"] = true,
@@ -67,7 +69,7 @@ end
 --- Ends the editor. What the engine has said before is printed first; lines that were lost, and errors of ours, are a 1.
 ---@param code integer
 local function quit(code)
-  if not pcall(stop) then
+  if not (pcall(unattended.done) and pcall(stop)) then
     notify.failed = true
   end
   if unwritten then
@@ -144,19 +146,53 @@ local function interrupt()
   end
 end
 
+local waited ---@type string? the run that is waited for
+local ended ---@type { state: string, reason?: string, detail?: string }? how it came to rest
+
+--- Takes note of how the run ends. Before the user's own callbacks hear of it, which may do anything.
+---@param event table
+local function note_end(event)
+  if event.run_id == waited and event.type == "run-paused" then
+    ended = { state = "paused", reason = event.reason, detail = event.detail }
+  elseif event.run_id == waited and event.type == "run-finished" then
+    ended = { state = event.state }
+  end
+end
+
+--- A gate is not passed by `resume`: what decides it is said instead.
+---@param line string
+---@return string
+local function decidable(line)
+  local head = line:match("^(.*PAUSED) — resume with: ")
+  return head and head .. " — decide with: approve, changes or reject" or line
+end
+
+--- Somebody has told the editor to quit: the run is stopped as on leaving it, and what is left to say of it is said.
+---@param verb string
+---@return integer code
+local function left(verb)
+  local rest, unwritten_checkpoints = engine.rest()
+  for _, event in ipairs(rest) do
+    if event.type == "log" then
+      print_line(decidable(event.line))
+    end
+    note_end(event)
+  end
+  for _, line in ipairs(unwritten_checkpoints) do
+    io.stderr:write("superpower: " .. line .. "\n")
+  end
+  if ended and ended.reason ~= "interrupted" then
+    return M.code(verb, ended)
+  end
+  io.stderr:write("superpower: a callback left the editor before the run came to rest: resume it\n")
+  return 1
+end
+
 --- Waits until a run pauses or ends, and says how. Asked of that run by its id, never of the one that is current.
 ---@param root string
 ---@param run_id string
 ---@return { state: string, reason?: string, detail?: string }? ended nil: it was interrupted here
 local function wait(root, run_id)
-  local ended ---@type { state: string, reason?: string, detail?: string }?
-  events.tap("headless-end", function(event)
-    if event.run_id == run_id and event.type == "run-paused" then
-      ended = { state = "paused", reason = event.reason, detail = event.detail }
-    elseif event.run_id == run_id and event.type == "run-finished" then
-      ended = { state = event.state }
-    end
-  end)
   local stopped = false
   local signal = vim.uv.new_signal() -- without one CTRL-C would end the editor before it could stop the run
   if signal then
@@ -167,6 +203,7 @@ local function wait(root, run_id)
   local asked = vim.uv.now()
   while not ended do
     local _, why = vim.wait(250, function()
+      unattended.turn()
       return ended ~= nil or stopped
     end, 10)
     if (stopped or why == -2) and not ended then
@@ -186,17 +223,10 @@ local function wait(root, run_id)
   end
   -- What was queued behind the end still belongs to it.
   vim.wait(30, function()
+    unattended.turn()
     return false
   end, 10)
   return ended
-end
-
---- A gate is not passed by `resume`: what decides it is said instead.
----@param line string
----@return string
-local function decidable(line)
-  local head = line:match("^(.*PAUSED) — resume with: ")
-  return head and head .. " — decide with: approve, changes or reject" or line
 end
 
 ---@param event table
@@ -222,6 +252,11 @@ end
 ---@param fields table<string, any>
 function M.drive(verb, op, fields)
   events.tap("headless", hear)
+  events.on("run-paused", note_end)
+  events.on("run-finished", note_end)
+  unattended.watch(function()
+    return left(verb)
+  end)
   local value, err
   if not fields.root then
     fields.root, err = session.project()
@@ -235,11 +270,15 @@ function M.drive(verb, op, fields)
   if err then
     return refused(verb, err)
   end
-  local ended = wait(fields.root, value.run_id)
-  if ended and ended.state == "paused" and ended.reason ~= "gate" and (ended.detail or "") ~= "" then
-    say(text.line(ended.detail))
+  if (value.others or 0) > 0 then
+    say(current.others(value.others))
   end
-  quit(ended and M.code(verb, ended) or 1)
+  waited = value.run_id
+  local ending = wait(fields.root, waited)
+  if ending and ending.state == "paused" and ending.reason ~= "gate" and (ending.detail or "") ~= "" then
+    say(text.line(ending.detail))
+  end
+  quit(ending and M.code(verb, ending) or 1)
 end
 
 return M

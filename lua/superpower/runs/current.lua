@@ -70,4 +70,11 @@ function M.ask(root, run_id, callback)
   end)
 end
 
+--- What is said of other unfinished runs of a superpower that was named.
+---@param others integer
+---@return string
+function M.others(others)
+  return ("%d other unfinished %s: :Superpower runs"):format(others, others == 1 and "run" or "runs")
+end
+
 return M

@@ -1,0 +1,35 @@
+--- What is asked of the library, as text.
+local M = {}
+
+--- Fields that are maps: an empty Lua table would be sent as a list.
+local MAPS = { inputs = true, config = true, harnesses = true }
+
+--- A copy in which empty maps are marked as such. Cycles raise.
+local function marked(value, key)
+  if type(value) ~= "table" then
+    return value
+  end
+  if next(value) == nil then
+    return MAPS[key] and vim.empty_dict() or value
+  end
+  local copy = {}
+  for name, inner in pairs(value) do
+    copy[name] = marked(inner, name)
+  end
+  return copy
+end
+
+--- The request as text. What is no data (a function, a cycle) raises.
+---@param op string
+---@param fields? table
+---@return string
+function M.text(op, fields)
+  local request = { op = op }
+  for name, value in pairs(fields or {}) do
+    request[name] = marked(value, name)
+  end
+  request.op = op
+  return vim.json.encode(request)
+end
+
+return M
