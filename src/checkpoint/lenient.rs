@@ -25,9 +25,22 @@ pub struct Read {
 /// Reads a text, also with a byte-order mark, zeros at its end, commas before a closing bracket, raw control characters
 /// in strings, halves of surrogate pairs, and `NaN` or `Infinity`.
 pub fn read(text: &str) -> Result<Read, serde_json::Error> {
+    let (value, text) = parsed(text)?;
+    let mut names = Twice::default();
+    let _ = (&mut names).deserialize(&mut serde_json::Deserializer::from_str(&text));
+    Ok(Read { value, twice: names.found })
+}
+
+/// The same for one who only looks: names that stand twice are not looked for, which takes as long as reading.
+pub fn value(text: &str) -> Result<Value, serde_json::Error> {
+    parsed(text).map(|(value, _)| value)
+}
+
+/// What a text says, and the text that it was read from.
+fn parsed(text: &str) -> Result<(Value, Cow<'_, str>), serde_json::Error> {
     let text = text.trim_start_matches('\u{feff}').trim_end_matches('\0');
-    let (value, text) = match serde_json::from_str(&hide(text)) {
-        Ok(value) => (value, Cow::Borrowed(text)),
+    match serde_json::from_str(&hide(text)) {
+        Ok(value) => Ok((value, Cow::Borrowed(text))),
         Err(error) => {
             let mended = mended(text);
             let read = serde_json::from_str(&hide(&mended)).map(|value| (value, mended.clone())).or_else(
@@ -39,12 +52,9 @@ pub fn read(text: &str) -> Result<Read, serde_json::Error> {
             );
             // The error is of the text as it is: in the mended one it would name other columns.
             let (value, text) = read.map_err(|_: serde_json::Error| error)?;
-            (value, Cow::Owned(text))
+            Ok((value, Cow::Owned(text)))
         }
-    };
-    let mut names = Twice::default();
-    let _ = (&mut names).deserialize(&mut serde_json::Deserializer::from_str(&text));
-    Ok(Read { value, twice: names.found })
+    }
 }
 
 /// A text of ours with the halves of surrogate pairs as they were read.

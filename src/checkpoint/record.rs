@@ -54,18 +54,22 @@ impl FixCycles {
 impl Record {
     /// Reads a document of any version. An empty object will do: what is missing is added when it is needed.
     pub fn parse(text: &str) -> Result<Self, Unreadable> {
-        Self::read(text).map(|(record, _)| record)
+        Self::of(lenient::value(text).map_err(|error| Unreadable::NotJson(error.to_string()))?)
     }
 
     /// The same, with what of the text the document cannot hold.
     pub fn read(text: &str) -> Result<(Self, Option<Unreadable>), Unreadable> {
         let read = lenient::read(text).map_err(|error| Unreadable::NotJson(error.to_string()))?;
-        let Value::Object(document) = read.value else { return Err(Unreadable::NotAnObject("document")) };
+        Ok((Self::of(read.value)?, read.twice.map(Unreadable::Twice)))
+    }
+
+    fn of(value: Value) -> Result<Self, Unreadable> {
+        let Value::Object(document) = value else { return Err(Unreadable::NotAnObject("document")) };
         let state = object_or_none(&document, "loop_state")?;
         if let Some(state) = state {
             object_or_none(state, "checkpoints")?;
         }
-        Ok((Self(document), read.twice.map(Unreadable::Twice)))
+        Ok(Self(document))
     }
 
     /// The protocol's smallest document. A track's names the track, and the version that keeps other tools from

@@ -120,3 +120,31 @@ fn half_a_pair_is_shown_as_what_it_is_everywhere() {
     let rows = rows(&Record::parse(text).unwrap());
     assert_eq!(rows[0].notes.as_deref(), Some("half \u{fffd}!"));
 }
+
+/// What we wrote ourselves is not read again; what somebody else has put in its place is, and is kept where it says more
+/// than we can write.
+#[test]
+fn what_somebody_else_writes_between_two_of_ours_is_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = Place::of_run(dir.path(), dir.path());
+    let mut store = Store::new(place.clone());
+    let mut write = |key: &str| {
+        let change = |record: &mut Record, _| {
+            record.checkpoint_mut(key).insert("status".into(), "PASSED".into());
+        };
+        let found = store.update(Utc::now(), WAIT, change).unwrap();
+        let text = fs::read_to_string(place.document()).unwrap();
+        assert_eq!(store.known().unwrap().text(), text);
+        (text, found.aside.map(|aside| fs::read_to_string(aside.path).unwrap()))
+    };
+    write("PLAN");
+    let (text, aside) = write("EXECUTE");
+    assert!(text.contains("PLAN") && text.contains("EXECUTE") && aside.is_none(), "{text}");
+    let theirs = r#"{"theirs": 1, "theirs": 2}"#;
+    fs::write(place.document(), theirs).unwrap();
+    let (text, aside) = write("REVIEW");
+    assert!(text.contains("\"theirs\": 2") && !text.contains("PLAN"), "{text}");
+    assert_eq!(aside.as_deref(), Some(theirs));
+    let (text, aside) = write("FIX");
+    assert!(text.contains("REVIEW") && text.contains("\"theirs\": 2") && aside.is_none(), "{text}");
+}

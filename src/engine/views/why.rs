@@ -95,7 +95,7 @@ fn reasons(root: &Path, opened: &Opened, stage: usize) -> Vec<String> {
         Step::Done(Done::Adopted) => "it counts as run: the run was taken over from another tool".into(),
     });
     let (place, _) = checkpoint_writer::place(root, &opened.dir, run);
-    let record = crate::checkpoint::store::Store::new(place).read();
+    let record = crate::checkpoint::store::read(&place);
     let rows = record.map(|record| crate::checkpoint::lines(&record)).unwrap_or_default();
     let ours = |line: &&String| key.as_ref().is_some_and(|key| line.split(' ').next() == Some(key));
     lines.extend(rows.iter().filter(ours).map(|line| format!("  checkpoint {line}")));
