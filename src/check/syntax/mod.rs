@@ -239,8 +239,9 @@ fn misread(
             )
         })
         .collect();
-    guesses
-        .extend(tree.tight_colons().into_iter().map(|(key, gap)| alike::tight_colon(text.text(), key, gap)));
+    guesses.extend(
+        tree.tight_colons().into_iter().map(|(key, gap)| lookalikes::tight_colon(text.text(), key, gap)),
+    );
     for raw in tree.odd_words() {
         // A text without quotes may be several lines that were meant as keys.
         let mut line = Some(Line::at(text.text(), raw.start));
