@@ -6,7 +6,8 @@ use super::atomic;
 use super::beneath::{Door, Refused};
 use super::names::{self, NotARunId};
 use crate::plan::Inputs;
-use crate::tolerant;
+use crate::tolerant::kept::{self, for_people};
+use crate::tolerant::{self, Damage};
 use chrono::{DateTime, Utc};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -61,11 +62,16 @@ pub fn read(root: &Path) -> Result<Option<Squad>, SquadError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(unfit(&error, &path).map_or(SquadError::Io(error), SquadError::Unreadable)),
     };
-    match tolerant::value(&text, tolerant::FILE) {
+    match document(&text) {
         Ok(Value::Object(map)) => parse(&map).map(Some).map_err(SquadError::Invalid),
         Ok(_) => Err(SquadError::Unreadable("it is not an object".into())),
         Err(damage) => Err(SquadError::Unreadable(format!("it is not JSON: {damage}"))),
     }
+}
+
+/// What the file says, in the form in which it is written again.
+fn document(text: &str) -> Result<Value, Damage> {
+    kept::read(text).map(|read| read.value).or_else(|_| tolerant::value(text, tolerant::FILE))
 }
 
 /// Why what stands there cannot be the file, where moving it aside helps.
@@ -84,12 +90,12 @@ fn unfit(error: &io::Error, path: &Path) -> Option<String> {
 
 fn parse(map: &Map<String, Value>) -> Result<Squad, String> {
     let strange = |key: &str, wanted: &str| {
-        let value = map.get(key).map(Value::to_string).unwrap_or_default();
+        let value = map.get(key).map(kept::line).unwrap_or_default();
         format!("\"{key}\" is {}, not {wanted}", names::line(&value, 80))
     };
     let text = |key: &str, wanted: &str| match map.get(key) {
         None | Some(Value::Null) => Ok(None),
-        Some(Value::String(text)) => Ok(Some(text.clone())),
+        Some(Value::String(text)) => Ok(Some(for_people(text))),
         Some(_) => Err(strange(key, wanted)),
     };
     // A name that is written as a number is a name still.
@@ -111,10 +117,10 @@ fn parse(map: &Map<String, Value>) -> Result<Squad, String> {
     let mut inputs = Inputs::new();
     let mut unfit_inputs = BTreeMap::new();
     for (key, value) in values.into_iter().flatten() {
-        inputs.extend(input(value).map(|text| (key.clone(), text)));
+        inputs.extend(input(value).map(|text| (for_people(key), text)));
         unfit_inputs.extend(match value {
-            Value::Array(_) => Some((key.clone(), "a list")),
-            Value::Object(_) => Some((key.clone(), "an object")),
+            Value::Array(_) => Some((for_people(key), "a list")),
+            Value::Object(_) => Some((for_people(key), "an object")),
             _ => None,
         });
     }
@@ -136,7 +142,7 @@ fn parse(map: &Map<String, Value>) -> Result<Squad, String> {
 fn stage(value: &Value) -> Option<usize> {
     let text = match value {
         Value::Number(number) => number.to_string(),
-        Value::String(text) => text.trim().to_owned(),
+        Value::String(text) => for_people(text).trim().to_owned(),
         _ => return None,
     };
     let whole = |number: f64| number.fract() == 0.0 && number >= 0.0;
@@ -150,8 +156,8 @@ fn stage(value: &Value) -> Option<usize> {
 fn input(value: &Value) -> Option<String> {
     match value {
         Value::Null => None,
-        Value::String(text) => Some(text.clone()),
-        other => Some(other.to_string()),
+        Value::String(text) => Some(for_people(text)),
+        other => Some(kept::line(other)),
     }
 }
 
@@ -166,7 +172,7 @@ fn written_inputs(squad: &Squad, old: &Map<String, Value>) -> Value {
     };
     let theirs = old.get("inputs").and_then(Value::as_object).filter(|_| is_same);
     for (key, value) in theirs.into_iter().flatten() {
-        match squad.inputs.get(key) {
+        match squad.inputs.get(&for_people(key)) {
             Some(ours) if input(value).as_ref() == Some(ours) => {
                 _ = inputs.insert(key.clone(), value.clone())
             }
@@ -197,7 +203,7 @@ pub fn write(
     let mut aside = None;
     let door = Door::ours(root);
     let there = door.read_text(&path, LARGEST);
-    match there.map(|text| tolerant::value(&text, tolerant::FILE)) {
+    match there.map(|text| document(&text)) {
         Ok(Ok(Value::Object(old))) => {
             map.insert("inputs".into(), written_inputs(squad, &old));
             for (key, value) in old {
@@ -211,8 +217,6 @@ pub fn write(
         }
         Err(error) => return Err(error),
     }
-    let mut bytes = serde_json::to_vec_pretty(&map)?;
-    bytes.push(b'\n');
-    door.replace(&path, &bytes)?;
+    door.replace(&path, kept::text(&map).as_bytes())?;
     Ok(aside)
 }

@@ -276,3 +276,29 @@ fn a_number_may_be_the_id_of_a_run() {
     let message = answer["err"]["message"].as_str().unwrap();
     assert!(message.contains("\"7\"") || message.contains("run 7"), "{answer}");
 }
+
+/// What other tools keep in the file comes out as it went in.
+#[test]
+fn the_fields_of_other_tools_keep_their_text() {
+    let world = World::new();
+    world.declare("feature", FEATURE);
+    let kept = [
+        r#""size": 1e3"#,
+        r#""half": "\ud83d""#,
+        r#""$serde_json::private::Number": "5""#,
+        "\"mark\": \"\u{f8ff}number 5\"",
+        r#""count": 2e0"#,
+    ];
+    let [size, half, reader, mark, count] = kept;
+    world.write(
+        ".claude/state/squad.json",
+        &format!(
+            "{{\"active_superpower\": \"feature\", \"current_stage\": 4e0, \"status\": \"paused\", \"inputs\": {{\"epic\": \"a\", \"feature_slug\": \"b\", \"scope\": \"full\", {count}}}, {size}, {half}, \"in\": {{{reader}}}, {mark}}}"
+        ),
+    );
+    world.ok("resume", json!({}));
+    assert_eq!(world.settled()["state"], "complete");
+    assert_eq!(world.calls(), ["c"]);
+    let now = world.read(".claude/state/squad.json");
+    assert!(kept.iter().all(|kept| now.contains(kept)), "{now}");
+}
