@@ -59,25 +59,35 @@ def work(body):
     assert!(matches!(&outcome, Outcome::Failed { why } if why.contains("token limit")), "{outcome:?}");
 }
 
+/// As the real one does: both calls have asked before either is denied, the first denial takes the other one with it, and
+/// whoever answers that one too is told that it is not there.
 #[test]
 fn a_denial_that_takes_its_siblings_with_it_is_not_the_end() {
     let script = r#"
-turns = 0
-def replied(body, id):
-    send("permission.replied", requestID=id)
-    if body["reply"] == "reject": send("permission.replied", requestID="per_2", reply="reject"); rest("tool-calls")
+turns, asked, first = 0, threading.Event(), threading.Lock()
+def do_POST(self):
+    if not self.path.startswith("/permission/"): return post(self)
+    body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+    self.note(body); asked.wait()
+    if not first.acquire(blocking=False): return self.reply({"name": "NotFoundError"}, 404)
+    self.reply(True)
+    send("permission.replied", requestID=self.path.split("/")[2], reply="reject")
+    send("permission.replied", requestID="per_2", reply="reject"); rest("tool-calls")
+post = Handler.do_POST; Handler.do_POST = do_POST
 def work(body):
     global turns
     turns += 1
     if turns > 1: return done(body["parts"][0]["text"])
-    say("I ask."); ask(id="per_1"); ask(id="per_2")
+    say("I ask."); ask(id="per_1"); ask(id="per_2"); asked.set()
 "#;
     let played = play(script, |_, _| {});
     played.running.answer(&played.asked().id, Answer::Deny { reason: "not this".to_owned() });
     let ending = played.ended().1;
     assert_eq!(ending.outcome, Outcome::Passed, "{}", ending.tail);
     assert_eq!(played.posted("/session/ses_1/prompt_async").len(), 2);
-    let nobody = play(script, |launch, _| launch.interactive = false).ended().1;
+    let played = play(script, |launch, _| launch.interactive = false);
+    let nobody = played.ended().1;
+    assert_eq!(played.posted("/session/ses_1/prompt_async").len(), 2);
     assert_eq!((nobody.outcome, nobody.refusals.len()), (Outcome::Passed, 1), "{}", nobody.tail);
 }
 
