@@ -140,6 +140,9 @@ local function count(value)
   return type(value) == "number" and value or (type(value) == "table" and vim.tbl_count(value) or 0)
 end
 
+--- Reasons for which a run is not what its files say, so that its state alone would look healthy.
+local unsound = { damaged = true, foreign = true }
+
 ---@param root string?
 ---@param err superpower.Fault?
 ---@param project table?
@@ -161,15 +164,13 @@ local function here(root, err, project)
   end
   for _, run in ipairs(project.unfinished or {}) do
     local state = run.state .. (run.reason and ", " .. run.reason or "")
-    health.info(
-      ("unfinished: %s, stage %d/%d (%s), %s"):format(
-        run.superpower,
-        run.current_stage or 0,
-        run.total or 0,
-        state,
-        run.run_id
-      )
-    )
+    local at = ("stage %d/%d (%s)"):format(run.current_stage or 0, run.total or 0, state)
+    local words = ("unfinished: %s, %s, %s"):format(run.superpower, at, run.run_id)
+    if unsound[run.reason] then
+      health.warn(words, run.summary)
+    else
+      health.info(words)
+    end
   end
   if count(project.unfinished) == 0 then
     health.info("no unfinished run")
