@@ -54,6 +54,7 @@ mod looking;
 mod machine;
 mod machine_dsl;
 mod main_job;
+mod many;
 mod messages;
 mod named_runs;
 mod no_retry;
