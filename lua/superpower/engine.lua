@@ -18,11 +18,6 @@ local FALLBACK_EVERY = 100
 --- How long stopping may take on leaving the editor, in milliseconds.
 local GRACE = 1000
 
----@class superpower.Err
----@field code string kebab-case, stable
----@field message string for people
----@field data? table what else is known, by code
-
 ---@class superpower.Event
 ---@field type string
 ---@field root? string
@@ -49,7 +44,7 @@ local unanswered = 0 ---@type integer what was asked and is to be answered by an
 --- Operations after which events come.
 local STARTS = { ask = true, run = true, resume = true, decide = true, retry = true, skip = true }
 
----@return nil, superpower.Err
+---@return nil, superpower.Error
 local function refused(code, message)
   return nil, { code = code, message = message }
 end
@@ -164,14 +159,14 @@ end
 
 --- Loads the library, if it is not loaded yet.
 ---@return true?
----@return superpower.Err?
+---@return superpower.Error?
 function M.load()
   if native then
     return true
   end
   local found, path = native_library.open()
   if not found then
-    return nil, path --[[@as superpower.Err]]
+    return nil, path --[[@as superpower.Error]]
   end
   local log = vim.fn.stdpath("log") .. "/superpower.log"
   pcall(vim.fn.mkdir, vim.fs.dirname(log), "p") -- a log that cannot be written stops nothing
@@ -189,7 +184,7 @@ end
 --- Asks the library, and waits for its answer. Errors are values: nothing is raised.
 ---@param op string
 ---@param fields? table
----@return any value, superpower.Err? err
+---@return any value, superpower.Error? err
 function M.call(op, fields)
   if stopped then
     return refused("stopped", "the editor is being left")

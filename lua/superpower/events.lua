@@ -1,7 +1,7 @@
 --- The engine's events: each is handed to those who hear its type, then to the user's own `User` autocommands, then to
 --- those who see all of them. What the windows of this editor tell each other comes the same way.
 local text = require("superpower.base.text")
-local theirs = require("superpower.editor.theirs")
+local actions = require("superpower.editor.actions")
 local engine = require("superpower.engine")
 
 local M = {}
@@ -40,7 +40,7 @@ M.user = {
 local function fire(event)
   local data = vim.deepcopy(event)
   data.type = nil
-  theirs.hear(function()
+  actions.emit(function()
     vim.api.nvim_exec_autocmds("User", { pattern = M.user[event.type], modeline = false, data = data })
   end)
 end

@@ -144,7 +144,7 @@ end
 local unsound = { damaged = true, foreign = true }
 
 ---@param root string?
----@param err superpower.Fault?
+---@param err superpower.Error?
 ---@param project table?
 local function here(root, err, project)
   health.start("superpower: this project")

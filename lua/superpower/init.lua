@@ -1,7 +1,7 @@
 --- The Lua API. Every function that drives takes a callback `(err, value)`; without one, an error is said.
-local late = require("superpower.base.late")
+local lazy = require("superpower.base.lazy")
 
-local boot = late("superpower.boot")
+local boot = lazy("superpower.boot")
 
 local M = {}
 
@@ -31,7 +31,7 @@ local function fits(callback, wanted)
     if callback then
       callback(err)
     else
-      load("notify").fault(err)
+      load("notify").engine_error(err)
     end
   end
   return words == nil
@@ -130,7 +130,7 @@ function M.decide(opts, callback)
   if fields.run_id and fields.gate then
     load("gate").decide(fields, callback or function(err)
       if err then
-        load("notify").fault(err)
+        load("notify").engine_error(err)
       end
     end)
   else
@@ -158,7 +158,7 @@ end
 
 ---@param op string
 ---@param fields table
----@return any? value, superpower.Fault? err
+---@return any? value, superpower.Error? err
 local function in_project(op, fields)
   local session = load("session")
   local root, err = session.project()
@@ -170,7 +170,7 @@ local function in_project(op, fields)
 end
 
 --- The superpowers of the current project.
----@return table[]? list, superpower.Fault? err
+---@return table[]? list, superpower.Error? err
 function M.list()
   return in_project("list", {})
 end
@@ -178,14 +178,14 @@ end
 --- What would run, be skipped and ask. Starts nothing.
 ---@param name string
 ---@param inputs? table<string, any>
----@return { stages: table[] }? plan, superpower.Fault? err
+---@return { stages: table[] }? plan, superpower.Error? err
 function M.plan(name, inputs)
   return in_project("plan", { name = name, inputs = inputs or {} })
 end
 
 --- The run that is named, else the one that this editor drives or shows, else the project's, or nil.
 ---@param opts? { run_id?: string }
----@return superpower.Snapshot? run, superpower.Fault? err
+---@return superpower.Snapshot? run, superpower.Error? err
 function M.status(opts)
   local run_id = type(opts) == "table" and opts.run_id or nil
   local root, err = load("runs.current").root(run_id)
@@ -205,7 +205,7 @@ end
 
 --- The faults of a declaration. Synchronous. A string with a newline is text, else a path from the working directory.
 ---@param path_or_text string
----@return table[]? faults, superpower.Fault? err
+---@return table[]? faults, superpower.Error? err
 function M.check(path_or_text)
   local fields = {}
   if type(path_or_text) ~= "string" then

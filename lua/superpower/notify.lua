@@ -149,7 +149,7 @@ end
 
 --- An error that is not ours: of the user's own autocommands, or Neovim's own line.
 ---@param message string
-function M.theirs(message)
+function M.editor_error(message)
   if M.headless() then
     return M.stderr(vim.trim(message):gsub("%s*\n%s*", " ") .. "")
   end
@@ -179,8 +179,8 @@ function M.broken(message)
 end
 
 --- A fault of the engine, as an error. Giving up a question says nothing.
----@param err superpower.Fault
-function M.fault(err)
+---@param err superpower.Error
+function M.engine_error(err)
   if err.code ~= "given-up" then
     M.error(errors.text(err))
   end

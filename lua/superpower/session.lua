@@ -1,6 +1,6 @@
 --- This editor's session with the engine: configured, and called, or asked for what may take its time. Its events are
 --- heard through `events.lua`.
-local asks = require("superpower.asks")
+local requests = require("superpower.requests")
 local errors = require("superpower.base.errors")
 local configuration = require("superpower.config")
 local engine = require("superpower.engine")
@@ -18,7 +18,7 @@ local function say_faults()
   end
 end
 
----@return superpower.Fault?
+---@return superpower.Error?
 local function start()
   local config = configuration.get()
   if configured == config then
@@ -37,7 +37,7 @@ end
 --- Calls an operation of the engine.
 ---@param op string
 ---@param fields? table<string, any>
----@return any value, superpower.Fault? err
+---@return any value, superpower.Error? err
 function M.call(op, fields)
   local err = start()
   if err then
@@ -50,7 +50,7 @@ end
 --- else goes on, it is waited for.
 ---@param op string
 ---@param fields table<string, any>
----@param callback fun(value: any, err: superpower.Fault?)
+---@param callback fun(value: any, err: superpower.Error?)
 function M.ask(op, fields, callback)
   if notify.headless() then
     return callback(M.call(op, fields))
@@ -59,11 +59,11 @@ function M.ask(op, fields, callback)
   if err then
     return callback(nil, err)
   end
-  asks.ask(op, fields, callback)
+  requests.ask(op, fields, callback)
 end
 
 --- The project's root for the current buffer.
----@return string? root, superpower.Fault? err
+---@return string? root, superpower.Error? err
 function M.project()
   local fields = { cwd = vim.uv.cwd() }
   if not fields.cwd then

@@ -24,12 +24,12 @@
 ---@field icons? "unicode"|"nerd"|"ascii"
 ---@field border? string
 
----@class superpower.Fault an answer of the engine that is not a value
----@field code string kebab-case
+---@class superpower.Error why a call of the engine failed
+---@field code string kebab-case, stable
 ---@field message string for people
----@field data? table<string, any>
+---@field data? table<string, any> details, by code
 
----@alias superpower.Callback fun(err: superpower.Fault?, value: any)
+---@alias superpower.Callback fun(err: superpower.Error?, value: any)
 
 ---@class superpower.FactContext what a function in `conditions` is given
 ---@field root string

@@ -55,7 +55,7 @@ describe("the reading of floors", function()
       session = 'local notify = require("superpower.notify")\n\nlocal M = {}\nreturn M\n',
       ["ui.float"] = 'local notify = require("superpower.notify")\nreturn {}\n',
       gate = '--- A gate: see `require("superpower.boot")`.\nlocal session = require("superpower.session")\nreturn {}\n',
-      boot = 'local gate = late("superpower.gate")\nreturn {}\n',
+      boot = 'local gate = lazy("superpower.gate")\nreturn {}\n',
     }, planted))
   end
 
@@ -95,8 +95,8 @@ describe("the reading of floors", function()
     end
   end)
 
-  it("finds one that loads late, and one that is nobody's", function()
-    eq({ "gate:1 loads notify late" }, house({ gate = 'local notify = late("superpower.notify")\nreturn {}\n' }))
+  it("finds one that loads lazily, and one that is nobody's", function()
+    eq({ "gate:1 loads notify lazily" }, house({ gate = 'local notify = lazy("superpower.notify")\nreturn {}\n' }))
     eq({ "gate:1 requires nothing, which is not there" }, house({ gate = 'local x = require("superpower.nothing")\n' }))
     eq({ "attic stands on no floor" }, house({ attic = "return {}\n" }))
   end)

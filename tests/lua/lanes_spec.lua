@@ -9,7 +9,7 @@ local WAITED_FOR = {
   ["health.lua"] = { "health" },
   ["init.lua"] = { "check" },
   ["runs/current.lua"] = { "status" },
-  ["runs/kept.lua"] = { "read-file" },
+  ["runs/file_tail.lua"] = { "read-file" },
 }
 
 describe("the lanes", function()

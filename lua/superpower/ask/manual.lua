@@ -2,9 +2,9 @@
 --- hands the result in. Closing the buffer decides nothing; `:Superpower gate` opens it again.
 local text = require("superpower.base.text")
 local attention = require("superpower.editor.attention")
-local theirs = require("superpower.editor.theirs")
+local actions = require("superpower.editor.actions")
 local notify = require("superpower.notify")
-local kept = require("superpower.runs.kept")
+local file_tail = require("superpower.runs.file_tail")
 local session = require("superpower.session")
 local acwrite = require("superpower.ui.acwrite")
 
@@ -54,7 +54,7 @@ local function hand_in(buf)
   local handing = { root = this.root, launch = this.launch, message = message, leaving = leaving }
   local _, err = session.call("submit", handing)
   if err then
-    notify.fault(err)
+    notify.engine_error(err)
     return
   end
   waiting[this.root] = nil
@@ -70,11 +70,11 @@ local function show(this)
   if this.buf and vim.api.nvim_buf_is_loaded(this.buf) then
     local win = vim.fn.bufwinid(this.buf)
     if win ~= -1 then
-      theirs.enter(win)
+      actions.enter(win)
       return
     end
   else
-    local prompt, problem = kept.lines(this.root, this.prompt_path, 4 * 1024 * 1024)
+    local prompt, problem = file_tail.lines(this.root, this.prompt_path, 4 * 1024 * 1024)
     local lines = vim.tbl_map(text.visible, prompt or { ("(no prompt: %s)"):format(problem) })
     local before = handed[this.root]
     before = before and before.run_id == this.run_id and before.stage == this.stage and before or nil
@@ -99,7 +99,7 @@ local function show(this)
       end)
     end,
   })
-  local win = theirs.open(buf, true, { split = "below", win = -1, height = math.floor(vim.o.lines / 2) })
+  local win = actions.open(buf, true, { split = "below", win = -1, height = math.floor(vim.o.lines / 2) })
   vim.api.nvim_win_set_cursor(win, { vim.api.nvim_buf_line_count(buf), 0 })
   vim.api.nvim_create_autocmd("WinClosed", {
     pattern = tostring(win),

@@ -1,10 +1,10 @@
 --- Permission requests of agents, one after the other: once, for this run, deny, deny with a reason. The same rules hold
 --- as for a gate: no focus is taken from somebody who types, and no stray key answers.
-local edits = require("superpower.ask.edits")
+local edit_diff = require("superpower.ask.edit_diff")
 local text = require("superpower.base.text")
 local config = require("superpower.config")
 local attention = require("superpower.editor.attention")
-local theirs = require("superpower.editor.theirs")
+local actions = require("superpower.editor.actions")
 local notify = require("superpower.notify")
 local runs = require("superpower.runs")
 local session = require("superpower.session")
@@ -12,7 +12,7 @@ local comment = require("superpower.ui.comment")
 local decision = require("superpower.ui.decision")
 local float = require("superpower.ui.float")
 local page = require("superpower.ui.page")
-local run_words = require("superpower.ui.words")
+local run_text = require("superpower.ui.run_text")
 
 local M = {}
 
@@ -48,7 +48,7 @@ local function answer(value)
   drop(request.id)
   local _, err = session.call("answer", { id = request.id, value = value })
   if err then
-    notify.fault(err)
+    notify.engine_error(err)
   end
   if window then
     window:close()
@@ -77,7 +77,7 @@ local function deny_with_reason()
     end,
     back = function()
       if window and window:is_open() then
-        theirs.enter(window.float.win)
+        actions.enter(window.float.win)
       end
     end,
   })
@@ -153,7 +153,7 @@ function M.lines(request, width)
   table.insert(out, { { "" } })
   local input = request.input
   if type(input) == "table" then
-    input = edits.shown(input)
+    input = edit_diff.shown(input)
     local names = vim.tbl_keys(input)
     table.sort(names)
     for _, name in ipairs(names) do
@@ -161,7 +161,7 @@ function M.lines(request, width)
       local shown = type(value) == "string" and value or vim.json.encode(value)
       table.insert(out, { { text.line(name), "SuperpowerNote" } })
       for _, line in ipairs(text.lines(shown)) do -- all of it: what is not shown cannot be agreed to
-        table.insert(out, { { "  " .. line, name == "diff" and edits.group(line) or nil } })
+        table.insert(out, { { "  " .. line, name == "diff" and edit_diff.group(line) or nil } })
       end
     end
   elseif type(input) == "string" then
@@ -170,7 +170,7 @@ function M.lines(request, width)
     end
   end
   if request.until_time then
-    local words = ("Without an answer it is denied at %s."):format(run_words.clock(request.until_time * 1000))
+    local words = ("Without an answer it is denied at %s."):format(run_text.clock(request.until_time * 1000))
     vim.list_extend(out, { { { "" } }, { { words, "SuperpowerNote" } } })
   end
   return out
@@ -180,7 +180,7 @@ show_next = function(forced)
   local request = queue[1]
   if not request or (window and window:is_open() and current == request) then
     if window and window:is_open() and forced then
-      theirs.enter(window.float.win)
+      actions.enter(window.float.win)
     end
     return request ~= nil
   end

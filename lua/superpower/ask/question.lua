@@ -4,7 +4,7 @@ local text = require("superpower.base.text")
 local notify = require("superpower.notify")
 local session = require("superpower.session")
 local comment = require("superpower.ui.comment")
-local run_words = require("superpower.ui.words")
+local run_text = require("superpower.ui.run_text")
 local verbs = require("superpower.verbs")
 
 local M = {}
@@ -46,7 +46,7 @@ end
 function M.open(root, run_id)
   session.ask("status", { root = root, run_id = run_id }, function(run, err)
     if err then
-      notify.fault(err)
+      notify.engine_error(err)
     elseif run and run.state == "paused" and run.reason == "needs-human" then
       ask(root, run)
     else
@@ -59,7 +59,7 @@ end
 ---@param root string
 ---@param run superpower.Snapshot?
 function M.instead(root, run)
-  if run and run_words.opens(run) == "answer" then
+  if run and run_text.waits_for(run) == "answer" then
     return M.open(root, run.run_id)
   end
   local waits = run and run.state == "paused" and (run.summary or "") ~= ""

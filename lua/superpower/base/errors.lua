@@ -18,7 +18,7 @@ end
 --- The keys of `data` that hold something to read, in the order in which they are shown.
 local lists = { "lines", "inputs", "names", "looked", "differences", "files", "allowed", "tried" }
 
----@param err superpower.Fault
+---@param err superpower.Error
 ---@return string
 function M.text(err)
   local out = { err.message or err.code }
@@ -43,7 +43,7 @@ end
 ---@param code string
 ---@param message string
 ---@param data? table
----@return superpower.Fault
+---@return superpower.Error
 function M.new(code, message, data)
   return { code = code, message = message, data = data }
 end

@@ -45,13 +45,13 @@ end
 ---@param code string
 ---@param message string
 ---@param data? table
----@return nil, superpower.Err
+---@return nil, superpower.Error
 local function refused(code, message, data)
   return nil, { code = code, message = message, data = data }
 end
 
 ---@return superpower.Native? native
----@return string|superpower.Err path or why there is none
+---@return string|superpower.Error path or why there is none
 function M.open()
   local paths = M.paths()
   local path = vim.iter(paths):find(vim.uv.fs_stat)

@@ -127,7 +127,7 @@ end
 
 --- The exit code of a refusal. Only resuming a run that is over is no mistake: for any other verb nothing waits.
 ---@param verb string
----@param err superpower.Fault
+---@param err superpower.Error
 ---@return integer
 function M.refusal(verb, err)
   if err.code == "finished" and verb == "resume" then
@@ -237,7 +237,7 @@ local function hear(event)
 end
 
 ---@param verb string
----@param err superpower.Fault
+---@param err superpower.Error
 local function refused(verb, err)
   local how = answers[err.code]
   local words = errors.text(err)

@@ -1,12 +1,12 @@
 --- `:Superpower`: one table of sub-words, each with what it does, what completes it and what it says of itself.
 local args = require("superpower.base.args")
-local late = require("superpower.base.late")
+local lazy = require("superpower.base.lazy")
 local subcommands = require("superpower.commands.subcommands")
 
-local suggest = late("superpower.base.suggest")
-local complete = late("superpower.commands.complete")
-local headless = late("superpower.commands.headless")
-local notify = late("superpower.notify")
+local suggest = lazy("superpower.base.suggest")
+local complete = lazy("superpower.commands.complete")
+local headless = lazy("superpower.commands.headless")
+local notify = lazy("superpower.notify")
 
 local M = {}
 

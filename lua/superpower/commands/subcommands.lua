@@ -1,16 +1,16 @@
 --- The sub-words of `:Superpower`.
 local args = require("superpower.base.args")
-local late = require("superpower.base.late")
+local lazy = require("superpower.base.lazy")
 local view_verbs = require("superpower.commands.views")
 
-local waits = late("superpower.ask.waits")
-local complete = late("superpower.commands.complete")
-local headless = late("superpower.commands.headless")
-local pick = late("superpower.declaration.pick")
-local gate = late("superpower.gate")
-local notify = late("superpower.notify")
-local current = late("superpower.runs.current")
-local verbs = late("superpower.verbs")
+local inbox = lazy("superpower.ask.inbox")
+local complete = lazy("superpower.commands.complete")
+local headless = lazy("superpower.commands.headless")
+local pick = lazy("superpower.declaration.pick")
+local gate = lazy("superpower.gate")
+local notify = lazy("superpower.notify")
+local current = lazy("superpower.runs.current")
+local verbs = lazy("superpower.verbs")
 
 ---@type table<string, superpower.SubCommand>
 local M = {}
@@ -29,7 +29,7 @@ end
 local function here(run_id)
   local root, err = current.root(run_id)
   if not root then
-    notify.fault(assert(err))
+    notify.engine_error(assert(err))
   end
   return root
 end
@@ -43,10 +43,10 @@ local function refuse(message, bang)
   notify.error(message)
 end
 
----@param err superpower.Fault?
+---@param err superpower.Error?
 local function say(err)
   if err then
-    notify.fault(err)
+    notify.engine_error(err)
   end
 end
 
@@ -226,7 +226,7 @@ M.gate = {
   bare = true,
   of_run = "unfinished",
   impl = function(_, _, run_id)
-    waits.open(run_id)
+    inbox.open(run_id)
   end,
 }
 

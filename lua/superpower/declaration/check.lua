@@ -1,10 +1,10 @@
 --- What is wrong in the declarations of a project, as a quickfix list: of those that are open, what stands in the buffer.
 local text = require("superpower.base.text")
-local theirs = require("superpower.editor.theirs")
+local actions = require("superpower.editor.actions")
 local lsp = require("superpower.lsp")
 local lsp_text = require("superpower.lsp.text")
 local notify = require("superpower.notify")
-local left = require("superpower.runs.left")
+local skipped_links = require("superpower.runs.skipped_links")
 local session = require("superpower.session")
 
 local M = {}
@@ -55,7 +55,7 @@ local function show(root, answer)
   end
   vim.fn.setqflist({}, " ", { title = "Superpower check", items = items })
   if #answer.files == 0 then
-    left.sentence(root, function(links)
+    skipped_links.sentence(root, function(links)
       notify.info("0 superpowers checked: nothing to mend" .. links)
     end)
   elseif #items == 0 then
@@ -63,7 +63,7 @@ local function show(root, answer)
     notify.info(("%d superpower%s checked: nothing to mend"):format(#answer.files, plural))
   else
     notify.info(("%d to mend, %d of them errors: see the quickfix list"):format(#items, errors))
-    theirs.split("botright copen")
+    actions.split("botright copen")
   end
 end
 
@@ -72,7 +72,7 @@ end
 function M.run(root, name)
   session.ask("check-all", { root = root, name = name, texts = unsaved(root) }, function(answer, err)
     if not answer then
-      return notify.fault(assert(err))
+      return notify.engine_error(assert(err))
     end
     show(root, answer)
   end)

@@ -1,6 +1,6 @@
 --- A new declaration: blank, or from one of the plugin's own examples.
 local library = require("superpower.base.library")
-local regular = require("superpower.base.regular")
+local path_check = require("superpower.base.path_check")
 local suggest = require("superpower.base.suggest")
 local notify = require("superpower.notify")
 local session = require("superpower.session")
@@ -78,7 +78,7 @@ local function write(path, name, template)
   -- The engine knows how YAML writes it: "no" and "1e3" are names too.
   local named, err = session.call("scaffold", { template = content, name = name })
   if not named then
-    return notify.fault(assert(err))
+    return notify.engine_error(assert(err))
   end
   local made, why = pcall(vim.fn.mkdir, vim.fs.dirname(path), "p")
   if not made then
@@ -102,7 +102,7 @@ function M.new(root, name, template)
     return notify.error(('no template "%s"%s; there are: %s'):format(template, hint, table.concat(M.templates(), ", ")))
   end
   local path = place(root, name)
-  local problem = regular.outside(root, path)
+  local problem = path_check.outside(root, path)
   if problem then
     return notify.error("nothing is made there: " .. problem)
   elseif vim.uv.fs_stat(path) then

@@ -1,5 +1,5 @@
 --- Buffers and files: what is unsaved before a run, and what an agent has changed under a buffer.
-local regular = require("superpower.base.regular")
+local path_check = require("superpower.base.path_check")
 local notify = require("superpower.notify")
 
 local M = {}
@@ -98,7 +98,7 @@ local function renew(bufs)
     local name = vim.api.nvim_buf_get_name(buf)
     if not vim.bo[buf].modified then
       said[buf] = nil
-      if not regular.problem(name) then
+      if not path_check.problem(name) then
         M.reload(buf)
       end
     else

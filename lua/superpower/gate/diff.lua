@@ -1,9 +1,9 @@
 --- A file under review in a tab: as it was at the last approval at the left, as it is now at the right, to be read and to
 --- be edited. The edit is what goes on.
-local regular = require("superpower.base.regular")
+local path_check = require("superpower.base.path_check")
 local text = require("superpower.base.text")
 local attention = require("superpower.editor.attention")
-local theirs = require("superpower.editor.theirs")
+local actions = require("superpower.editor.actions")
 local notify = require("superpower.notify")
 local session = require("superpower.session")
 
@@ -25,7 +25,7 @@ end
 ---@param filetype string?
 ---@return integer
 local function scratch(lines, name, filetype)
-  local buf = theirs.buffer(false, true)
+  local buf = actions.buffer(false, true)
   vim.bo[buf].bufhidden = "wipe"
   vim.bo[buf].modeline = false
   vim.api.nvim_buf_set_lines(buf, 0, -1, false, lines)
@@ -42,7 +42,7 @@ end
 ---@param file superpower.ReviewFile
 ---@return string
 local function absent(path, file)
-  local problem = regular.problem(path)
+  local problem = path_check.problem(path)
   if problem then
     return problem
   end
@@ -89,13 +89,13 @@ local function show(from, of, file, value)
   if #before > 1 and before[#before] == "" then
     table.remove(before)
   end
-  if vim.uv.fs_stat(path) and not regular.problem(path) then
-    if not theirs.file("tabedit", path) then
+  if vim.uv.fs_stat(path) and not path_check.problem(path) then
+    if not actions.file("tabedit", path) then
       return
     end
   else
     local words = absent(path, file)
-    theirs.split("tabnew")
+    actions.split("tabnew")
     vim.api.nvim_win_set_buf(
       0,
       scratch(file.status == "-" and {} or { words }, file.path .. " (" .. words .. ")", filetype)
@@ -103,13 +103,13 @@ local function show(from, of, file, value)
   end
   vim.t.superpower_diff = true
   local after = vim.api.nvim_get_current_win()
-  theirs.split("leftabove vsplit")
+  actions.split("leftabove vsplit")
   vim.api.nvim_win_set_buf(0, scratch(before, file.path .. " (at the last approval)", filetype))
   vim.cmd.diffthis()
   local left = vim.api.nvim_get_current_win()
   M.label(left, "at the last approval", "q goes back")
   vim.keymap.set("n", "q", "<Cmd>tabclose<CR>", { buffer = 0, nowait = true, desc = "Close the diff" })
-  theirs.enter(after)
+  actions.enter(after)
   vim.cmd.diffthis()
   M.label(after, "now: " .. file.path, "edits go on   :tabclose goes back")
   local tab = vim.api.nvim_get_current_tabpage()
@@ -122,7 +122,7 @@ local function show(from, of, file, value)
       open[tab] = nil
       vim.schedule(function()
         if vim.api.nvim_win_is_valid(from) and not attention.busy() then
-          theirs.enter(from)
+          actions.enter(from)
         end
       end)
       return true
@@ -184,7 +184,7 @@ function M.open(root, run_id, gate, file)
   local from = vim.api.nvim_get_current_win()
   session.ask("diff", { root = root, run_id = run_id, path = file.path }, function(value, err)
     if err then
-      notify.fault(err)
+      notify.engine_error(err)
     elseif vim.api.nvim_get_current_win() == from then -- else the user has gone on to something else
       show(from, { root = root, run_id = run_id, gate = gate }, file, value)
     end
@@ -199,7 +199,7 @@ function M.edit(root, file)
     ---@cast file superpower.ReviewFile
     local path = vim.fs.joinpath(root, file.path)
     if vim.uv.fs_stat(path) then
-      theirs.file("tabedit", path)
+      actions.file("tabedit", path)
     else
       local words = absent(path, file)
       notify.info(("%s: %s"):format(text.line(file.path), words))

@@ -4,7 +4,7 @@ local errors = require("superpower.base.errors")
 local text = require("superpower.base.text")
 local config = require("superpower.config")
 local attention = require("superpower.editor.attention")
-local theirs = require("superpower.editor.theirs")
+local actions = require("superpower.editor.actions")
 local diff = require("superpower.gate.diff")
 local latest = require("superpower.gate.latest")
 local outcome = require("superpower.gate.outcome")
@@ -15,7 +15,7 @@ local current = require("superpower.runs.current")
 local session = require("superpower.session")
 local comment_form = require("superpower.ui.comment")
 local Decision = require("superpower.ui.decision")
-local run_words = require("superpower.ui.words")
+local run_text = require("superpower.ui.run_text")
 local verbs = require("superpower.verbs")
 
 local M = {}
@@ -93,7 +93,7 @@ local function from_window(window, decision, comment, done)
     if done then
       done(err and errors.text(err))
     elseif err then
-      notify.fault(err)
+      notify.engine_error(err)
     end
   end)
 end
@@ -126,13 +126,13 @@ local function show(run, review)
     elseif window.window:inside() then
       vim.schedule(function()
         if M.is_open() then
-          theirs.enter(assert(open).window.float.win)
+          actions.enter(assert(open).window.float.win)
         end
       end)
     end
   end, not read)
   if read then
-    notify.news(run_words.gate(run), "info", true)
+    notify.news(run_text.gate(run), "info", true)
   end
 end
 
@@ -143,7 +143,7 @@ local function focus(run)
   if not is_open_on(run) then
     return false
   end
-  theirs.enter(assert(open).window.float.win)
+  actions.enter(assert(open).window.float.win)
   return true
 end
 
@@ -157,7 +157,7 @@ local function open_on(run)
   session.ask("review", { root = run.root, run_id = run.run_id }, function(review, fault)
     latest.still(run, function(now)
       if fault then
-        notify.fault(fault)
+        notify.engine_error(fault)
       elseif now and not focus(run) then
         show(now, review)
       elseif not now then
@@ -181,7 +181,7 @@ function M.open(root, opts)
   end
   current.ask(root, run_id, function(run, err)
     if err then
-      notify.fault(err)
+      notify.engine_error(err)
     elseif not run_id and shown and shown.root == root and (not run or run.run_id ~= shown.run_id) then
       -- Somebody has begun another run: the gate that this editor shows is asked for still.
       latest.of(root, shown.run_id, function(other)
@@ -197,7 +197,7 @@ end
 ---@param run superpower.Snapshot
 local function offer(run)
   local function say()
-    notify.news(run_words.gate(run), "info", true)
+    notify.news(run_text.gate(run), "info", true)
   end
   if not config.get().gate.open or Decision.any() then
     return say()
@@ -239,7 +239,7 @@ function M.renew(run)
   elseif reached[run.root] == latest.key(run.run_id, run.gate.id) then
     M.follow(run)
   elseif not M.is_open() then
-    notify.news(run_words.gate(run), "info", true)
+    notify.news(run_text.gate(run), "info", true)
   end
 end
 

@@ -1,7 +1,7 @@
 --- The approval window: what is asked, what was reported, what has changed, and the keys that answer. It is bound to one
 --- gate of one run, for as long as it lives.
 local text = require("superpower.base.text")
-local theirs = require("superpower.editor.theirs")
+local actions = require("superpower.editor.actions")
 local diff = require("superpower.gate.diff")
 local page = require("superpower.gate.page")
 local comment_form = require("superpower.ui.comment")
@@ -69,7 +69,7 @@ function M:comment(decision)
     end,
     back = function()
       if self.window:is_open() then
-        theirs.enter(self.window.float.win)
+        actions.enter(self.window.float.win)
       end
     end,
   })

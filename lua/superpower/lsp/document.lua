@@ -72,11 +72,11 @@ end
 local said = {} ---@type table<string, true>
 
 --- Says once what would otherwise be said at every key.
----@param err superpower.Fault
+---@param err superpower.Error
 local function say(err)
   if not said[err.message] then
     said[err.message] = true
-    notify.fault(err)
+    notify.engine_error(err)
   end
 end
 
@@ -115,7 +115,7 @@ function Document:check(anew)
 end
 
 ---@param answer? { tick: integer, diagnostics: table[]?, pending: boolean? }
----@param err? superpower.Fault
+---@param err? superpower.Error
 function Document:answered(answer, err)
   if not answer then
     self.pending = nil

@@ -24,7 +24,7 @@ local function disabled(buf)
 end
 
 --- Says why there is no help, once.
----@param err superpower.Fault
+---@param err superpower.Error
 local function say(err)
   if not said[err.code] then
     said[err.code] = true
@@ -78,7 +78,7 @@ local function client(buf)
 end
 
 ---@param buf integer
----@return string? root, superpower.Fault? err
+---@return string? root, superpower.Error? err
 local function project(buf)
   local fields = { cwd = vim.uv.cwd(), file = vim.api.nvim_buf_get_name(buf) }
   local answer, err = session.call("project", fields)

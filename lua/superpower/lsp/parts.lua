@@ -13,7 +13,7 @@ local newest = {} ---@type table<integer, table> by buffer, what is being sent
 
 ---@param op string
 ---@param fields table
----@return any answer, superpower.Fault? err
+---@return any answer, superpower.Error? err
 function M.call(op, fields)
   local call = session.call
   local answer, err = call(op, fields)
@@ -28,7 +28,7 @@ end
 --- meanwhile.
 ---@param buf integer
 ---@param fields table
----@param done fun(answer: any, err: superpower.Fault?)
+---@param done fun(answer: any, err: superpower.Error?)
 function M.send(buf, fields, done)
   local line, count = 0, vim.api.nvim_buf_line_count(buf)
   local lines = math.ceil(BYTES * count / math.max(1, text.size(buf)))

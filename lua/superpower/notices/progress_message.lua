@@ -3,7 +3,7 @@
 local text = require("superpower.base.text")
 local config = require("superpower.config")
 local notify = require("superpower.notify")
-local run_words = require("superpower.ui.words")
+local run_text = require("superpower.ui.run_text")
 
 local M = {}
 
@@ -19,13 +19,13 @@ end
 ---@return "running"|"success"|"failed" status, string words
 local function of(run)
   local stage = run.stages[run.current_stage]
-  if run_words.in_hand(run) then
+  if run_text.is_manual(run) then
     return "running", ("%d/%d waits for your result: :Superpower gate"):format(run.current_stage, run.total)
   elseif run.state == "running" then
     return "running", ("%d/%d %s"):format(run.current_stage, run.total, stage and text.line(stage.label) or "")
   elseif run.state == "paused" and run.gate then
     -- Where its window opens by itself, this stands beside it: what opens it is said where it does not.
-    local said = run_words.gate(run):sub(#run.superpower + 2)
+    local said = run_text.gate(run):sub(#run.superpower + 2)
     local opens = config.get().gate.open
     return "success", opens and (said:gsub("[.]? ?:Superpower gate opens it$", "")) or said
   end
@@ -67,7 +67,7 @@ function M.follow(run)
   if not this and (run.state ~= "running" or not run.ours) or not possible() then
     return
   end
-  local in_hand = run_words.in_hand(run)
+  local in_hand = run_text.is_manual(run)
   local key = ("%s %d %s"):format(run.state, run.current_stage, tostring(in_hand))
   if this and this.key == key then
     return

@@ -3,8 +3,8 @@ local text = require("superpower.base.text")
 local config = require("superpower.config")
 local runs = require("superpower.runs")
 local marks = require("superpower.ui.icons")
-local message = require("superpower.ui.message")
-local run_words = require("superpower.ui.words")
+local message_line = require("superpower.ui.message_line")
+local run_text = require("superpower.ui.run_text")
 
 local M = {}
 
@@ -19,7 +19,7 @@ local function words(run, now, icons)
     return ""
   end
   local at = ("%s %d/%d"):format(run.superpower, run.current_stage, run.total)
-  if run_words.in_hand(run) then
+  if run_text.is_manual(run) then
     return ("%s %s by hand"):format(marks.mark(icons, "by-hand", now), at)
   elseif run.state == "running" then
     local mark = marks.mark(icons, run.waiting_until and "limited" or "running", now)
@@ -65,9 +65,9 @@ function M.listen()
     drawn = now
     vim.g.superpower_status = M.text(runs.get(), now, config.get().icons)
     if now - asked < 5000 or vim.o.statusline:find("superpower_status", 1, true) then
-      if not message.stands() then
+      if not message_line.is_shown() then
         pcall(vim.cmd.redrawstatus, { bang = true })
-        message.drawn()
+        message_line.redrawn()
       end
     end
   end)

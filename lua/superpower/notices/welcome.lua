@@ -5,7 +5,7 @@ local notify = require("superpower.notify")
 local runs = require("superpower.runs")
 local current = require("superpower.runs.current")
 local session = require("superpower.session")
-local run_words = require("superpower.ui.words")
+local run_text = require("superpower.ui.run_text")
 
 local M = {}
 
@@ -26,7 +26,7 @@ function M.words(run)
   if run.state ~= "paused" then
     return nil
   elseif run.reason == "gate" and run.gate then
-    return run_words.gate(run)
+    return run_text.gate(run)
   elseif run.reason ~= "interrupted" and run.reason ~= "user" and (run.summary or "") ~= "" then
     -- What happened, and what answers it.
     return text.line(("%s: %s"):format(run.superpower, run.summary))
@@ -40,7 +40,7 @@ function M.words(run)
 end
 
 --- What keeps the run from being read is said, once: somebody may have put it there.
----@param err superpower.Fault
+---@param err superpower.Error
 local function refused(err)
   local unreadable = err.code == "unreadable-squad" or err.code == "unreadable-run"
   if unreadable and not said[err.message] then

@@ -9,7 +9,7 @@ local M = {}
 --- The root that a verb acts on: of the run that it names, where that is known here; else of the run that this editor
 --- drives or shows, else of the buffer.
 ---@param run_id? string
----@return string? root, superpower.Fault? err
+---@return string? root, superpower.Error? err
 function M.root(run_id)
   local known = run_id and runs.root_of(run_id)
   if known then
@@ -48,7 +48,7 @@ end
 --- The newest state of a run, waited for: a journal may be read for it. For scripts, and where nobody looks.
 ---@param root string
 ---@param run_id? string else that of the project
----@return superpower.Snapshot? run, superpower.Fault? err
+---@return superpower.Snapshot? run, superpower.Error? err
 function M.status(root, run_id)
   local run, err = session.call("status", { root = root, run_id = run_id })
   return not err and taken(root, run_id, run) or nil, err
@@ -57,7 +57,7 @@ end
 --- The same without waiting for it.
 ---@param root string
 ---@param run_id? string else that of the project
----@param callback fun(run: superpower.Snapshot?, err: superpower.Fault?)
+---@param callback fun(run: superpower.Snapshot?, err: superpower.Error?)
 function M.ask(root, run_id, callback)
   local asked = runs.now()
   session.ask("status", { root = root, run_id = run_id }, function(run, err)

@@ -1,7 +1,7 @@
 --- Buffers whose `:w` sends what the user has written. They are "modified" like any other, so that leaving the editor asks
 --- first; but only a write that the user asked for, from the buffer itself, sends anything: not a plugin that saves by
 --- itself, and not a `:wall` from elsewhere.
-local theirs = require("superpower.editor.theirs")
+local actions = require("superpower.editor.actions")
 local float = require("superpower.ui.float")
 
 local M = {}
@@ -64,13 +64,13 @@ end
 ---@param opts superpower.WrittenOpts
 ---@return integer
 function M.buffer(opts)
-  local buf = theirs.buffer(opts.listed, false)
+  local buf = actions.buffer(opts.listed, false)
   vim.bo[buf].buftype = "acwrite"
   vim.bo[buf].bufhidden = "hide"
   vim.bo[buf].swapfile = false
   vim.bo[buf].modeline = false
   local own = ("superpower://%s/%d"):format(opts.name, buf)
-  theirs.name(buf, own)
+  actions.name(buf, own)
   vim.api.nvim_buf_set_lines(buf, 0, -1, false, opts.lines)
   vim.bo[buf].modified = opts.modified
   float.filetype(buf, "markdown")

@@ -1,7 +1,7 @@
 --- Floats with a border, a title and a foot, and buffers painted from lines of chunks. What a window shows is computed
 --- elsewhere.
 local settings = require("superpower.config")
-local theirs = require("superpower.editor.theirs")
+local actions = require("superpower.editor.actions")
 local highlights = require("superpower.ui.highlights")
 
 local M = {}
@@ -102,7 +102,7 @@ local painted = {} ---@type table<integer, superpower.Line[]>
 ---@param buf integer
 ---@param filetype string
 function M.filetype(buf, filetype)
-  pcall(theirs.act, function()
+  pcall(actions.run, function()
     vim.api.nvim_set_option_value("filetype", filetype, { buf = buf })
   end)
 end
@@ -112,7 +112,7 @@ end
 ---@param name? string
 ---@return integer
 function M.buffer(filetype, name)
-  local buf = theirs.buffer(false, true)
+  local buf = actions.buffer(false, true)
   vim.bo[buf].bufhidden = "wipe"
   vim.bo[buf].swapfile = false
   vim.bo[buf].undolevels = -1
@@ -121,7 +121,7 @@ function M.buffer(filetype, name)
   if vim.fn.bufexists(name) == 1 then
     name = ("%s/%d"):format(name, buf)
   end
-  pcall(theirs.name, buf, name)
+  pcall(actions.name, buf, name)
   M.filetype(buf, filetype)
   vim.api.nvim_create_autocmd("BufReadCmd", { -- `:e!`
     buffer = buf,
@@ -145,7 +145,7 @@ end
 function M.open(opts, buf)
   highlights.setup()
   buf = buf or M.buffer(opts.filetype, opts.name)
-  local win = theirs.open(buf, opts.enter or false, geometry(opts))
+  local win = actions.open(buf, opts.enter or false, geometry(opts))
   M.dress(win, opts.wrap)
   return { win = win, buf = buf }
 end
@@ -236,7 +236,7 @@ end
 function M.close(float)
   if float and vim.api.nvim_win_is_valid(float.win) then
     M.leave(float.win)
-    pcall(theirs.close, float.win)
+    pcall(actions.close, float.win)
   end
 end
 

@@ -1,7 +1,7 @@
 --- All inputs of a superpower in one window, a line each. Enums and bools change by a key, text is edited by
 --- `vim.ui.input`, long text in a buffer; faults are shown on their line.
 local text = require("superpower.base.text")
-local theirs = require("superpower.editor.theirs")
+local actions = require("superpower.editor.actions")
 local comment = require("superpower.ui.comment")
 local float = require("superpower.ui.float")
 local frame = require("superpower.ui.frame")
@@ -149,7 +149,7 @@ function M.open(name, inputs, given, done)
     finished = true
     float.close(window)
     if vim.api.nvim_win_is_valid(before) then
-      theirs.enter(before)
+      actions.enter(before)
     end
     done(values)
   end

@@ -1,5 +1,5 @@
 --- Opens a file of the user's in a window of the user's: one of ours shows nothing else.
-local theirs = require("superpower.editor.theirs")
+local actions = require("superpower.editor.actions")
 
 local M = {}
 
@@ -21,12 +21,12 @@ function M.file(path)
       return win ~= 0 and ordinary(win)
     end)
     if target then
-      theirs.enter(target)
+      actions.enter(target)
     else
-      theirs.split("topleft new")
+      actions.split("topleft new")
     end
   end
-  return theirs.file("edit", path)
+  return actions.file("edit", path)
 end
 
 return M

@@ -1,7 +1,7 @@
 --- A snapshot as lines of chunks. Pure: the same snapshot, size and time give the same lines, and nothing is touched.
 local text = require("superpower.base.text")
 local marks = require("superpower.ui.icons")
-local words = require("superpower.ui.words")
+local run_text = require("superpower.ui.run_text")
 
 local M = {}
 
@@ -26,7 +26,7 @@ local function right_side(stage, opts)
     or "SuperpowerNote"
   local note = text.line(stage.note or "")
   if stage.limited_until then
-    note = ("%s until %s"):format(note, words.clock(stage.limited_until))
+    note = ("%s until %s"):format(note, run_text.clock(stage.limited_until))
   elseif stage.again_at then
     -- Half a minute at most.
     note = ("%s, again at %s"):format(note, os.date("%H:%M:%S", math.floor(stage.again_at / 1000)))
@@ -224,7 +224,7 @@ local function last_lines(run, opts)
     if run.pausing then
       return { { { " pauses when this stage has ended", "SuperpowerGate" } } }
     end
-    if words.in_hand(run) then
+    if run_text.is_manual(run) then
       local who = run.ours and "waits for your result: :Superpower gate, or skip" or "done by hand in another editor"
       return { { { " " .. text.cut(who, opts.width - 2), "SuperpowerGate" } } }
     end

@@ -11,7 +11,7 @@ local M = {}
 
 ---@alias superpower.Answered fun(more: table<string, any>?) nil gives up
 
----@type table<string, fun(err: superpower.Fault, fields: table, go: superpower.Answered)>
+---@type table<string, fun(err: superpower.Error, fields: table, go: superpower.Answered)>
 local questions = {}
 
 questions["missing-inputs"] = function(err, fields, go)

@@ -15,7 +15,7 @@ local M = {}
 local function or_say(callback)
   return callback or function(err)
     if err then
-      notify.fault(err)
+      notify.engine_error(err)
     end
   end
 end

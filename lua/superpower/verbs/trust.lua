@@ -52,7 +52,7 @@ function M.ask(root, name, data, go)
     local granted = { root = root, name = sheet.superpower or name, digest = data.digest }
     session.ask("trust-grant", granted, function(_, err)
       if err then
-        notify.fault(err)
+        notify.engine_error(err)
         return go(nil)
       end
       -- What a file claims about a run needs an answer of its own: it is no part of what is trusted.

@@ -3,7 +3,7 @@
 local manual = require("superpower.ask.manual")
 local permission = require("superpower.ask.permission")
 local question = require("superpower.ask.question")
-local waits = require("superpower.ask.waits")
+local inbox = require("superpower.ask.inbox")
 local text = require("superpower.base.text")
 local config = require("superpower.config")
 local check = require("superpower.declaration.check")
@@ -156,7 +156,7 @@ local function show(root, state, by)
         fn = function()
           page:close()
           runs.show(root)
-          waits.open()
+          inbox.open()
         end,
       },
       {
@@ -220,7 +220,7 @@ end
 function M.open(root)
   dashboard_state.collect(root, function(state, err)
     if not state then
-      return notify.fault(assert(err))
+      return notify.engine_error(assert(err))
     end
     harness(function(by)
       show(root, state, by)

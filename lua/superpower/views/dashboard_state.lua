@@ -3,7 +3,7 @@ local manual = require("superpower.ask.manual")
 local permission = require("superpower.ask.permission")
 local config = require("superpower.config")
 local store = require("superpower.runs")
-local links = require("superpower.runs.left")
+local skipped_links = require("superpower.runs.skipped_links")
 local session = require("superpower.session")
 local overview = require("superpower.views.overview")
 
@@ -33,7 +33,7 @@ local function complete(root, runs, done)
 end
 
 ---@param root string
----@param done fun(state: superpower.OverviewState?, err: superpower.Fault?)
+---@param done fun(state: superpower.OverviewState?, err: superpower.Error?)
 function M.collect(root, done)
   session.ask("list", { root = root }, function(list, err)
     if err then
@@ -45,7 +45,7 @@ function M.collect(root, done)
       end
       runs = runs or {}
       complete(root, runs, function()
-        links.unless_found(root, list, function(left)
+        skipped_links.unless_found(root, list, function(left)
           done({
             list = list,
             left = left,

@@ -4,7 +4,7 @@ local text = require("superpower.base.text")
 local notify = require("superpower.notify")
 local session = require("superpower.session")
 local Page = require("superpower.ui.page")
-local words = require("superpower.ui.words")
+local run_text = require("superpower.ui.run_text")
 local run_details = require("superpower.views.run_details")
 
 local M = {}
@@ -23,7 +23,7 @@ local groups = {
 ---@param width integer
 ---@return superpower.Line
 local function line_of(run, now, names, width)
-  local state = run.state == "paused" and words.paused(run.reason) or run.state
+  local state = run.state == "paused" and run_text.paused(run.reason) or run.state
   local age = run.updated_at and text.age(now - run.updated_at) or ""
   local about = text.line(run.about or "")
   local id = run.run_id:sub(1, 13) .. "  "
@@ -45,7 +45,7 @@ end
 function M.show(root)
   session.ask("runs", { root = root }, function(list, err)
     if err then
-      notify.fault(err)
+      notify.engine_error(err)
     elseif #list == 0 then
       notify.info("no run has been started here")
     else

@@ -2,7 +2,7 @@
 local text = require("superpower.base.text")
 local notify = require("superpower.notify")
 local runs = require("superpower.runs")
-local kept_files = require("superpower.runs.kept")
+local kept_files = require("superpower.runs.file_tail")
 local session = require("superpower.session")
 local output = require("superpower.views.output")
 
@@ -61,7 +61,7 @@ end
 local function of_run(at, run_id)
   session.ask("log", { root = at, run_id = run_id }, function(value, err)
     if err then
-      return notify.fault(err)
+      return notify.engine_error(err)
     end
     local lines = vim.tbl_map(text.visible, value.lines)
     output.show("Log", "superpower://log/" .. value.run_id, "superpower-log", lines)

@@ -1,10 +1,10 @@
 --- A stage's output or prompt in a scratch buffer: never the file itself, so that nothing in an agent's text is taken for
 --- a modeline, and control characters are visible. Output that still grows is followed.
 local text = require("superpower.base.text")
-local theirs = require("superpower.editor.theirs")
+local actions = require("superpower.editor.actions")
 local notify = require("superpower.notify")
 local runs = require("superpower.runs")
-local kept = require("superpower.runs.kept")
+local file_tail = require("superpower.runs.file_tail")
 local session = require("superpower.session")
 local float = require("superpower.ui.float")
 local keymaps = require("superpower.ui.keys")
@@ -27,7 +27,7 @@ local shown = {} ---@type table<integer, superpower.Shown> by buffer
 ---@param path string
 ---@return string[]? lines, string|integer problem_or_size
 local function read(root, path)
-  local part, problem = kept.last(root, path, most_bytes)
+  local part, problem = file_tail.last(root, path, most_bytes)
   if not part then
     return nil, problem or "?"
   end
@@ -44,19 +44,19 @@ end
 local function scratch(name, filetype)
   local buf = vim.fn.bufnr("^" .. vim.fn.escape(name, "[]*?{}\\") .. "$")
   if buf ~= -1 and vim.fn.bufwinid(buf) ~= -1 then
-    theirs.enter(vim.fn.bufwinid(buf))
+    actions.enter(vim.fn.bufwinid(buf))
     return buf
   end
   if buf ~= -1 then
     pcall(vim.api.nvim_buf_delete, buf, { force = true })
   end
-  theirs.split("botright new")
+  actions.split("botright new")
   buf = vim.api.nvim_get_current_buf()
   vim.bo[buf].buftype = "nofile"
   vim.bo[buf].bufhidden = "wipe"
   vim.bo[buf].swapfile = false
   vim.bo[buf].modeline = false
-  theirs.name(buf, name)
+  actions.name(buf, name)
   for option, value in pairs({
     number = false,
     relativenumber = false,
@@ -102,7 +102,7 @@ function M.show(title, name, filetype, lines, keys, back)
       if back then
         back()
       elseif vim.api.nvim_win_is_valid(from) then
-        theirs.enter(from)
+        actions.enter(from)
       end
     end,
   })
@@ -174,7 +174,7 @@ end
 ---@param what "output"|"prompt"
 ---@param back? fun() to what was closed for it
 local function show(root, path, stage, what, back)
-  local there, problem = kept.last(root, path, 1)
+  local there, problem = file_tail.last(root, path, 1)
   if not there then
     notify.error(("the %s of stage %d cannot be read: %s"):format(what, stage, problem))
     return
@@ -220,7 +220,7 @@ end
 function M.open(root, stage, what, run_id, back)
   session.ask("output", { root = root, run_id = run_id, stage = stage, what = what }, function(value, err)
     if err then
-      return notify.fault(err)
+      return notify.engine_error(err)
     end
     show(root, value.path, stage, what, back)
   end)

@@ -1,7 +1,7 @@
 --- What the dashboard says: what is under way or waits, then the superpowers with their health. Pure.
 local text = require("superpower.base.text")
 local marks = require("superpower.ui.icons")
-local run_words = require("superpower.ui.words")
+local run_text = require("superpower.ui.run_text")
 
 local M = {}
 
@@ -165,7 +165,7 @@ local function entry_line(state, entry, last, names, width)
   room = room - 11
   local ended = ""
   if last then
-    local how = last.state == "paused" and run_words.why(last.reason) or last.state
+    local how = last.state == "paused" and run_text.reason(last.reason) or last.state
     ended = ("%s %s"):format(how, text.age(state.now - last.updated_at))
   end
   local right = room >= 44 and 19 or 0

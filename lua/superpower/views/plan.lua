@@ -156,7 +156,7 @@ end
 function M.show(root, name, inputs)
   session.ask("plan", { root = root, name = name, inputs = inputs }, function(plan, err)
     if err then
-      return notify.fault(err)
+      return notify.engine_error(err)
     end
     M.open(name, inputs, plan)
   end)

@@ -1,17 +1,17 @@
 --- The progress window: follows the run, takes no focus, and lives through resizing, tabs and colour schemes.
 local manual = require("superpower.ask.manual")
-local waits = require("superpower.ask.waits")
+local inbox = require("superpower.ask.inbox")
 local text = require("superpower.base.text")
 local config = require("superpower.config")
-local theirs = require("superpower.editor.theirs")
+local actions = require("superpower.editor.actions")
 local gate = require("superpower.gate")
 local runs = require("superpower.runs")
 local float = require("superpower.ui.float")
 local frame = require("superpower.ui.frame")
 local keymaps = require("superpower.ui.keys")
-local message = require("superpower.ui.message")
+local message_line = require("superpower.ui.message_line")
 local render = require("superpower.ui.render")
-local words = require("superpower.ui.words")
+local run_text = require("superpower.ui.run_text")
 local output = require("superpower.views.output")
 local progress_layout = require("superpower.views.progress_layout")
 local why = require("superpower.views.why")
@@ -32,8 +32,8 @@ local function edges(run, at, width)
   local state = ("%d/%d · %s · %s"):format(
     run.current_stage,
     run.total,
-    words.state(run),
-    text.clock(words.elapsed(run, at))
+    run_text.state(run),
+    text.clock(run_text.elapsed(run, at))
   )
   local name = text.cut(text.line(run.superpower), math.max(4, width - text.width(state) - 6))
   local title = frame.edge(
@@ -41,10 +41,10 @@ local function edges(run, at, width)
     { { " " .. state .. " ", "SuperpowerTitle" } },
     width
   )
-  local usage = words.usage(run)
+  local usage = run_text.usage(run)
   local left = usage ~= "" and { { " " .. usage .. " ", "SuperpowerFooter" } } or {}
   local keys = { { lhs = "<CR>", label = "output" }, { lhs = "p", label = "prompt" }, { lhs = "w", label = "why" } }
-  local opens = words.opens(run)
+  local opens = run_text.waits_for(run)
   if opens then
     table.insert(keys, 1, { lhs = "g", label = opens })
   end
@@ -56,7 +56,7 @@ end
 --- Paints the newest snapshot.
 function M.refresh()
   local run = root and runs.get(root)
-  if not run or not window or not float.valid(window) or message.stands() then
+  if not run or not window or not float.valid(window) or message_line.is_shown() then
     return
   end
   local opts = progress_layout.of(run)
@@ -86,7 +86,7 @@ function M.refresh()
   float.paint(window.buf, rendered.lines)
   local title, footer = edges(run, at, width)
   frame.set(window, title, footer)
-  message.drawn()
+  message_line.redrawn()
 end
 
 ---@return integer? position of the stage under the cursor
@@ -144,7 +144,7 @@ local keys = {
       local run = root and runs.get(root)
       if run then
         runs.show(run.root)
-        waits.open(run.run_id)
+        inbox.open(run.run_id)
       end
     end,
   },
@@ -165,7 +165,7 @@ local function open_window()
   local opts, split = progress_layout.of(run)
   if split then
     local buf = float.buffer("superpower-progress")
-    local win = theirs.open(buf, false, { split = "below", win = -1, height = opts.height, style = "minimal" })
+    local win = actions.open(buf, false, { split = "below", win = -1, height = opts.height, style = "minimal" })
     float.dress(win)
     window = { win = win, buf = buf }
   else

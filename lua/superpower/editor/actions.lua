@@ -1,7 +1,7 @@
 --- The user's own autocommands hear of what we do, and what goes wrong in them neither stops our action nor is ours: their
 --- error is shown as Neovim shows it, and what they kept from being done is done without them. So is a refusal of
 --- Neovim's own (E37, a swap file): its line, and no trace of ours.
-local regular = require("superpower.base.regular")
+local path_check = require("superpower.base.path_check")
 local notify = require("superpower.notify")
 
 local M = {}
@@ -24,7 +24,7 @@ end
 ---@param message string
 local function show(message)
   if vim.v.exiting == vim.NIL then
-    notify.theirs(M.words(message))
+    notify.editor_error(M.words(message))
   end
 end
 
@@ -44,7 +44,7 @@ local function quietly(fn)
   M.doing = function()
     fine, value = pcall(fn)
   end
-  local ran, message = pcall(vim.cmd, "silent! lua require('superpower.editor.theirs').doing()")
+  local ran, message = pcall(vim.cmd, "silent! lua require('superpower.editor.actions').doing()")
   return fine, value, ran and vim.v.errmsg or tostring(message)
 end
 
@@ -65,7 +65,7 @@ end
 ---@param fn fun(): T
 ---@return T?
 ---@return string? refusal Neovim's own, to be said or got round
-function M.act(fn)
+function M.run(fn)
   local fine, value, words = quietly(fn)
   if words ~= "" then
     show(words)
@@ -78,7 +78,7 @@ end
 
 --- Lets the user's autocommands hear of a `User` event.
 ---@param fn fun()
-function M.hear(fn)
+function M.emit(fn)
   local fine, value, words = quietly(fn)
   if words ~= "" or not fine then
     show(words ~= "" and words or tostring(value))
@@ -88,7 +88,7 @@ end
 --- Makes a window the current one.
 ---@param win integer
 function M.enter(win)
-  M.act(function()
+  M.run(function()
     vim.api.nvim_set_current_win(win)
   end)
 end
@@ -98,7 +98,7 @@ end
 ---@param scratch boolean
 ---@return integer buf
 function M.buffer(listed, scratch)
-  return (M.act(function()
+  return (M.run(function()
     return vim.api.nvim_create_buf(listed, scratch)
   end))
 end
@@ -109,7 +109,7 @@ end
 ---@param config vim.api.keyset.win_config
 ---@return integer win
 function M.open(buf, enter, config)
-  local win, refusal = M.act(function()
+  local win, refusal = M.run(function()
     return vim.api.nvim_open_win(buf, enter, config)
   end)
   return win or error(refusal, 0)
@@ -118,7 +118,7 @@ end
 --- A command that opens a window, which is then the current one.
 ---@param command string
 function M.split(command)
-  M.act(function()
+  M.run(function()
     vim.cmd(command)
   end)
 end
@@ -142,7 +142,7 @@ end
 ---@param path string
 ---@return boolean opened
 function M.file(how, path)
-  local problem = regular.problem(path)
+  local problem = path_check.problem(path)
   if problem then
     notify.error(problem)
     return false
@@ -165,7 +165,7 @@ function M.file(how, path)
     refusal = select(2, refused(tostring(message)))
   end
   if refusal ~= "" then
-    notify.theirs(refusal)
+    notify.editor_error(refusal)
   end
   return fine and shown(path)
 end
@@ -174,7 +174,7 @@ end
 ---@param buf integer
 ---@param name string
 function M.name(buf, name)
-  M.act(function()
+  M.run(function()
     vim.api.nvim_buf_set_name(buf, name)
   end)
 end
@@ -182,7 +182,7 @@ end
 --- Closes a window.
 ---@param win integer
 function M.close(win)
-  M.act(function()
+  M.run(function()
     vim.api.nvim_win_close(win, true)
   end)
 end

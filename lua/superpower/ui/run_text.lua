@@ -23,7 +23,7 @@ end
 --- Whether the stage that runs is in the user's own hands.
 ---@param run superpower.Snapshot
 ---@return boolean
-function M.in_hand(run)
+function M.is_manual(run)
   local stage = run.state == "running" and run.stages[run.current_stage]
   return stage and stage.mark == "by-hand" or false
 end
@@ -31,8 +31,8 @@ end
 --- What `:Superpower gate` opens of this run, in a word.
 ---@param run superpower.Snapshot
 ---@return "gate"|"answer"|"result"|nil
-function M.opens(run)
-  if M.in_hand(run) then
+function M.waits_for(run)
+  if M.is_manual(run) then
     return run.ours and "result" or nil
   elseif run.state == "paused" then
     return run.gate and "gate" or (run.reason == "needs-human" and "answer" or nil)
@@ -42,7 +42,7 @@ end
 --- Why a run is paused, in a word or two.
 ---@param reason string?
 ---@return string
-function M.why(reason)
+function M.reason(reason)
   if reason == "needs-human" then
     return "asks you"
   end
@@ -53,7 +53,7 @@ end
 ---@param reason string?
 ---@return string
 function M.paused(reason)
-  local why = M.why(reason)
+  local why = M.reason(reason)
   return why == reason and "paused: " .. why or why
 end
 
@@ -71,7 +71,7 @@ end
 ---@param run superpower.Snapshot
 ---@return string
 function M.state(run)
-  if M.in_hand(run) then
+  if M.is_manual(run) then
     return run.pausing and "pausing" or "by hand"
   elseif run.state == "paused" then
     return run.reason == "gate" and "gate" or M.paused(run.reason)

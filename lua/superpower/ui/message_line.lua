@@ -45,7 +45,7 @@ local function kept()
 end
 
 ---@return boolean
-function M.stands()
+function M.is_shown()
   if vim.api.nvim_get_mode().mode:find("^r") then
     return true -- it asks for a key
   elseif not possible() or not clean or vim.fn.screenattr(vim.o.lines, 1) == clean then
@@ -64,7 +64,7 @@ function M.stands()
 end
 
 --- Something of ours has changed: it is drawn now, and what stands in the last line then is no message.
-function M.drawn()
+function M.redrawn()
   if possible() and vim.api.nvim_get_mode().mode:find("^[nvi]") then
     vim.cmd.redraw()
     clean = vim.fn.screenattr(vim.o.lines, 1)

@@ -4,11 +4,11 @@ local engine = require("superpower.engine")
 
 local M = {}
 
-local asked = {} ---@type table<integer, fun(value: any, err: superpower.Err?)> who waits, by the question's number
+local asked = {} ---@type table<integer, fun(value: any, err: superpower.Error?)> who waits, by the question's number
 local last = 0
 local listening = false
 
----@param event { id: integer, answer: { ok: any, err: superpower.Err? } }
+---@param event { id: integer, answer: { ok: any, err: superpower.Error? } }
 local function answered(event)
   local callback = asked[event.id]
   asked[event.id] = nil
@@ -20,7 +20,7 @@ end
 --- `callback` gets what `engine.call` would give.
 ---@param op string
 ---@param fields table<string, any>
----@param callback fun(value: any, err: superpower.Err?)
+---@param callback fun(value: any, err: superpower.Error?)
 function M.ask(op, fields, callback)
   if not listening then
     listening = true

@@ -15,14 +15,14 @@ function M.open(run_id)
   end
   local root, err = current.root(run_id)
   if not root then
-    return notify.fault(assert(err))
+    return notify.engine_error(assert(err))
   end
   if not run_id then
     return manual.open(root) or gate.open(root)
   end
   current.ask(root, run_id, function(run, fault)
     if not run then
-      return fault and notify.fault(fault)
+      return fault and notify.engine_error(fault)
     end
     local id = run.run_id
     if not permission.open({ run_id = id }) and not manual.open(root, id) then
