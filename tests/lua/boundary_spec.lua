@@ -402,7 +402,7 @@ describe("engine.lua", function()
   it("answers what is asked on the main loop, in order, and nothing once the editor is left", function()
     local nvim = T.child()
     local heard = nvim:lua([[
-      local engine, asks, heard = require("superpower.engine"), require("superpower.requests"), {}
+      local engine, requests, heard = require("superpower.engine"), require("superpower.requests"), {}
       local function hear(value, err)
         table.insert(heard, err and err.code or "fine")
       end

@@ -117,9 +117,9 @@ describe("arguments", function()
   it("that make no sense are refused before anything starts", function()
     local nvim = child()
     for line, words in pairs({
-      ["Superpower run bugfix epic"] = '"epic" is not key=value',
+      ["Superpower run bugfix epic"] = 'expected key=value, got "epic"',
       ["Superpower run bugfix a=1 a=2"] = '"a" is given twice',
-      ['Superpower run bugfix a="open'] = 'a quote " is not closed',
+      ['Superpower run bugfix a="open'] = 'unclosed quote: "',
       ["Superpower run epic=1"] = "name a superpower",
       ["Superpower resume a b"] = "resume takes one run",
       ["Superpower pause now"] = "pause takes nothing",
@@ -130,10 +130,10 @@ describe("arguments", function()
       ["Superpower log all"] = "log takes nothing",
       ["Superpower runs all"] = "runs takes nothing",
       ["Superpower dashboard x"] = "dashboard takes nothing",
-      ["Superpower plan bugfix epic"] = '"epic" is not key=value',
+      ["Superpower plan bugfix epic"] = 'expected key=value, got "epic"',
       ["Superpower plan bugfix a=1 a=2"] = '"a" is given twice',
-      ['Superpower plan "open'] = 'a quote " is not closed',
-      ['Superpower resume "open'] = 'a quote " is not closed',
+      ['Superpower plan "open'] = 'unclosed quote: "',
+      ['Superpower resume "open'] = 'unclosed quote: "',
       ["Superpower why 0"] = "why takes a stage's number",
       ["Superpower why 1.5"] = "why takes a stage's number",
       ["Superpower edit two words"] = 'no superpower "two words"',

@@ -120,7 +120,7 @@ describe("run=ID", function()
   it("that cannot be is refused, and a comment that begins so is quoted", function()
     local nvim = child()
     for line, words in pairs({
-      ["Superpower cancel run="] = "run= needs the id of a run",
+      ["Superpower cancel run="] = "run= needs a run id",
       ["Superpower cancel run=0190-f now"] = 'cancel takes nothing but run=ID, got "now"',
       ["Superpower resume run=0190-f bugfix"] = 'resume takes one run, not also "bugfix"',
       ["Superpower log run=0190-f x"] = 'log takes nothing, got "x"',

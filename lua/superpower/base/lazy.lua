@@ -1,5 +1,5 @@
---- A module that is loaded when something of it is first used. For `boot.lua` and the command's table, which name every
---- feature and need few of them: everybody else requires at the top what stands below.
+--- Loads a module when one of its functions is first used. `boot.lua` and the command tables name every feature but
+--- need few of them. All other files require their modules at the top.
 ---@param module string
 ---@return table
 return function(module)
