@@ -66,12 +66,12 @@ end
 local function follow_files()
   for _, type in ipairs({ "gate-opened", "run-paused", "run-finished", "stage-finished" }) do
     events.on(type, function(event)
-      buffers.look(event.root)
+      buffers.check(event.root)
     end)
   end
   events.on("stage-started", function(event)
-    buffers.say_unsaved(event.root)
-    buffers.before(event.root)
+    buffers.report_unsaved(event.root)
+    buffers.record(event.root)
   end)
   events.on("files-changed", function(event)
     buffers.changed(event.root, event.paths or {})

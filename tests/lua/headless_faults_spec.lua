@@ -295,8 +295,8 @@ describe("an error of the user's", function()
   it("in a prompt function pauses the run, saying what it was", function()
     for config, words in pairs({
       ['prompt = function() error("no prompt today") end'] = "no prompt today",
-      ["prompt = function() return 7 end"] = "it returned a number, not a text",
-      ['prompt = function() return ("x"):rep(50 * 1048576) end'] = "it returned 50 MiB",
+      ["prompt = function() return 7 end"] = "returned a number, not a string",
+      ['prompt = function() return ("x"):rep(50 * 1048576) end'] = "returned 50 MiB",
       ['prompt = function() return "\\255" end'] = "UTF-8",
     }) do
       local done = Bang.run("Superpower! run small epic=x", { dir = Bang.project(), config = config })

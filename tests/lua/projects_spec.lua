@@ -103,7 +103,7 @@ describe("two projects in one editor", function()
     nvim:lua("vim.wait(20)")
     T.write(path, "by an agent, and longer\n")
     S.send(nvim, { type = "stage-finished", root = nvim.project, stage = 1 })
-    nvim:wait("vim.fn.execute('messages'):match('changed on disk by an agent') ~= nil")
+    nvim:wait("vim.fn.execute('messages'):match('an agent changed files') ~= nil")
   end)
 
   it("count as one to be typed at: a run that ends here leaves the other one's keys watched", function()
