@@ -141,7 +141,7 @@ local function greet()
   vim.api.nvim_create_autocmd({ "UIEnter", "UILeave" }, {
     group = vim.api.nvim_create_augroup("superpower-ui", { clear = true }),
     callback = function(args)
-      decision.anew()
+      decision.rearm_all()
       if args.event == "UIEnter" then
         vim.schedule(function()
           for _, run in pairs(runs.all()) do

@@ -2,7 +2,7 @@
 local text = require("superpower.base.text")
 local config = require("superpower.config")
 local runs = require("superpower.runs")
-local marks = require("superpower.ui.icons")
+local state_icons = require("superpower.ui.icons")
 local message_line = require("superpower.ui.message_line")
 local run_text = require("superpower.ui.run_text")
 
@@ -20,18 +20,27 @@ local function words(run, now, icons)
   end
   local at = ("%s %d/%d"):format(run.superpower, run.current_stage, run.total)
   if run_text.is_manual(run) then
-    return ("%s %s by hand"):format(marks.mark(icons, "by-hand", now), at)
+    return ("%s %s by hand"):format(state_icons.icon(icons, "by-hand", now), at)
   elseif run.state == "running" then
-    local mark = marks.mark(icons, run.waiting_until and "limited" or "running", now)
+    local mark = state_icons.icon(icons, run.waiting_until and "limited" or "running", now)
     return run.waiting_until and ("%s %s limited"):format(mark, at) or ("%s %s"):format(mark, at)
   elseif run.state ~= "paused" then
     return ""
   elseif run.reason == "gate" then
-    return ("%s %s gate %d/%d"):format(marks.mark(icons, "gate", now), run.superpower, run.current_stage, run.total)
+    return ("%s %s gate %d/%d"):format(
+      state_icons.icon(icons, "gate", now),
+      run.superpower,
+      run.current_stage,
+      run.total
+    )
   elseif run.reason == "failed" or run.reason == "blocked" or run.reason == "auth" then
-    return ("%s %s %s"):format(marks.mark(icons, "failed", now), at, run.reason)
+    return ("%s %s %s"):format(state_icons.icon(icons, "failed", now), at, run.reason)
   end
-  return ("%s %s %s"):format(marks.mark(icons, "held", now), at, run.reason == "needs-human" and "asks" or "paused")
+  return ("%s %s %s"):format(
+    state_icons.icon(icons, "held", now),
+    at,
+    run.reason == "needs-human" and "asks" or "paused"
+  )
 end
 
 --- One line, in which nothing is evaluated by whoever puts it into 'statusline', 'tabline' or 'winbar'.

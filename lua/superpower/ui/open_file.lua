@@ -1,9 +1,9 @@
---- Opens a file of the user's in a window of the user's: one of ours shows nothing else.
+--- Opens one of the user's files in one of the user's windows: our windows show nothing else.
 local actions = require("superpower.editor.actions")
 
 local M = {}
 
---- Whether a window shows what the user put there, and may show something else.
+--- Whether a window is the user's own and may show another buffer.
 ---@param win integer
 ---@return boolean
 local function ordinary(win)

@@ -1,6 +1,6 @@
 --- What the dashboard says: what is under way or waits, then the superpowers with their health. Pure.
 local text = require("superpower.base.text")
-local marks = require("superpower.ui.icons")
+local icons = require("superpower.ui.icons")
 local run_text = require("superpower.ui.run_text")
 
 local M = {}
@@ -111,7 +111,7 @@ local function waits_line(state, row, names, width)
     name = row.run.superpower
     age = row.run.updated_at and text.age(state.now - row.run.updated_at) or ""
   end
-  local shown, colour = marks.mark(state.icons, mark, state.now)
+  local shown, colour = icons.icon(state.icons, mark, state.now)
   local line = head(names, shown, colour, name)
   table.insert(line, { text.fit(words, width - names - 5 - 9), group })
   table.insert(line, { text.right(age, 8) .. " ", "SuperpowerTime" })
@@ -146,7 +146,7 @@ local function entry_line(state, entry, last, names, width)
   local warns = entry.warnings or 0
   local mark, group = " ", "SuperpowerDim"
   if errors > 0 then
-    mark, group = marks.mark(state.icons, "failed", 0)
+    mark, group = icons.icon(state.icons, "failed", 0)
   elseif warns > 0 then
     mark, group = "!", "SuperpowerGate"
   end

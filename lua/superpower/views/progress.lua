@@ -49,8 +49,8 @@ local function edges(run, at, width)
     table.insert(keys, 1, { lhs = "g", label = opens })
   end
   local help = { { " g?", "SuperpowerKey" }, { " ", "SuperpowerFooter" } }
-  local foot = frame.foot(keys, width - frame.cells(left) - frame.cells(help))
-  return title, frame.edge(left, vim.list_extend(foot, help), width)
+  local footer = frame.keys(keys, width - frame.cells(left) - frame.cells(help))
+  return title, frame.edge(left, vim.list_extend(footer, help), width)
 end
 
 --- Paints the newest snapshot.
