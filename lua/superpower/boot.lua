@@ -145,10 +145,10 @@ local function greet()
       if args.event == "UIEnter" then
         vim.schedule(function()
           for _, run in pairs(runs.all()) do
-            gate.renew(run)
+            gate.offer_again(run)
           end
-          permission.renew()
-          manual.renew()
+          permission.offer_again()
+          manual.offer_again()
         end)
       end
     end,

@@ -105,7 +105,7 @@ describe("a file under review that cannot be opened", function()
     at_gate(nvim)
     nvim:cmd("Superpower gate")
     nvim:wait("require('superpower.gate').is_armed()")
-    for index, words in ipairs({ "deleted", "a link to nowhere.txt, which is not there", "its name is not UTF-8" }) do
+    for index, words in ipairs({ "deleted", "a broken link to nowhere.txt", "its name is not UTF-8" }) do
       local path = files[index].path
       S.answer(nvim, "diff", { before = "a\n", after_path = nvim.project .. "/" .. path })
       nvim:lua("vim.fn.search(..., 'w')", path:sub(1, 3))

@@ -1,5 +1,5 @@
---- A file under review in a tab: as it was at the last approval at the left, as it is now at the right, to be read and to
---- be edited. The edit is what goes on.
+--- Shows a file under review in a tab: at the left as it was at the last approval, at the right as it is now. The
+--- right side can be edited, and the edits become part of the run.
 local path_check = require("superpower.base.path_check")
 local text = require("superpower.base.text")
 local attention = require("superpower.editor.attention")
@@ -12,7 +12,7 @@ local M = {}
 ---@param root string?
 ---@param file superpower.ReviewFile?
 ---@return boolean
-local function given(root, file)
+local function has_file(root, file)
   if not root or not file then
     notify.info("no file has changed since the last approval")
     return false
@@ -37,7 +37,7 @@ local function scratch(lines, name, filetype)
   return buf
 end
 
---- Why a file under review cannot be opened.
+--- Returns why a file under review cannot be opened.
 ---@param path string
 ---@param file superpower.ReviewFile
 ---@return string
@@ -48,14 +48,14 @@ local function absent(path, file)
   end
   local target = vim.uv.fs_readlink(path)
   if target then
-    return ("a link to %s, which is not there"):format(text.line(target))
+    return ("a broken link to %s"):format(text.line(target))
   elseif file.path:find("\239\191\189", 1, true) then
-    return "its name is not UTF-8, so it cannot be opened here"
+    return "cannot be opened: its name is not UTF-8"
   end
-  return file.status == "-" and "deleted" or "not there any more"
+  return file.status == "-" and "deleted" or "no longer exists"
 end
 
---- Says above a window what it shows, and how to leave.
+--- Shows above a window what it is, and how to leave.
 ---@param win integer
 ---@param what string
 ---@param how string
@@ -77,7 +77,7 @@ end
 
 local open = {} ---@type table<integer, superpower.OpenDiff> by tab page
 
---- Both sides in a tab, from the window of the gate, where its end leads back to.
+--- Shows both sides in a tab. When the tab closes, the cursor returns to the gate's window `from`.
 ---@param from integer
 ---@param of { root: string, run_id: string, gate: string }
 ---@param file superpower.ReviewFile
@@ -111,7 +111,7 @@ local function show(from, of, file, value)
   vim.keymap.set("n", "q", "<Cmd>tabclose<CR>", { buffer = 0, nowait = true, desc = "Close the diff" })
   actions.enter(after)
   vim.cmd.diffthis()
-  M.label(after, "now: " .. file.path, "edits go on   :tabclose goes back")
+  M.label(after, "now: " .. file.path, "edits are kept   :tabclose goes back")
   local tab = vim.api.nvim_get_current_tabpage()
   open[tab] = vim.tbl_extend("force", of, { left = left, after = after })
   vim.api.nvim_create_autocmd("TabClosed", {
@@ -130,8 +130,8 @@ local function show(from, of, file, value)
   })
 end
 
---- A gate is decided: its diffs are of the approval before. One that was decided here goes; one that is edited, or that
---- somebody still reads while others decide, says so.
+--- Handles a decided gate: its diffs now compare with the approval before. A diff of a gate that was decided here is
+--- closed. One that has unsaved edits, or was decided elsewhere, stays and says so.
 ---@param run_id string
 ---@param gate string
 ---@param here boolean
@@ -145,7 +145,7 @@ function M.decided(run_id, gate, here)
       if not closed then
         open[tab] = nil
         if vim.api.nvim_win_is_valid(this.left) then
-          M.label(this.left, "before the gate that is decided now", "q goes back")
+          M.label(this.left, "before the decided gate", "q goes back")
           local buf = vim.api.nvim_win_get_buf(this.left)
           local name = vim.api.nvim_buf_get_name(buf):gsub(" %(at the last approval%)$", " (before the decided gate)")
           pcall(vim.api.nvim_buf_set_name, buf, name)
@@ -155,14 +155,14 @@ function M.decided(run_id, gate, here)
   end
 end
 
---- The state of a project's run is known anew: the diffs of gates that do not wait any more say so.
+--- Checks the diffs of a project whose run changed: those whose gate no longer waits say so.
 ---@param root string
----@param fate fun(of: superpower.OpenDiff, told: fun(waits: boolean, here: boolean)) whether its gate waits, and whether it
----was decided here
-function M.follow(root, fate)
+---@param check fun(of: superpower.OpenDiff, done: fun(waits: boolean, here: boolean)) whether its gate waits, and whether
+---it was decided here
+function M.follow(root, check)
   for _, this in pairs(vim.tbl_extend("force", {}, open)) do
     if this.root == root then
-      fate(this, function(waits, here)
+      check(this, function(waits, here)
         if not waits then
           M.decided(this.run_id, this.gate, here)
         end
@@ -172,11 +172,11 @@ function M.follow(root, fate)
 end
 
 ---@param root string?
----@param run_id string whose last approval it is compared with
+---@param run_id string the run whose last approval is compared
 ---@param gate string the gate that asks
 ---@param file superpower.ReviewFile?
 function M.open(root, run_id, gate, file)
-  if not given(root, file) then
+  if not has_file(root, file) then
     return
   end
   ---@cast root string
@@ -185,7 +185,7 @@ function M.open(root, run_id, gate, file)
   session.ask("diff", { root = root, run_id = run_id, path = file.path }, function(value, err)
     if err then
       notify.engine_error(err)
-    elseif vim.api.nvim_get_current_win() == from then -- else the user has gone on to something else
+    elseif vim.api.nvim_get_current_win() == from then -- otherwise the user has moved on
       show(from, { root = root, run_id = run_id, gate = gate }, file, value)
     end
   end)
@@ -194,7 +194,7 @@ end
 ---@param root string?
 ---@param file superpower.ReviewFile?
 function M.edit(root, file)
-  if given(root, file) then
+  if has_file(root, file) then
     ---@cast root string
     ---@cast file superpower.ReviewFile
     local path = vim.fs.joinpath(root, file.path)

@@ -1,4 +1,4 @@
---- The gate that waits: when its window opens, and what becomes of it when somebody else decides.
+--- The gate that waits: when its window opens, and what happens if it is decided elsewhere.
 local question = require("superpower.ask.question")
 local errors = require("superpower.base.errors")
 local text = require("superpower.base.text")
@@ -24,14 +24,14 @@ local M = {}
 ---@field root string
 ---@field run_id string
 ---@field gate string
----@field trust? string the digest of what it showed as changed since it was trusted
+---@field trust? string the digest of the changes since it was trusted, as shown
 
 local shown ---@type superpower.GateShown? the gate that this editor last showed
 local open ---@type superpower.GateWindow?
-local reached = {} ---@type table<string, string> by root: a gate whose window is still to be offered
-local decided = {} ---@type table<string, true> by this editor
+local reached = {} ---@type table<string, string> by root: a gate whose window has not been offered yet
+local decided = {} ---@type table<string, true> gates that this editor decided
 
---- The gate that a typed decision is for.
+--- Returns the gate that a typed decision is for.
 ---@return superpower.GateShown?
 function M.shown()
   return shown
@@ -42,13 +42,13 @@ function M.is_open()
   return open ~= nil and open.window:is_open()
 end
 
---- Whether keys count in the gate's window: it has been shown for a quiet moment.
+--- Whether keys work in the gate's window, after its quiet moment.
 ---@return boolean
 function M.is_armed()
   return open ~= nil and open.window.armed == true
 end
 
---- Decides the gate that is named; its window, if it is open, closes.
+--- Decides the named gate, and closes its window.
 ---@param fields superpower.Decide
 ---@param callback superpower.Callback
 function M.decide(fields, callback)
@@ -73,7 +73,7 @@ end
 ---@param done? fun(err: string?)
 local function from_window(window, decision, comment, done)
   if window.deciding then
-    return done and done("the decision before this one is on its way")
+    return done and done("a decision is already being sent")
   end
   window.deciding = true
   M.decide({
@@ -85,7 +85,7 @@ local function from_window(window, decision, comment, done)
     trust = window.review.trust and window.review.trust.digest,
   }, function(err)
     window.deciding = false
-    if err then -- it may have been decided elsewhere meanwhile
+    if err then -- it may have been decided elsewhere
       latest.of(window.run.root, window.run.run_id, function(now)
         M.follow(now or window.run)
       end)
@@ -113,9 +113,9 @@ end
 ---@param review superpower.Review
 local function show(run, review)
   runs.show(run.root)
-  -- Who looks at a window whose gate is decided keeps the cursor there: what they type next is not for another gate.
-  local read = open and open.window.dead and open.window:is_open() and open.window:inside() or false
-  if open and open.window:is_open() and not read then
+  -- A user in a window whose gate is decided keeps the cursor there: the next keys are not meant for another gate.
+  local in_dead = open and open.window.dead and open.window:is_open() and open.window:inside() or false
+  if open and open.window:is_open() and not in_dead then
     open.window:close()
   end
   local trust = review.trust and review.trust.digest or nil
@@ -130,13 +130,13 @@ local function show(run, review)
         end
       end)
     end
-  end, not read)
-  if read then
+  end, not in_dead)
+  if in_dead then
     notify.news(run_text.gate(run), "info", true)
   end
 end
 
---- Moves the cursor into the window of this gate, where it is open.
+--- Moves the cursor into the window of this gate, if it is open. Returns whether it is.
 ---@param run superpower.Snapshot
 ---@return boolean
 local function focus(run)
@@ -161,39 +161,39 @@ local function open_on(run)
       elseif now and not focus(run) then
         show(now, review)
       elseif not now then
-        notify.info("that gate no longer waits")
+        notify.info("this gate no longer waits")
       end
     end)
   end)
 end
 
---- Opens the waiting gate of a project, or of a run that is named, because the user asked for it.
+--- Opens the waiting gate of a project, or of a named run, on the user's request.
 ---@param root string
----@param opts? { quiet?: boolean, run_id?: string } quiet: say nothing where none waits
+---@param opts? { quiet?: boolean, run_id?: string } quiet: say nothing if none waits
 function M.open(root, opts)
   local quiet, run_id = opts and opts.quiet, opts and opts.run_id
-  local function go(run)
+  local function open_run(run)
     if run and run.gate then
       open_on(run)
     elseif not quiet then
-      question.instead(root, run)
+      question.open_or_report(root, run)
     end
   end
   current.ask(root, run_id, function(run, err)
     if err then
       notify.engine_error(err)
     elseif not run_id and shown and shown.root == root and (not run or run.run_id ~= shown.run_id) then
-      -- Somebody has begun another run: the gate that this editor shows is asked for still.
+      -- Another run was started meanwhile: the user still means the gate that this editor shows.
       latest.of(root, shown.run_id, function(other)
-        go(other and other.gate and other or run)
+        open_run(other and other.gate and other or run)
       end)
     else
-      go(run)
+      open_run(run)
     end
   end)
 end
 
---- Opens the window of a gate that has just been reached, or says that it waits.
+--- Opens the window of a gate that was just reached, or says that it waits.
 ---@param run superpower.Snapshot
 local function offer(run)
   local function say()
@@ -220,7 +220,8 @@ local function offer(run)
   end)
 end
 
---- A run has reached a gate. The window opens once the snapshot says so too: it is what the review is made from.
+--- Handles a run that has reached a gate. The window opens once the snapshot says so too, since the review is made
+--- from it.
 ---@param event { root: string, run_id: string, gate: string }
 function M.opened(event)
   reached[event.root] = latest.key(event.run_id, event.gate)
@@ -230,10 +231,10 @@ function M.opened(event)
   end
 end
 
---- A user interface has come: a gate that was reached while nobody was there is offered, one that was left for later is
---- said.
+--- Offers the gate again, because a user interface was attached: opens one that was reached without a user, and
+--- reports one that was left for later.
 ---@param run superpower.Snapshot
-function M.renew(run)
+function M.offer_again(run)
   if not run.gate or run.state ~= "paused" then
     return
   elseif reached[run.root] == latest.key(run.run_id, run.gate.id) then
@@ -244,13 +245,13 @@ function M.renew(run)
 end
 
 ---@param words string
-local function dies(words)
+local function mark_dead(words)
   if open and open:alive() then
     open.window:die({ { { text.line(words), "SuperpowerGate" } } })
   end
 end
 
---- A gate has been decided: by this editor, or elsewhere.
+--- Handles a decided gate: by this editor, or elsewhere.
 ---@param event { run_id: string, gate: string, decision: string, comment?: string, by?: string }
 function M.decided(event)
   local key = latest.key(event.run_id, event.gate)
@@ -258,40 +259,40 @@ function M.decided(event)
   if decided[key] or not open or open:key() ~= key then
     return
   end
-  dies(outcome.decided(event))
+  mark_dead(outcome.decided(event))
 end
 
---- Keeps the window true to the run: one whose gate no longer waits is dead.
+--- Updates the window for a new snapshot: a window whose gate no longer waits becomes dead.
 ---@param run superpower.Snapshot
 function M.follow(run)
   local here = run.gate and run.state == "paused" and latest.key(run.run_id, run.gate.id) == reached[run.root]
-  if here and not notify.headless() then -- with nobody there it is kept for who comes
+  if here and not notify.headless() then -- headless, it is kept until a user interface is attached
     reached[run.root] = nil
     offer(run)
   end
-  diff.follow(run.root, function(of, told)
+  diff.follow(run.root, function(of, done)
     latest.still({ root = of.root, run_id = of.run_id, gate = { id = of.gate } }, function(now)
-      told(now ~= nil, decided[latest.key(of.run_id, of.gate)] == true)
+      done(now ~= nil, decided[latest.key(of.run_id, of.gate)] == true)
     end)
   end)
   local window = open
   if not window or window.run.root ~= run.root then
     return
   end
-  local function wants()
+  local function is_current()
     return window == open and window:alive() and not window.deciding and not decided[window:key()]
   end
   local function follow_window(now)
-    if now or not wants() then
+    if now or not is_current() then
       return
     end
     latest.of(run.root, window.run.run_id, function(newest)
-      outcome.became(window.run.gate, newest, function(words)
-        return wants() and dies(words)
+      outcome.describe(window.run.gate, newest, function(words)
+        return is_current() and mark_dead(words)
       end)
     end)
   end
-  if wants() then
+  if is_current() then
     latest.still(window.run, follow_window)
   end
 end

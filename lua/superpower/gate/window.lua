@@ -1,5 +1,5 @@
---- The approval window: what is asked, what was reported, what has changed, and the keys that answer. It is bound to one
---- gate of one run, for as long as it lives.
+--- The approval window: the question, the report, the changes, and the keys that answer. It belongs to one gate of one
+--- run for its whole life.
 local text = require("superpower.base.text")
 local actions = require("superpower.editor.actions")
 local diff = require("superpower.gate.diff")
@@ -20,7 +20,7 @@ local Page = require("superpower.ui.page")
 local M = {}
 M.__index = M
 
---- The file under the cursor, else the next one below, else the first: the cursor goes there.
+--- Returns the file under the cursor, else the next one below, else the first, and moves the cursor there.
 ---@return superpower.ReviewFile?
 function M:file_here()
   local win = self.window.float.win
@@ -39,7 +39,7 @@ function M:key()
   return self.run.run_id .. "/" .. self.run.gate.id
 end
 
---- Whether it can still decide.
+--- Whether the window can still decide.
 ---@return boolean
 function M:alive()
   return self.window:is_open() and not self.window.dead
@@ -49,7 +49,7 @@ end
 function M:comment(decision)
   local changes = decision == "changes"
   local hints = {
-    changes and "What should change? :w sends, :q goes back." or "Why? May be empty. :w rejects, :q goes back.",
+    changes and "What should change? :w sends, :q goes back." or "Why? This may be empty. :w rejects, :q goes back.",
   }
   for _, file in ipairs(self.review.files or {}) do
     table.insert(hints, ("  %s %s"):format(file.status, text.line(file.path)))
@@ -60,7 +60,7 @@ function M:comment(decision)
     hints = hints,
     send = function(said, done)
       if not self:alive() then
-        done("too late: this gate no longer waits. The comment stays in its buffer.")
+        done("too late: this gate no longer waits; your comment stays in the buffer")
       elseif changes and said == "" then
         done("write what should change, then :w")
       else
@@ -94,7 +94,7 @@ function M:keys()
     return { lhs = lhs, label = label, desc = desc, fn = fn, harmless = lhs ~= "a" }
   end
   return {
-    key("a", "approve", "approve: the run goes on", function()
+    key("a", "approve", "approve: the run continues", function()
       self.decide("approve")
     end),
     key("c", "changes", "request changes, with a comment", function()
@@ -141,7 +141,7 @@ function M:reject_keys()
   }
 end
 
---- Opens it on the gate that `run` waits at.
+--- Opens the window for the gate that `run` waits at.
 ---@param run superpower.Snapshot
 ---@param review superpower.Review
 ---@param decide fun(this: superpower.GateWindow, decision: string, comment: string?, done?: fun(err: string?))

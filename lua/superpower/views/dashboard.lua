@@ -114,7 +114,7 @@ local function show(root, state, by)
     elseif row.run and row.run.state == "running" then
       progress.open(root)
     elseif row.run then
-      question.go_on(root, row.run)
+      question.continue(root, row.run)
     else
       edit(nil, row.entry.path)
     end

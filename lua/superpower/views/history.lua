@@ -85,7 +85,7 @@ function M.open(root, list)
         fn = function()
           local run = chosen()
           if run and (run.state == "paused" or run.state == "running") then
-            question.go_on(root, run)
+            question.continue(root, run)
           elseif run then
             run_details.open(root, run.run_id)
           end

@@ -9,14 +9,14 @@ local M = {}
 ---@field run? table an unfinished run
 ---@field entry? table a superpower
 ---@field ask? superpower.Permission
----@field manual? superpower.InHand
+---@field manual? superpower.ManualStage
 
 ---@class superpower.OverviewState
 ---@field list table[] superpowers
 ---@field left? string[] links that were not followed, where there are no superpowers
 ---@field runs table[] newest first; an unfinished one has its `gate`, `detail` and `live` where they are known
 ---@field asks superpower.Permission[]
----@field manual? superpower.InHand
+---@field manual? superpower.ManualStage
 ---@field now integer
 ---@field icons "unicode"|"nerd"|"ascii"
 
