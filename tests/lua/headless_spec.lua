@@ -133,7 +133,7 @@ describe("the bang", function()
       ["Superpower! run small"] = "epic",
       ["Superpower! run small epic=x nope=1"] = "nope",
       ["Superpower! run small epic=x scope=all"] = "full",
-      ["Superpower! run small epic"] = "not key=value",
+      ["Superpower! run small epic"] = "expected key=value",
       ["Superpower! run"] = "which one?",
       ["Superpower! approve"] = "superpower: ",
       ["Superpower! retry"] = "superpower: ",

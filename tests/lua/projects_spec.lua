@@ -37,7 +37,7 @@ end
 local function open(nvim, root, words)
   nvim:cmd("edit " .. root .. "/README.md")
   nvim:cmd("Superpower")
-  nvim:wait_screen("Under way")
+  nvim:wait_screen(" Active")
   nvim:feed("g")
   nvim:wait_screen(words)
 end

@@ -62,8 +62,8 @@ end)
 describe(":Superpower plan", function()
   it("says who would do it: by hand, where no agent is found", function()
     for config, words in pairs({
-      ["{}"] = "by hand (no agent found)",
-      ["{ harness = 'manual' }"] = "by hand",
+      ["{}"] = "manually (no agent found)",
+      ["{ harness = 'manual' }"] = "manually",
       ["{ harness = 'claude' }"] = "by claude",
     }) do
       local nvim = Shop.child({ init = "vim.g.superpower = " .. config, env = { PATH = "/usr/bin:/bin" } })

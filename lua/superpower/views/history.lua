@@ -28,7 +28,7 @@ local function line_of(run, now, names, width)
   local about = text.line(run.about or "")
   local id = run.run_id:sub(1, 13) .. "  "
   if width < 90 and about ~= "" then
-    id = "" -- what it is about tells more where there is no room for both; the id completes
+    id = "" -- without room for both, the subject is more useful; the id completes
   end
   return {
     { " " .. text.fit(text.line(run.superpower), names) .. " ", "SuperpowerLabel" },
@@ -40,14 +40,14 @@ local function line_of(run, now, names, width)
   }
 end
 
---- Asks for the runs of a project, and shows them.
+--- Fetches the runs of a project, and shows them.
 ---@param root string
 function M.show(root)
   session.ask("runs", { root = root }, function(list, err)
     if err then
       notify.engine_error(err)
     elseif #list == 0 then
-      notify.info("no run has been started here")
+      notify.info("no runs here yet")
     else
       M.open(root, list)
     end
@@ -80,8 +80,8 @@ function M.open(root, list)
     keys = {
       {
         lhs = "<CR>",
-        label = "go on or show",
-        desc = "go on with an unfinished run, show one that has ended",
+        label = "resume or show",
+        desc = "resume an unfinished run, show one that has ended",
         fn = function()
           local run = chosen()
           if run and (run.state == "paused" or run.state == "running") then
@@ -94,7 +94,7 @@ function M.open(root, list)
       {
         lhs = "s",
         label = "show",
-        desc = "show its stages; nothing goes on",
+        desc = "show its stages, without resuming",
         fn = function()
           local run = chosen()
           if run then

@@ -1,4 +1,4 @@
---- The progress window: follows the run, takes no focus, and lives through resizing, tabs and colour schemes.
+--- The progress window. It follows the run, never takes the focus, and survives resizing, tabs and colour schemes.
 local manual = require("superpower.ask.manual")
 local inbox = require("superpower.ask.inbox")
 local text = require("superpower.base.text")
@@ -21,7 +21,7 @@ local M = {}
 local window ---@type superpower.Float?
 local root ---@type string?
 local rows = {} ---@type table<integer, integer>
-local placed = "" ---@type string
+local placed = "" ---@type string the geometry that was last set
 local group ---@type integer?
 
 ---@param run superpower.Snapshot
@@ -114,7 +114,7 @@ end
 local keys = {
   {
     lhs = "<CR>",
-    desc = "output of the stage (at a gate, or one done by hand: open it)",
+    desc = "output of the stage (of a gate or a manual stage: open it)",
     fn = function()
       show("output")
     end,
@@ -139,7 +139,7 @@ local keys = {
   },
   {
     lhs = "g",
-    desc = "open what waits: the gate, a question, a stage done by hand",
+    desc = "open what waits: a gate, a question, a manual stage",
     fn = function()
       local run = root and runs.get(root)
       if run then
@@ -204,7 +204,7 @@ local function follow()
     vim.schedule(function()
       if group and was == window and was and float.valid(was) then
         if vim.t.superpower_diff then
-          return -- a diff needs the room; the window waits in its own tab
+          return -- a diff needs the room; the window stays in its own tab
         elseif vim.api.nvim_win_get_tabpage(was.win) ~= vim.api.nvim_get_current_tabpage() then
           window = nil
           float.close(was)
@@ -249,7 +249,7 @@ function M.is_open()
   return float.valid(window)
 end
 
---- Opens the window on a project's run, without taking the focus.
+--- Opens the window for a project's run, without taking the focus.
 ---@param at string root
 function M.open(at)
   root = at
@@ -261,7 +261,7 @@ function M.open(at)
   open_window()
 end
 
---- Closes it; the run goes on.
+--- Closes the window. The run continues.
 function M.close()
   runs.listen("progress", nil)
   if group then

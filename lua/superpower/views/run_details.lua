@@ -1,4 +1,4 @@
---- A run of the history: its stages as they ended, with what each printed, was told, and why.
+--- Shows a run of the history: its stages as they ended, with the output, the prompt and the reason of each.
 local errors = require("superpower.base.errors")
 local config = require("superpower.config")
 local notify = require("superpower.notify")
@@ -60,13 +60,13 @@ local function show(root, run, row)
       {
         lhs = "<CR>",
         label = "output",
-        desc = "what the stage printed",
+        desc = "output of the stage",
         fn = shows("output"),
       },
       {
         lhs = "p",
         label = "prompt",
-        desc = "what the stage was told",
+        desc = "prompt of the stage",
         fn = shows("prompt"),
       },
       {
@@ -87,7 +87,7 @@ end
 function M.open(root, run_id, row)
   session.ask("status", { root = root, run_id = run_id }, function(run, err)
     if err or type(run) ~= "table" then
-      return notify.engine_error(err or errors.new("no-run", "that run is gone"))
+      return notify.engine_error(err or errors.new("no-run", "this run no longer exists"))
     end
     show(root, run, row)
   end)

@@ -1,4 +1,4 @@
---- Why a stage is what it is, in the engine's words.
+--- Shows why a stage is what it is, as the engine explains it.
 local text = require("superpower.base.text")
 local notify = require("superpower.notify")
 local session = require("superpower.session")
