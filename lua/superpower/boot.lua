@@ -1,5 +1,5 @@
---- Brings the editor's half together: the only place that knows which feature hears of which event. Loaded once, by the
---- first thing that the user does with the plugin; what it wires is loaded when its event comes.
+--- Wires the Lua half: the only file that knows which feature handles which event. It is loaded once, by the user's
+--- first use of the plugin. The features are loaded when their events come.
 local lazy = require("superpower.base.lazy")
 
 local manual = lazy("superpower.ask.manual")
@@ -22,7 +22,7 @@ local progress = lazy("superpower.views.progress")
 
 local M = {}
 
---- Hands the events of a type to a function of a feature.
+--- Calls a function of a feature for the events of a type.
 ---@param type string
 ---@param feature table
 ---@param name string
@@ -32,7 +32,7 @@ local function wire(type, feature, name)
   end)
 end
 
---- Something waits for the user, who may be looking elsewhere.
+--- Calls the user when something waits for them.
 local function call_user()
   for _, type in ipairs({ "gate-opened", "permission", "manual" }) do
     wire(type, attention, "call")
@@ -44,7 +44,7 @@ local function call_user()
   end)
 end
 
---- What is known of runs, and what follows it.
+--- Stores snapshots and logs, and updates what follows them.
 local function follow_runs()
   events.on("log", function(event)
     runs.append(event.root, event.line)
@@ -62,7 +62,7 @@ local function follow_runs()
   end)
 end
 
---- The files that agents work on, in this editor's buffers.
+--- Follows the files that agents change, in this editor's buffers.
 local function follow_files()
   for _, type in ipairs({ "gate-opened", "run-paused", "run-finished", "stage-finished" }) do
     events.on(type, function(event)
@@ -78,8 +78,8 @@ local function follow_files()
   end)
 end
 
---- What asks the human, and what becomes of it.
-local function ask()
+--- Wires everything that asks the user.
+local function wire_questions()
   wire("ask-fact", user_functions, "fact")
   wire("ask-prompt", user_functions, "prompt")
   wire("gate-opened", gate, "opened")
@@ -94,11 +94,11 @@ local function ask()
   end
 end
 
---- What is said.
-local function say()
+--- Wires the messages to the user.
+local function wire_notices()
   events.on("notice", function(event)
     if event.answer or notify.headless() then
-      -- What becomes of a verb: also where nobody wants to hear the news. Without a screen the lines are all there is.
+      -- The result of a verb is shown whatever the option `notify` says. Headless, these lines are all that is shown.
       notify.info(event.message)
     else
       notify.news(event.message, event.level or "info")
@@ -115,7 +115,7 @@ local function say()
   end)
 end
 
---- Verbs that the user has given here: what they set going is shown.
+--- Shows the effects of verbs that the user has typed in this editor.
 local function show_verbs()
   events.on("verb-drives", function(event)
     if config.get().progress.open and not notify.headless() then
@@ -136,8 +136,9 @@ local function show_verbs()
   end)
 end
 
---- A server whose user interface was detached went on without a window; whoever comes is shown what waits.
-local function greet()
+--- Handles user interfaces that attach or detach. A detached server continues without windows; a new user interface is
+--- shown what waits.
+local function follow_user_interfaces()
   vim.api.nvim_create_autocmd({ "UIEnter", "UILeave" }, {
     group = vim.api.nvim_create_augroup("superpower-ui", { clear = true }),
     callback = function(args)
@@ -155,8 +156,8 @@ local function greet()
   })
 end
 
---- Runs that others drive.
-local function follow_others()
+--- Follows runs that other editors drive.
+local function follow_other_editors()
   events.on("run-seen", function(event)
     local run = event.run
     gate.follow(run)
@@ -176,7 +177,7 @@ end
 
 local started = false
 
---- Wires everything; a second time it does nothing.
+--- Wires everything, once.
 function M.start()
   if started then
     return
@@ -184,19 +185,19 @@ function M.start()
   started = true
   call_user()
   follow_runs()
-  follow_others()
+  follow_other_editors()
   follow_files()
-  ask()
-  say()
+  wire_questions()
+  wire_notices()
   show_verbs()
-  greet()
+  follow_user_interfaces()
   highlights.setup()
   statusline.listen()
   attention.listen()
   events.listen()
 end
 
---- Starts, and gives a module of ours: the way in, for what the user types and for scripts.
+--- Starts, and returns a module of the plugin. Everything that the user types, and scripts, enter here.
 ---@param module string
 ---@return table
 function M.load(module)
@@ -204,7 +205,7 @@ function M.load(module)
   return require("superpower." .. module)
 end
 
---- Gives a module of ours and wires nothing: for completion, which hears of no event.
+--- Returns a module of the plugin without starting, for completion, which needs no events.
 ---@param module string
 ---@return table
 function M.peek(module)

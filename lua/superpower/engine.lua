@@ -1,7 +1,8 @@
---- The only user of the native library (library.lua finds it): speaks JSON with it and hears its events.
+--- The only user of the native library (library.lua finds it). It exchanges JSON with the library and dispatches its
+--- events.
 ---
---- Nothing starts when this file is required. The library is loaded by the first call, or by `load()`. Its threads
---- never touch Lua: they write one byte into a pipe of ours, and the main loop then takes the events that wait.
+--- Requiring this file starts nothing. The library is loaded by the first call, or by `load()`. Its threads never
+--- touch Lua: they write one byte into a pipe, and the main loop then takes the queued events.
 local native_library = require("superpower.base.library")
 local request = require("superpower.base.request")
 local texts = require("superpower.base.text")
@@ -11,11 +12,11 @@ local uv = vim.uv
 
 local M = {}
 
---- A poll takes no more than this; the library rings again for the rest.
+--- The maximum number of events per poll. If there are more, the library wakes the main loop again.
 local BATCH = 200
---- How often to look where there is no pipe to wake us, in milliseconds.
+--- The interval of polling without a pipe, in milliseconds.
 local FALLBACK_EVERY = 100
---- How long stopping may take on leaving the editor, in milliseconds.
+--- The maximum time to stop when the editor is left, in milliseconds.
 local GRACE = 1000
 
 ---@class superpower.Event
@@ -32,16 +33,16 @@ local GRACE = 1000
 local native ---@type superpower.Native?
 local info ---@type superpower.EngineInfo?
 local stopped = false
-local unwritten = {} ---@type string[] checkpoints that stayed so when it stopped
+local unwritten = {} ---@type string[] checkpoints that were still unwritten when it stopped
 local handlers = {} ---@type table<string, fun(event: table)[]>
 local pipe ---@type uv.uv_pipe_t?
 local timer ---@type uv.uv_timer_t?
 local scheduled = false
-local batches = {} ---@type table[][] events that were taken and are not dispatched yet, outermost first
-local running = {} ---@type table<string, true> roots whose run is on, for the fallback timer
-local unanswered = 0 ---@type integer what was asked and is to be answered by an event
+local batches = {} ---@type table[][] events that were taken and not dispatched yet, outermost first
+local running = {} ---@type table<string, true> roots with an active run, for the fallback timer
+local unanswered = 0 ---@type integer requests that an event will answer
 
---- Operations after which events come.
+--- Operations that are followed by events.
 local STARTS = { ask = true, run = true, resume = true, decide = true, retry = true, skip = true }
 
 ---@return nil, superpower.Error
@@ -53,10 +54,10 @@ local function decode(text)
   return vim.json.decode(text, { luanil = { object = true } })
 end
 
---- Something of ours has raised: that is said, and nothing else stops for it.
+--- Reports an error of our own code. Nothing else stops for it.
 ---@param message string
-local function stumbled(message)
-  if not pcall(notify.broken, message) then
+local function report_error(message)
+  if not pcall(notify.internal_error, message) then
     io.stderr:write("superpower: " .. message:match("[^\n]+") .. "\n")
   end
 end
@@ -66,13 +67,13 @@ local function dispatch(event)
     for _, handler in ipairs(vim.list_slice(handlers[name] or {})) do
       local fine, message = xpcall(handler, debug.traceback, event)
       if not fine then
-        stumbled(('an event handler for "%s" failed: %s'):format(event.type, message))
+        report_error(('an event handler for "%s" failed: %s'):format(event.type, message))
       end
     end
   end
 end
 
---- Takes a bounded number of events from the library and hands them on.
+--- Takes a bounded number of events from the library and dispatches them.
 ---@return integer taken
 local function drain()
   scheduled = false
@@ -99,22 +100,22 @@ local function drain()
   return #events
 end
 
-local function drain_or_say()
+local function drain_safely()
   local fine, message = xpcall(drain, debug.traceback)
   if not fine then
-    stumbled("events were lost: " .. message)
+    report_error("events were lost: " .. message)
   end
 end
 
 local function wake()
   if not scheduled then
     scheduled = true
-    vim.schedule(drain_or_say)
+    vim.schedule(drain_safely)
   end
 end
 
---- Where no pipe wakes us we look ourselves, while a run is on.
-local function look_while_running()
+--- Polls while a run is active, if there is no pipe.
+local function poll_while_running()
   if not pipe and not stopped then
     timer = timer or assert(uv.new_timer())
     if not timer:is_active() then
@@ -149,7 +150,7 @@ local function attach(library)
   pipe:read_start(function(err, data)
     if err or not data then
       close_pipe()
-      look_while_running()
+      poll_while_running()
     else
       wake()
     end
@@ -169,19 +170,19 @@ function M.load()
     return nil, path --[[@as superpower.Error]]
   end
   local log = vim.fn.stdpath("log") .. "/superpower.log"
-  pcall(vim.fn.mkdir, vim.fs.dirname(log), "p") -- a log that cannot be written stops nothing
+  pcall(vim.fn.mkdir, vim.fs.dirname(log), "p") -- the plugin works without a log
   found.log(log)
   native = found
   info = { path = path, version = found.version, protocol = found.protocol, log = log, waking = attach(found) }
   vim.api.nvim_create_autocmd("VimLeavePre", {
     group = vim.api.nvim_create_augroup("superpower_engine", { clear = true }),
-    desc = "stop what superpower has started",
+    desc = "stop the agents of superpower",
     callback = M.stop,
   })
   return true
 end
 
---- Asks the library, and waits for its answer. Errors are values: nothing is raised.
+--- Calls the library, and waits for its answer. Errors are returned, never raised.
 ---@param op string
 ---@param fields? table
 ---@return any value, superpower.Error? err
@@ -195,13 +196,13 @@ function M.call(op, fields)
   end
   local encoded, text = pcall(request.text, op, fields)
   if not encoded then
-    return refused("bad-argument", ('the fields of "%s" are not data: %s'):format(tostring(op), text))
+    return refused("bad-argument", ('invalid fields for "%s": %s'):format(tostring(op), text))
   end
   local answer = decode(assert(native).call(text))
   if answer.err then
-    local odd = answer.err.code == "bad-request" and texts.odd(text)
-    if odd then
-      answer.err.message = ('"%s" is not UTF-8, and only UTF-8 can be used here'):format(odd)
+    local invalid = answer.err.code == "bad-request" and texts.odd(text)
+    if invalid then
+      answer.err.message = ('"%s" is not valid UTF-8'):format(invalid)
     end
     return nil, answer.err
   end
@@ -209,7 +210,7 @@ function M.call(op, fields)
     unanswered = unanswered + 1
   end
   if STARTS[op] then
-    look_while_running()
+    poll_while_running()
   end
   return answer.ok
 end
@@ -217,7 +218,7 @@ end
 --- Calls `handler` with every event of a type, or of all types for "*", on the main loop.
 ---@param type string
 ---@param handler fun(event: table)
----@return fun() off stops it
+---@return fun() off removes the handler
 function M.on(type, handler)
   local list = handlers[type] or {}
   handlers[type] = list
@@ -232,28 +233,28 @@ function M.on(type, handler)
   end
 end
 
---- The plugin's directory.
+--- Returns the plugin's directory.
 ---@return string
 function M.root()
   return native_library.root()
 end
 
---- Where the library is looked for, in this order.
+--- Returns the paths where the library is looked for, in this order.
 ---@return string[]
 function M.paths()
   return native_library.paths()
 end
 
---- What is loaded, or nil: loads nothing.
+--- Returns what is loaded, or nil. Loads nothing.
 ---@return superpower.EngineInfo?
 function M.info()
   return info
 end
 
---- Hands out what is queued, now, and says how much it was. For code that keeps the main loop to itself.
+--- Dispatches the queued events now, and returns their number. For code that blocks the main loop.
 M.drain = drain
 
---- Stops everything that runs, and hears nothing more. Called on leaving the editor.
+--- Stops everything, and handles no more events. Called when the editor is left.
 function M.stop()
   if stopped or not native then
     return
@@ -269,8 +270,8 @@ function M.stop()
   end
 end
 
---- Stops everything, and gives what nobody has heard yet, and the checkpoints that stay unwritten. For who ends the editor
---- when handlers are no longer called; it calls nothing of Neovim's.
+--- Stops everything, and returns the events that were not dispatched, and the checkpoints that stay unwritten. For
+--- ending the editor when handlers are no longer called; it does not call Neovim's API.
 ---@return table[] events, string[] unwritten
 function M.rest()
   M.stop()

@@ -204,7 +204,7 @@ describe("every block", function()
           vim.pack = vim.pack or {}
           local fine, err = pcall(chunk)
           if not fine then return err end
-          local faults = require("superpower.config").faults()
+          local faults = require("superpower.config").problems()
           return #faults > 0 and table.concat(faults, "\n") or nil
         ]],
           code

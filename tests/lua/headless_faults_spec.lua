@@ -232,7 +232,7 @@ describe("an error of the user's", function()
       T.write(dir .. "/agent", "#!/bin/sh\ncat >/dev/null\nexec sleep 60\n")
       local done = Bang.run("Superpower! run small epic=x", { dir = dir, init = init })
       eq(
-        { 1, "superpower: a callback left the editor before the run came to rest: resume it\n" },
+        { 1, "superpower: a callback quit the editor before the run stopped: resume it\n" },
         { done.code, done.err },
         init
       )
@@ -271,7 +271,7 @@ describe("an error of the user's", function()
       local done =
         Bang.run("Superpower! run small epic=x", { dir = Bang.project(), init = on("SuperpowerStageStarted", body) })
       eq(3, done.code, body .. done.err)
-      contains(done.err, "a callback waited for a key, and nobody is there to press one: it was given <Esc>\n", body)
+      contains(done.err, "a callback waited for a key without a user interface: it was sent <Esc>\n", body)
       contains(done.out, "PAUSED — decide with: approve, changes or reject\n")
     end
   end)
@@ -350,7 +350,7 @@ describe("what is around a bang verb", function()
     vim.fn.mkdir(gone)
     local done = Bang.run("Superpower! run small epic=x", { dir = dir, shell = 'cd gone && rmdir ../gone && "$@"' })
     eq(2, done.code, done.err)
-    contains(done.err, "the working directory is not there any more")
+    contains(done.err, "the working directory no longer exists")
     local made = T.sh(
       { "sh", "-c", 'mkdir "$(printf "odd\\377")/" && mkdir "$(printf "odd\\377")/.claude"' },
       { cwd = dir }
@@ -361,11 +361,11 @@ describe("what is around a bang verb", function()
     done = Bang.run("Superpower! run small epic=x", { dir = dir, shell = 'cd "$(printf "odd\\377")" && "$@"' })
     eq(2, done.code, done.err)
     contains(done.err, "odd<ff>")
-    contains(done.err, "is not UTF-8")
+    contains(done.err, "is not valid UTF-8")
     lacks(done.err, "JSON")
     done = Bang.run("Superpower! run small epic='\255'", { dir = dir })
     eq(2, done.code, done.err)
-    contains(done.err, '"<ff>" is not UTF-8')
+    contains(done.err, '"<ff>" is not valid UTF-8')
   end)
 end)
 

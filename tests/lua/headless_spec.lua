@@ -134,13 +134,13 @@ describe("the bang", function()
       ["Superpower! run small epic=x nope=1"] = "nope",
       ["Superpower! run small epic=x scope=all"] = "full",
       ["Superpower! run small epic"] = "expected key=value",
-      ["Superpower! run"] = "which one?",
+      ["Superpower! run"] = "name a superpower before its inputs",
       ["Superpower! approve"] = "superpower: ",
       ["Superpower! retry"] = "superpower: ",
       ["Superpower! cancel"] = "superpower: ",
       ["Superpower! resume"] = "superpower: ",
       ["Superpower! rnu small"] = 'did you mean "run"?',
-      ["Superpower! plan small"] = "has no bang",
+      ["Superpower! plan small"] = "does not take a bang",
       ["Superpower!"] = "needs a verb",
     }) do
       local refused = headless(command, { dir = dir })

@@ -118,7 +118,7 @@ describe("a planted file", function()
       vim.fn.mkdir(vim.fs.dirname(path), "p")
       sh("ln", "-s", inner:match("yaml$") and elsewhere .. "/not-there" or elsewhere, path)
       nvim:lua("require('superpower.declaration.scaffold').new(..., 'my-new', 'blank')", nvim.project)
-      contains(nvim:messages(), "nothing is made there")
+      contains(nvim:messages(), "cannot create the declaration")
       eq({}, vim.fn.readdir(elsewhere))
     end
   end)

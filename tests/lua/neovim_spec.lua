@@ -233,7 +233,7 @@ describe("the plugin's build while Neovim starts", function()
     nvim:cmd("checkhealth superpower")
     contains(
       nvim:lua("return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\\n')"),
-      '"cargo" is there and does not work'
+      '"cargo" does not work'
     )
   end)
 end)

@@ -121,9 +121,9 @@ describe("run=ID", function()
     local nvim = child()
     for line, words in pairs({
       ["Superpower cancel run="] = "run= needs a run id",
-      ["Superpower cancel run=0190-f now"] = 'cancel takes nothing but run=ID, got "now"',
-      ["Superpower resume run=0190-f bugfix"] = 'resume takes one run, not also "bugfix"',
-      ["Superpower log run=0190-f x"] = 'log takes nothing, got "x"',
+      ["Superpower cancel run=0190-f now"] = 'cancel takes only run=ID, got "now"',
+      ["Superpower resume run=0190-f bugfix"] = 'resume takes one run, got also "bugfix"',
+      ["Superpower log run=0190-f x"] = 'log takes no arguments, got "x"',
     }) do
       nvim:cmd("messages clear")
       nvim:cmd(line)

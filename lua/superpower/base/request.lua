@@ -1,11 +1,11 @@
---- What is asked of the library, as text.
+--- Encodes a request to the library.
 local M = {}
 
 --- Fields that are maps: an empty Lua table would be sent as a list.
 local MAPS = { inputs = true, config = true, harnesses = true }
 
---- A copy in which empty maps are marked as such. Cycles raise.
-local function marked(value, key)
+--- Returns a copy in which empty maps are marked as such. Cycles raise.
+local function mark_maps(value, key)
   if type(value) ~= "table" then
     return value
   end
@@ -14,19 +14,19 @@ local function marked(value, key)
   end
   local copy = {}
   for name, inner in pairs(value) do
-    copy[name] = marked(inner, name)
+    copy[name] = mark_maps(inner, name)
   end
   return copy
 end
 
---- The request as text. What is no data (a function, a cycle) raises.
+--- Encodes a request. A value that is not data (a function, a cycle) raises.
 ---@param op string
 ---@param fields? table
 ---@return string
 function M.text(op, fields)
   local request = { op = op }
   for name, value in pairs(fields or {}) do
-    request[name] = marked(value, name)
+    request[name] = mark_maps(value, name)
   end
   request.op = op
   return vim.json.encode(request)

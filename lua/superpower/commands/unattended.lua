@@ -1,29 +1,28 @@
---- What callbacks of the user's own may do while a bang verb waits, though nobody is there: leave the editor, which would
---- then end well whatever the run is at, and wait for a key, which nobody presses.
+--- Handles what a user's callback may do while a bang verb waits: quit the editor, which would then exit with status 0
+--- whatever the run's state is, or wait for a key, which no user can press.
 local notify = require("superpower.notify")
 
 local M = {}
 
 local EVERY = 250 -- ms between two keys
-local BLOCKED = 1000 -- ms without a sign of life from the verb's own waiting
+local BLOCKED = 1000 -- ms since the verb's own wait last ran
 
 local prepare, timer ---@type uv.uv_prepare_t?, uv.uv_timer_t?
-local fed = 0 -- keys that were pressed since the last sign of life
-local alive = 0 -- when that was
+local alive = 0 -- when the verb's own wait last ran
+local fed = 0 -- keys that were sent since then
 
---- Sees to both from here on. `leave` gives the status with which the editor ends that somebody has told to quit; it may
---- call nothing of Neovim's. No autocommand tells of it: a callback of one keeps the others from running, so that of
---- those who are told only the loop is left, which Neovim turns once more.
+--- Starts handling both. `leave` returns the exit status of an editor that a callback has quit; it must not call Neovim's
+--- API. No autocommand is used: a callback of one can prevent the others, but Neovim always runs the loop once more.
 ---@param leave fun(): integer
 function M.watch(leave)
   prepare, timer = vim.uv.new_prepare(), vim.uv.new_timer()
   if prepare then
     prepare:start(function()
-      local told = vim.v.exiting
-      if told ~= vim.NIL then
+      local status = vim.v.exiting
+      if status ~= vim.NIL then
         M.done()
         local fine, code = pcall(leave)
-        os.exit(told ~= 0 and told or (fine and code or 1))
+        os.exit(status ~= 0 and status or (fine and code or 1))
       end
     end)
   end
@@ -37,7 +36,7 @@ function M.watch(leave)
   end
 end
 
---- The verb's own waiting has its turn: no callback is at work. Keys that nobody took are taken away again.
+--- Called by the verb's own wait, when no callback is active. Removes sent keys that no callback took.
 function M.turn()
   alive = vim.uv.now()
   if fed == 0 then
@@ -48,12 +47,12 @@ function M.turn()
     left = left + 1
   end
   if left < fed then
-    notify.stderr("a callback waited for a key, and nobody is there to press one: it was given <Esc>")
+    notify.stderr("a callback waited for a key without a user interface: it was sent <Esc>")
   end
   fed = 0
 end
 
---- Ends it, before the verb ends the editor by itself.
+--- Stops handling, before the verb itself ends the editor.
 function M.done()
   for _, handle in ipairs({ prepare, timer }) do
     handle:stop()

@@ -1,4 +1,4 @@
---- The sub-words that show something and change no run.
+--- The sub-commands that show something and change no run.
 local args = require("superpower.base.args")
 local lazy = require("superpower.base.lazy")
 
@@ -23,7 +23,7 @@ local reasons = lazy("superpower.views.why")
 
 local M = {}
 
---- Completes with a function of `complete.lua`, which is loaded for that.
+--- Returns a completion function of `complete.lua`, which is loaded when it is used.
 ---@param name string
 ---@return fun(words: string[], lead: string, run_id?: string): string[]
 local function completes(name)
@@ -55,7 +55,7 @@ local function find(root, list, name)
     return entry.name
   end, list)
   local hint = suggest.hint(name, names)
-  local known = #names > 0 and "there are: " .. table.concat(names, ", ") or "there are none here"
+  local known = #names > 0 and "known: " .. table.concat(names, ", ") or "there are none here"
   skipped_links.sentence(root, function(left)
     notify.error(('no superpower "%s"%s; %s%s'):format(name, hint, known, left))
   end)
@@ -146,7 +146,7 @@ local function runs(_, _bang, run_id)
   history.show(root)
 end
 
---- Shows or hides the progress window; of a run that the project is not at, its stages as they are.
+--- Shows or hides the progress window. For a run that is not the project's current one, its details are shown.
 ---@param _ string
 ---@param _bang boolean
 ---@param run_id? string
@@ -193,7 +193,7 @@ local function new(rest)
   if not words then
     return notify.error(assert(err))
   elseif #words == 0 or #words > 2 then
-    return notify.error("new takes a name in kebab-case and, if you like, a template: :Superpower new NAME [TEMPLATE]")
+    return notify.error("new takes a name in kebab-case and an optional template: :Superpower new NAME [TEMPLATE]")
   end
   local root = project()
   if root then
@@ -201,7 +201,7 @@ local function new(rest)
   end
 end
 
---- Adds these sub-words to the table of them all.
+--- Adds these sub-commands to the table.
 ---@param subcommands table<string, superpower.SubCommand>
 function M.add(subcommands)
   subcommands.dashboard = {
@@ -237,7 +237,7 @@ function M.add(subcommands)
   subcommands.log =
     { desc = "the log of the project's runs, or of one", usage = "[run=ID]", bare = true, of_run = "any", impl = log }
   subcommands.check = {
-    desc = "diagnostics of every declaration, into the quickfix list",
+    desc = "check every declaration and fill the quickfix list",
     usage = "[NAME]",
     complete = completes("name"),
     impl = check,

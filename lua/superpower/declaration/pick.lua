@@ -1,4 +1,4 @@
---- Pickers, all through `vim.ui.select`.
+--- Pickers, all with `vim.ui.select`.
 local text = require("superpower.base.text")
 local notify = require("superpower.notify")
 local skipped_links = require("superpower.runs.skipped_links")
@@ -33,7 +33,7 @@ function M.superpower(prompt, chosen)
       notify.engine_error(assert(err))
     elseif #list == 0 then
       skipped_links.sentence(root, function(links)
-        notify.info(("no superpowers in %s: :Superpower new NAME makes one%s"):format(root, links))
+        notify.info(("no superpowers in %s: :Superpower new NAME creates one%s"):format(root, links))
       end)
     else
       vim.ui.select(list, { prompt = prompt, kind = "superpower", format_item = superpower_line }, function(entry)

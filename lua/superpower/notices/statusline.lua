@@ -1,4 +1,4 @@
---- One short string for status lines, without side effects.
+--- Builds a short string for status lines, without side effects.
 local text = require("superpower.base.text")
 local config = require("superpower.config")
 local runs = require("superpower.runs")
@@ -8,7 +8,7 @@ local run_text = require("superpower.ui.run_text")
 
 local M = {}
 
-local asked = -math.huge
+local requested = -math.huge
 
 ---@param run superpower.Snapshot?
 ---@param now integer
@@ -20,7 +20,7 @@ local function words(run, now, icons)
   end
   local at = ("%s %d/%d"):format(run.superpower, run.current_stage, run.total)
   if run_text.is_manual(run) then
-    return ("%s %s by hand"):format(state_icons.icon(icons, "by-hand", now), at)
+    return ("%s %s manual"):format(state_icons.icon(icons, "by-hand", now), at)
   elseif run.state == "running" then
     local mark = state_icons.icon(icons, run.waiting_until and "limited" or "running", now)
     return run.waiting_until and ("%s %s limited"):format(mark, at) or ("%s %s"):format(mark, at)
@@ -43,7 +43,7 @@ local function words(run, now, icons)
   )
 end
 
---- One line, in which nothing is evaluated by whoever puts it into 'statusline', 'tabline' or 'winbar'.
+--- Returns one line that is safe in 'statusline', 'tabline' and 'winbar': nothing in it is evaluated.
 ---@param run superpower.Snapshot?
 ---@param now integer
 ---@param icons string
@@ -54,15 +54,15 @@ end
 
 ---@return string
 function M.get()
-  asked = vim.uv.now()
+  requested = vim.uv.now()
   return M.text(runs.get(), vim.uv.now(), config.get().icons)
 end
 
 local drawn = 0
 
---- Redraws the status lines where somebody shows ours, and keeps `vim.g.superpower_status`.
+--- Redraws status lines that show ours, and keeps `vim.g.superpower_status`.
 function M.listen()
-  asked = vim.uv.now() -- it may be shown already, and have asked nobody
+  requested = vim.uv.now() -- it may be shown already, before this module was loaded
   runs.listen("statusline", function(what)
     if what == "log" then
       return
@@ -73,7 +73,7 @@ function M.listen()
     end
     drawn = now
     vim.g.superpower_status = M.text(runs.get(), now, config.get().icons)
-    if now - asked < 5000 or vim.o.statusline:find("superpower_status", 1, true) then
+    if now - requested < 5000 or vim.o.statusline:find("superpower_status", 1, true) then
       if not message_line.is_shown() then
         pcall(vim.cmd.redrawstatus, { bang = true })
         message_line.redrawn()

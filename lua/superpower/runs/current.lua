@@ -71,7 +71,7 @@ function M.ask(root, run_id, callback)
   end)
 end
 
---- What is said of other unfinished runs of a superpower that was named.
+--- Returns the message about other unfinished runs of a superpower.
 ---@param others integer
 ---@return string
 function M.others(others)

@@ -48,7 +48,7 @@ local function look(root)
     local known = runs.get(root)
     local died = known and known.run_id == run.run_id and known.state == "running" and run.reason == "interrupted"
     runs.put(run)
-    events.tell({ type = "run-seen", root = root, run = run, died = died or false })
+    events.emit({ type = "run-seen", root = root, run = run, died = died or false })
   end)
 end
 

@@ -33,7 +33,7 @@ local function then_show(root, callback)
     callback(nil, value)
     current.ask(root, nil, function(run)
       if run then
-        events.tell({ type = "verb-drives", root = root })
+        events.emit({ type = "verb-drives", root = root })
       end
     end)
   end
@@ -110,7 +110,7 @@ function M.resume(which, opts, callback)
         if not err then
           local event = { type = "verb-resumed", root = root, run_id = value.run_id, state = value.state }
           event.others = value.others
-          events.tell(event)
+          events.emit(event)
         end
       end)
     )
