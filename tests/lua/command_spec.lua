@@ -80,7 +80,7 @@ describe("completion", function()
     ok(vim.tbl_contains(completed(nvim, "Superpower new my-one "), "bugfix"))
   end)
 
-  it("offers nothing where there is nothing, and never fails", function()
+  it("offers nothing without a project, and never fails", function()
     local nvim = child()
     for word, sub in
       pairs(nvim:lua([[
@@ -105,7 +105,7 @@ describe("completion", function()
 end)
 
 describe("arguments", function()
-  it("are taken apart as typed", function()
+  it("are parsed as typed", function()
     local nvim = child()
     nvim:cmd([[Superpower run bugfix epic="two words" note='it is | "so"' x=a\b path=c:\d harness=manual]])
     local call = S.calls(nvim, "run")[1]
@@ -114,7 +114,7 @@ describe("arguments", function()
     eq({ epic = "two words", note = 'it is | "so"', x = "a\\b", path = "c:\\d" }, call.inputs)
   end)
 
-  it("that make no sense are refused before anything starts", function()
+  it("that are invalid are refused before anything starts", function()
     local nvim = child()
     for line, words in pairs({
       ["Superpower run bugfix epic"] = 'expected key=value, got "epic"',
@@ -154,7 +154,7 @@ describe("arguments", function()
     eq({}, S.calls(nvim, "run"))
   end)
 
-  it("of a comment are the text as it was written", function()
+  it("of a comment keep the text as it was typed", function()
     local nvim = child()
     S.answer(nvim, "retry", { run_id = "r" })
     nvim:cmd([[Superpower retry use the "other" one | and be quick]])
@@ -165,7 +165,7 @@ describe("arguments", function()
 end)
 
 describe("a run", function()
-  it("says no more than the engine's refusal, with its lists", function()
+  it("shows the engine's refusal, with its lists, and nothing else", function()
     local nvim = child()
     S.refuse(nvim, "run", {
       code = "unknown-superpower",
@@ -265,7 +265,7 @@ describe("a run", function()
     eq(nil, nvim:lua("return _G.prompt"))
   end)
 
-  it("is picked where no name is given", function()
+  it("is picked if no name is given", function()
     local nvim = child()
     nvim:lua([[vim.ui.select = function(items, opts, done) done(items[2], 2) end]])
     nvim:cmd("Superpower run")
@@ -311,7 +311,7 @@ describe("a typed decision", function()
     nvim:wait_no_screen("a approve")
   end)
 
-  it("that comes too late is said", function()
+  it("that comes too late is reported", function()
     local nvim = child()
     S.answer(nvim, "review", S.review)
     local run = S.at_gate()

@@ -52,7 +52,7 @@ describe("the configuration", function()
     eq({ "mine", "{agent}" }, nvim:lua("return require('superpower.config').get().harnesses.mine.cmd"))
   end)
 
-  it("says each fault with the option's full path, and uses the default", function()
+  it("reports each problem with the option's full path, and uses the default", function()
     local nvim = T.child()
     local cases = {
       { [[return { harnes = "x" }]], 'vim.g.superpower.harnes: unknown option (did you mean "harness"?)' },

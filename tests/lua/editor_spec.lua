@@ -25,7 +25,7 @@ local function processes(word)
 end
 
 describe("the editor", function()
-  it("takes its children with it, also from behind a wrapper", function()
+  it("stops its child processes, also behind a wrapper", function()
     local mark = "superpower-wrapped-" .. vim.uv.hrtime()
     local nvim =
       with_agent(("cat >/dev/null\nprintf 'all:\\n\\t@sh -c \"sleep 300 # %s\"\\n' | make -f - all\n"):format(mark))
@@ -67,7 +67,7 @@ describe("the editor", function()
     end
   end)
 
-  it("is not needed for a run to wait: any other one sees it, decides and goes on", function()
+  it("is not needed while a run waits: another editor sees it, decides and continues", function()
     local nvim = Shop.child()
     Shop.start(nvim, bug)
     Shop.gate(nvim, gate)
@@ -140,7 +140,7 @@ describe("the editor", function()
 end)
 
 describe("what comes with a repository", function()
-  it("starts nothing before it was agreed to, whatever is opened, listed, planned or checked", function()
+  it("starts nothing without consent, whatever is opened, listed, planned or checked", function()
     local mark = T.dir() .. "/started"
     local nvim = with_agent(("touch %s\ncat\n"):format(mark), { trust = "ask" })
     nvim:cmd("edit .claude/superpowers/bugfix.yaml")
@@ -222,7 +222,7 @@ describe("what comes with a repository", function()
     ok(started <= 3, log)
   end)
 
-  it("has its derived files made anew where they are gone or of something else", function()
+  it("has its derived files written again if they are missing or foreign", function()
     local nvim = Shop.child()
     Shop.start(nvim, bug)
     Shop.gate(nvim, gate)
@@ -263,7 +263,7 @@ describe("a gate", function()
     eq({ "paused", "gate" }, { Shop.status(shop).state, Shop.status(shop).reason })
   end)
 
-  it("with nobody there is told how to be satisfied, and can be", function()
+  it("names its decisions when headless, and can be decided", function()
     local dir = Shop.project(T.dir())
     local init = T.write(T.dir() .. "/init.lua", Shop.config .. ("\nvim.opt.runtimepath:prepend(%q)"):format(T.root))
     local function headless(line)

@@ -134,10 +134,10 @@ end
 local parts = 3
 local known = {} ---@type table<string, faults.Recorded>
 
-describe("an error of ours", function()
+describe("an internal error", function()
   for _, verb in ipairs(verbs()) do
     for part = 1, parts do
-      it(("in whatever %s calls ends it with a status and one line (%d of %d)"):format(verb, part, parts), function()
+      it(("in any call of %s ends it with a status and one line (%d of %d)"):format(verb, part, parts), function()
         known[verb] = known[verb] or recorded(verb)
         local this = known[verb]
         local at, left, wrong = part, 0, {}
@@ -188,8 +188,8 @@ describe("an error of ours", function()
   end)
 end)
 
-describe("an error of the user's", function()
-  it("in their own callbacks is said in one line, and the run goes its way", function()
+describe("an error in the user's code", function()
+  it("in a callback is reported in one line, and the run continues", function()
     local dir = Bang.project()
     local done = Bang.run("Superpower! run small epic=x", {
       dir = dir,
@@ -220,7 +220,7 @@ describe("an error of the user's", function()
     )
   end
 
-  it("that leaves the editor does not end a run well that is not complete", function()
+  it("that quits the editor makes an unfinished run fail", function()
     for _, init in ipairs({
       on("SuperpowerStageStarted", "vim.cmd('qa!')"),
       on("SuperpowerStageStarted", "vim.cmd('qa!')", true),
@@ -242,12 +242,12 @@ describe("an error of the user's", function()
     end
   end)
 
-  it("that leaves the editor with a status of its own is taken at its word", function()
+  it("that quits the editor with a status decides the status", function()
     local init = on("SuperpowerStageStarted", "vim.cmd('cquit 7')")
     eq(7, Bang.run("Superpower! run small epic=x", { dir = Bang.project(), init = init }).code)
   end)
 
-  it("that leaves the editor when the run has come to rest ends it as the run did", function()
+  it("that quits the editor after the run has stopped keeps the run's status", function()
     local dir = Bang.project()
     local paused =
       Bang.run("Superpower! run small epic=x", { dir = dir, init = on("SuperpowerGateOpened", "vim.cmd('qa!')") })
@@ -262,7 +262,7 @@ describe("an error of the user's", function()
     contains(done.out, "PAUSED — decide with: approve, changes or reject\n")
   end)
 
-  it("that waits for a key is given one, since nobody is there, and the run goes its way", function()
+  it("that waits for a key gets one, and the run continues", function()
     for _, body in ipairs({
       "vim.fn.getchar()",
       "vim.fn.input('sure? ')",
@@ -276,7 +276,7 @@ describe("an error of the user's", function()
     end
   end)
 
-  it("that asks by vim.ui is answered with nothing", function()
+  it("that asks with vim.ui gets no answer", function()
     for _, body in ipairs({ "vim.ui.select({ 1, 2 }, {}, told)", "vim.ui.input({}, told)" }) do
       body = "local function told(it) io.stderr:write('told ' .. tostring(it) .. '\\n') end " .. body
       local init = on("SuperpowerStageStarted", body)
@@ -292,7 +292,7 @@ describe("an error of the user's", function()
     eq({ 3, "" }, { done.code, done.err })
   end)
 
-  it("in a prompt function pauses the run, saying what it was", function()
+  it("in a prompt function pauses the run with the error", function()
     for config, words in pairs({
       ['prompt = function() error("no prompt today") end'] = "no prompt today",
       ["prompt = function() return 7 end"] = "returned a number, not a string",
@@ -307,8 +307,8 @@ describe("an error of the user's", function()
   end)
 end)
 
-describe("what is around a bang verb", function()
-  it("need not have a home that can be written", function()
+describe("the environment of a bang verb", function()
+  it("need not have a writable home", function()
     local dir = Bang.project()
     local home = T.dir()
     T.write(home .. "/file", "")
@@ -331,7 +331,7 @@ describe("what is around a bang verb", function()
     eq(0, done.code, done.err)
   end)
 
-  it("is not well where the lines could not be written", function()
+  it("makes the verb fail if its lines cannot be written", function()
     if not T.exists("/dev/full") then
       T.skip("there is no /dev/full here")
     end
@@ -344,7 +344,7 @@ describe("what is around a bang verb", function()
     eq(3, done.code, "nothing had to be said there")
   end)
 
-  it("says in plain words that the working directory is gone, or not UTF-8", function()
+  it("is reported if the working directory does not exist, or is not UTF-8", function()
     local dir = Bang.project()
     local gone = dir .. "/gone"
     vim.fn.mkdir(gone)
@@ -408,7 +408,7 @@ describe("the status of a named run", function()
     return dir, ids
   end
 
-  it("is that run's, whichever is the current one", function()
+  it("is the status of that run, whichever is current", function()
     for _, last in ipairs({ "complete", "rejected" }) do
       local dir, ids = two(last)
       local done = Bang.run("Superpower! resume " .. ids.complete, { dir = dir })
@@ -420,7 +420,7 @@ describe("the status of a named run", function()
     end
   end)
 
-  it("is its own where another one waits at a gate meanwhile", function()
+  it("is its own while another run waits at a gate", function()
     local dir, ids = two("complete")
     eq(3, Bang.run("Superpower! run small epic=waits", { dir = dir }).code)
     eq(0, Bang.run("Superpower! resume " .. ids.complete, { dir = dir }).code)
@@ -429,8 +429,8 @@ describe("the status of a named run", function()
   end)
 end)
 
-describe("a run that asks, without a screen", function()
-  it("says how it is answered", function()
+describe("a run that asks, headless", function()
+  it("says how to answer", function()
     local dir = Bang.project()
     T.write(dir .. "/ask", "")
     local done = Bang.run("Superpower! run small epic=x", { dir = dir })
@@ -444,8 +444,8 @@ describe("a run that asks, without a screen", function()
   end)
 end)
 
-describe("what somebody else wrote", function()
-  it("steers no terminal: control bytes are shown, not sent", function()
+describe("text that others wrote", function()
+  it("cannot control the terminal: control bytes are shown, not sent", function()
     local dir = Bang.project()
     T.write(dir .. "/agent", "#!/bin/sh\ncat >/dev/null\nprintf '\\033]0;pwn\\007\\033[2J evil' >&2\nexit 1\n")
     local run = "0190aaaa-0000-7612-b7ab-ce84a7ad77c7"

@@ -6,7 +6,7 @@ local Bang = require("support.bang")
 local declaration, headless, project = Bang.declaration, Bang.run, Bang.project
 
 describe("the bang", function()
-  it("runs to the gate (3), and an approval goes on to the end (0)", function()
+  it("runs to the gate (3), and after an approval to the end (0)", function()
     local dir = project()
     local run = headless("Superpower! run small epic='two words'", { dir = dir })
     eq("", run.err)
@@ -64,7 +64,7 @@ describe("the bang", function()
     end
   )
 
-  it("says which declaration it goes on with, where that was edited, or is gone", function()
+  it("says which declaration it continues with if that was edited or deleted", function()
     local dir = project()
     local path = dir .. "/.claude/superpowers/small.yaml"
     eq(3, headless("Superpower! run small epic=x", { dir = dir }).code)
@@ -82,7 +82,7 @@ describe("the bang", function()
     contains(done.out, "Other work")
   end)
 
-  it("goes back for changes and comes to the gate again (3), and a reject that took effect is 0", function()
+  it("goes back for changes and reaches the gate again (3); a reject that took effect is 0", function()
     local dir = project()
     eq(3, headless("Superpower! run small epic=x", { dir = dir }).code)
     eq(2, headless("Superpower! changes", { dir = dir }).code)
@@ -111,7 +111,7 @@ describe("the bang", function()
     eq(1, headless("Superpower! resume", { dir = dir }).code)
   end)
 
-  it("says how many other runs there are of the one that it resumes by name", function()
+  it("says how many other unfinished runs of the resumed name there are", function()
     local dir = project()
     for count = 0, 2 do
       eq(3, headless("Superpower! run small epic=" .. count, { dir = dir }).code)
@@ -126,7 +126,7 @@ describe("the bang", function()
     end
   end)
 
-  it("refuses (2) what is wrong, on standard error, with its line's end", function()
+  it("refuses (2) what is wrong, on standard error, in whole lines", function()
     local dir = project()
     for command, words in pairs({
       ["Superpower! run smal epic=x"] = '"smal"',
@@ -151,7 +151,7 @@ describe("the bang", function()
     ok(not T.exists(dir .. "/.claude/state"), "a refusal leaves no trace")
   end)
 
-  it("says 0 of a finished run to resume alone, whoever wrote it down", function()
+  it("exits with 0 only for resuming a finished run, whoever recorded it", function()
     for _, squad in ipairs({ '{"active_superpower": "small", "status": "completed"}', "ours" }) do
       local dir = project()
       if squad == "ours" then
@@ -176,7 +176,7 @@ describe("the bang", function()
     contains(run.err, "trust")
   end)
 
-  it("refuses (2) a declaration with an error, with its place", function()
+  it("refuses (2) a declaration with an error, and names its place", function()
     local dir = project()
     T.write(dir .. "/.claude/superpowers/small.yaml", (declaration:gsub("human%-approval", "human_approval")))
     local run = headless("Superpower! run small epic=x", { dir = dir })

@@ -105,7 +105,7 @@ describe("a project with a run that waits", function()
     eq(nil, nvim:lua("return package.loaded['superpower.session']"))
   end)
 
-  it("says what it waits for where that is an answer", function()
+  it("says what it waits for, if that is an answer", function()
     local nvim = T.child()
     local run = { superpower = "bugfix", state = "paused", current_stage = 2, total = 5 }
     for reason, expected in pairs({
