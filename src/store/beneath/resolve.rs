@@ -106,6 +106,19 @@ impl Door {
         }
     }
 
+    /// What stands at a path to which no link leads; a link at its end is what is there. None where that does not decide.
+    #[cfg(target_os = "linux")]
+    pub(super) fn without_links_to(&self, path: &Path) -> io::Result<Option<Meta>> {
+        let inner = self.inner(path)?;
+        if self.links != Links::All && inner.file_name().is_some() {
+            let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            if let Some(opened) = self.without_links(inner, flags, Mode::empty()) {
+                return Ok(Some(meta::of(&rustix::fs::fstat(opened?)?)));
+            }
+        }
+        Ok(None)
+    }
+
     /// The same where `.claude` itself is a link: that one is followed, as long as it stays in the project.
     fn below_claude(
         &self,
