@@ -115,7 +115,7 @@ fn a_name_means_the_current_run_of_it_or_the_newest_and_says_how_many_others_the
     // A start is enough where it is one run's alone.
     let differs = ids[0].bytes().zip(ids[1].bytes()).position(|(a, b)| a != b).unwrap();
     let message = world.refused("resume", json!({ "which": ids[0][..4] }), "ambiguous-run");
-    assert!(message.contains("is the start of 4 runs"), "{message}");
+    assert!(message.contains("matches 4 runs"), "{message}");
     let unique =
         (differs + 1..=36).find(|&end| ids.iter().filter(|id| id.starts_with(&ids[1][..end])).count() == 1);
     assert_eq!(resume(&ids[1][..unique.unwrap()]).0, ids[1]);

@@ -67,7 +67,7 @@ fn an_id_that_no_run_has_is_refused_by_every_verb() {
     two(&world, GATED);
     for verb in ["resume", "retry", "skip", "pause", "cancel", "status", "review", "why"] {
         let message = world.refused(verb, json!({ "run_id": "0000" }), "unknown-run");
-        assert_eq!(message, "no run \"0000\" in this project; :Superpower runs lists them", "{verb}");
+        assert_eq!(message, "unknown run \"0000\"; see :Superpower runs", "{verb}");
     }
     world.refused("decide", json!({ "decision": "approve", "run_id": "0000" }), "unknown-run");
     world.refused("resume", json!({ "which": "one", "run_id": "0000" }), "bad-request");
@@ -97,7 +97,7 @@ fn where_nobody_has_seen_which_run_is_meant_a_verb_that_fits_several_lists_them(
         let mut fields = fields;
         fields["only"] = json!(true);
         let message = world.refused(verb, fields, "several-runs");
-        assert!(message.starts_with("2 runs fit; name one as the first word:\n  run="), "{message}");
+        assert!(message.starts_with("2 runs are possible; name one as the first word:\n  run="), "{message}");
         assert!(
             message.contains(&format!("run={first}")) && message.contains(&format!("run={second}")),
             "{message}"

@@ -143,11 +143,7 @@ fn another_tools_run_is_kept_when_a_new_one_begins() {
     world.declare("needs", &needs);
     for (squad, code, says) in [
         (json!({ "active_superpower": "gone", "current_stage": 1 }), "foreign-squad", "gone"),
-        (
-            json!({ "active_superpower": "two", "current_stage": 9 }),
-            "foreign-squad",
-            "stands at stage 9 of two",
-        ),
+        (json!({ "active_superpower": "two", "current_stage": 9 }), "foreign-squad", "is at stage 9 of two"),
         (
             json!({ "active_superpower": "needs", "current_stage": 1 }),
             "foreign-squad",

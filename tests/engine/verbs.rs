@@ -146,7 +146,7 @@ fn request_changes_rewinds_to_rework_and_runs_what_lies_between_again() {
     paused(&world, "gate");
     world.refused("decide", json!({ "decision": "changes" }), "comment-missing");
     let message = world.refused("decide", json!({ "decision": "aprove" }), "bad-request");
-    assert!(message.contains("\"aprove\" is no decision (did you mean \"approve\"?)"), "{message}");
+    assert!(message.contains("unknown decision \"aprove\" (did you mean \"approve\"?)"), "{message}");
     world.hook("cat .prompt > seen-$1; echo again");
     world.ok("decide", json!({ "decision": "changes", "comment": "shorter" }));
     paused(&world, "gate");

@@ -77,7 +77,7 @@ describe("the bang", function()
     eq(0, done.code, done.err)
     contains(
       done.err,
-      "superpower: small continues with the declaration that it kept: the file of it is no longer there\n"
+      "superpower: small continues with its own copy of the declaration: the superpower file no longer exists\n"
     )
     contains(done.out, "Other work")
   end)

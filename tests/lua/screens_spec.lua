@@ -497,7 +497,7 @@ describe("the other windows", function()
       lines = {
         "stage 3/8: UX research: personas + journey map",
         "when: story.ui_true && {{scope}} != tokens-only",
-        "  story.ui_true = false: docs/stories/reset-password-1/Story.md has no ui, asked by stage 3",
+        "  story.ui_true = false: docs/stories/reset-password-1/Story.md has no ui, decided at stage 3",
         "it was skipped: story.ui_true → no",
       },
     })

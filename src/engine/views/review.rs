@@ -1,4 +1,4 @@
-//! What a person at an open gate has to see.
+//! The contents of an open gate's window.
 
 use super::opened::{OfRun, opened};
 use crate::driver::gate_review;
@@ -19,7 +19,7 @@ pub struct OfFile {
     path: String,
 }
 
-/// What a person at the open gate has to see.
+/// The contents of the open gate's window.
 pub fn review(engine: &Engine, request: &OfRun) -> Result<Value, Refusal> {
     let opened = opened(engine, &request.root, request.run_id.as_deref())?;
     let run = &opened.run;
@@ -27,7 +27,7 @@ pub fn review(engine: &Engine, request: &OfRun) -> Result<Value, Refusal> {
         return Err(Refusal::NoGate(String::new()));
     };
     let gate = gate_id(stage, visit);
-    // What could not be listed when the gate opened may be by now.
+    // Files that could not be listed when the gate opened may be listable now.
     let host = engine.host();
     let looks = host.looks(&engine.cancel, &request.root);
     let shown = engine
@@ -59,7 +59,7 @@ pub fn review(engine: &Engine, request: &OfRun) -> Result<Value, Refusal> {
     }))
 }
 
-/// The stage whose work the gate is about: its own action, else the nearest earlier action that ran.
+/// The stage whose work the gate is about: its own action, or else the nearest earlier action that ran.
 fn reporter(opened: &Opened, gate: usize) -> Option<usize> {
     let run = &opened.run;
     if run.stages[gate].visit.by_hand {
@@ -71,7 +71,7 @@ fn reporter(opened: &Opened, gate: usize) -> Option<usize> {
     run.action_before(gate)
 }
 
-/// A file as of the last approval.
+/// The content of a file at the last approval.
 pub fn diff(engine: &Engine, request: &OfFile) -> Result<Value, Refusal> {
     let opened = opened(engine, &request.root, request.run_id.as_deref())?;
     let host = engine.host();
