@@ -1,24 +1,24 @@
-//! What humans allowed for the rest of a run, and what agents hear where nobody allows a thing.
+//! Permissions that users granted for the rest of a run, and what agents are told when a permission is denied.
 
 use crate::sync::locked;
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 
-/// What an agent hears where nobody is there.
-pub const NOBODY: &str =
-    "Nobody is there to allow this. Go on without it, or finish and say what it is needed for.";
-/// What it hears where a human says no, and not why.
+/// What an agent is told if there is no user to ask.
+pub const UNATTENDED: &str =
+    "Nobody is there to allow this. Continue without it, or finish and say what it is needed for.";
+/// What an agent is told if the user denies a permission without a reason.
 pub const DENIED: &str = "The user does not allow this.";
 
-/// Tools by the run's id. It is this editor's memory only: another one asks.
+/// Allowed tools, by run id. Kept in memory, so that another editor asks again.
 static ALLOWED: Mutex<BTreeSet<(String, String)>> = Mutex::new(BTreeSet::new());
 
-/// Whether a human allowed this tool for all of this run.
+/// Whether the user has allowed this tool for the whole run.
 pub fn is_allowed(run_id: &str, tool: &str) -> bool {
     locked(&ALLOWED).contains(&(run_id.to_owned(), tool.to_owned()))
 }
 
-/// A human allows this tool for all of this run: later launches of it are not asked again.
+/// Allows this tool for the whole run, later launches included.
 pub fn allow(run_id: &str, tool: &str) {
     locked(&ALLOWED).insert((run_id.to_owned(), tool.to_owned()));
 }

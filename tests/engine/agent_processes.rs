@@ -121,10 +121,10 @@ fn what_ignores_term_and_spins_is_killed_and_that_is_said() {
     let spin = "trap '' TERM; while :; do :; done";
     let (before, ending) = command_with(spin, |launch, _| launch.timeout = Some(Duration::from_millis(300)));
     assert_eq!(failed(&ending), "ran longer than 300ms");
-    assert_eq!(notes(&before), ["it was ended by KILL"]);
+    assert_eq!(notes(&before), ["the agent was stopped (SIGKILL)"]);
     let (before, _) =
         command_with("sleep 600", |launch, _| launch.timeout = Some(Duration::from_millis(100)));
-    assert_eq!(notes(&before), ["it was ended by TERM"]);
+    assert_eq!(notes(&before), ["the agent was stopped (SIGTERM)"]);
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn a_project_that_is_gone_is_named() {
     harnesses.named.get_mut("command").unwrap().cmd = vec!["true".to_owned()];
     let error = superpower::harness::launch(&resolve("command", &harnesses, None).unwrap(), launch, |_| {})
         .unwrap_err();
-    assert!(error.to_string().contains("worktree\" is not there"), "{error}");
+    assert!(error.to_string().contains("worktree\" does not exist"), "{error}");
 }
 
 #[test]
@@ -216,8 +216,12 @@ fn an_agent_that_can_be_told_is_told_to_come_to_an_end_before_it_is_ended() {
         [claude_with(claude, soon), opencode_server::play(server, |launch, _| soon(launch)).ended()]
     {
         assert_eq!(ending.outcome, Outcome::Passed, "{}", ending.tail);
-        assert!(ending.message.starts_with("Your time is nearly up: after "), "{}", ending.message);
-        assert!(notes(&signals).iter().any(|note| note.starts_with("told to come to an end: ")));
+        assert!(
+            ending.message.starts_with("Your time is nearly up: this attempt ends in "),
+            "{}",
+            ending.message
+        );
+        assert!(notes(&signals).iter().any(|note| note.starts_with("told the agent to finish: ")));
     }
 }
 
@@ -225,7 +229,7 @@ fn an_agent_that_can_be_told_is_told_to_come_to_an_end_before_it_is_ended() {
 fn a_limit_of_unknown_wording_is_a_limit_and_says_that_it_has_no_time() {
     let script = "init()\nsend(type='result', subtype='success', is_error=True, api_error_status=429, result='Some new words')\nrest()";
     let Outcome::Limited { why, until } = claude(script).outcome else { panic!() };
-    assert_eq!((&*why, until), ("Some new words; it does not say until when", None));
+    assert_eq!((&*why, until), ("Some new words; its end is unknown", None));
     let event = "init()\nsend(type='rate_limit_event', rate_limit_info={'status': 'rejected', 'resetsAt': SOON, 'rateLimitType': 'five_hour'})\nsend(type='result', subtype='success', is_error=True, api_error_status=429, result='no')\nrest()";
     let Outcome::Limited { until, .. } = claude(&event.replace("SOON", &soon())).outcome else { panic!() };
     assert!(until.is_some());

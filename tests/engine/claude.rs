@@ -285,7 +285,7 @@ rest()
     let session = Session { harness: "claude".to_owned(), id: "gone".to_owned() };
     let (before, ending) = run_with(script, |launch| launch.session = Some(session)).ended();
     assert_eq!((ending.outcome, &*ending.message), (Outcome::Passed, "fresh"));
-    assert!(notes(&before).contains("starts afresh"));
+    assert!(notes(&before).contains("starting a new one"));
     assert_eq!(before.iter().filter(|s| matches!(s, Signal::Started(Some(_)))).count(), 2);
 }
 
@@ -301,7 +301,7 @@ result("heard " + prompt)
 "#)
     .ended();
     assert_eq!(ending.message, "heard do it");
-    assert!(notes(&before).contains("one shot"), "{}", notes(&before));
+    assert!(notes(&before).contains("running it once"), "{}", notes(&before));
 }
 
 #[test]

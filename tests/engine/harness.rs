@@ -70,7 +70,7 @@ fn a_missing_program_says_how_to_set_another() {
     let text = error.to_string();
     assert!(text.contains("no-such-program") && text.contains("harnesses.command.cmd"), "{text}");
     assert!(
-        resolve("command", &Harnesses::default(), None).unwrap_err().to_string().contains("names no program")
+        resolve("command", &Harnesses::default(), None).unwrap_err().to_string().contains("has no program")
     );
     assert!(resolve("nonesuch", &Harnesses::default(), None).is_err());
     let auto = resolve("auto", &Harnesses::default(), None).unwrap();
@@ -138,7 +138,7 @@ fn manual_waits_for_a_result_and_is_refused_where_nobody_is() {
     let resolved = resolve("manual", &harnesses, None).unwrap();
     let headless = Launch { interactive: false, ..launch_in(dir.path()) };
     let error = superpower::harness::launch(&resolved, headless, |_| {}).unwrap_err();
-    assert!(matches!(error, LaunchError::NobodyThere { .. }));
+    assert!(matches!(error, LaunchError::NeedsPerson { .. }));
 }
 
 #[test]
@@ -146,7 +146,7 @@ fn a_fault_in_a_harness_is_a_failed_attempt() {
     let dir = tempfile::tempdir().unwrap();
     let (_running, signals) = start("fake", &fake(|_| vec![Step::Panic]), launch_in(dir.path()));
     let Outcome::Failed { why } = ended(&signals).1.outcome else { panic!() };
-    assert_eq!(why, "a fault in the harness: the script says so");
+    assert_eq!(why, "internal error in the harness: the script says so");
 }
 
 #[test]

@@ -82,7 +82,7 @@ fn a_release_that_is_known_to_be_too_old_is_not_asked_for_what_it_has_not() {
     });
     assert_eq!(ending.outcome, Outcome::Passed);
     assert!(ending.message.contains("You write code."), "{}", ending.message);
-    assert!(notes(&before).starts_with("Claude Code 2.0.3 is too old for some things"), "{}", notes(&before));
+    assert!(notes(&before).starts_with("Claude Code 2.0.3 lacks a feature"), "{}", notes(&before));
     assert_eq!(starts(&before), 1);
 }
 
@@ -101,7 +101,7 @@ fn a_release_that_is_new_enough_is_given_the_name() {
 fn a_release_that_is_too_old_and_has_nothing_else_fails_for_good() {
     let (before, ending) = claude(OLD, |_, _, _| {});
     let why = for_good(&ending);
-    assert!(why.contains("too old") && why.contains("2.0.59 or later"), "{why}");
+    assert!(why.contains("has no \"--agent\"") && why.contains("2.0.59 or later"), "{why}");
     assert_eq!(starts(&before), 1);
 }
 
@@ -178,21 +178,18 @@ rest()
 fn a_result_that_is_too_long_is_said_to_have_come_and_is_not_asked_for_again() {
     let long = "init()\nresult('x' * (9 << 20))\nrest()\n";
     let (before, ending) = claude(long, |_, _, _| {});
-    assert!(
-        for_good(&ending).starts_with("its result came, and was too long to be read: more than 8 MiB"),
-        "{ending:?}"
-    );
+    assert!(for_good(&ending).starts_with("the result is too long: more than 8 MiB"), "{ending:?}");
     assert_eq!(starts(&before), 1);
     // Real ones do not begin with their type.
     let late = "init()\nprint('{\"duration_api_ms\":7,\"num_turns\":1,\"result\":\"' + 'x' * (9 << 20) + '\",\"type\":\"result\"}', flush=True)\nrest()\n";
-    assert!(for_good(&claude(late, |_, _, _| {}).1).starts_with("its result came"));
+    assert!(for_good(&claude(late, |_, _, _| {}).1).starts_with("the result is too long"));
     // What is no result may be as long as it likes.
     let tool = "init()\ntool('t1', 'Bash', command='ls')\nresult_of('t1', 'x' * (9 << 20))\nresult('fine')\nrest()\n";
     let (before, ending) = claude(tool, |_, _, _| {});
     assert_eq!((ending.outcome, &*ending.message), (Outcome::Passed, "fine"));
     assert!(notes(&before).contains("a line was cut"), "{}", notes(&before));
     let served = play("def work(body): done('x' * (9 << 20))", |_, _| {});
-    assert!(for_good(&ended(&served.signals).1).starts_with("its answer came, and was too long"));
+    assert!(for_good(&ended(&served.signals).1).starts_with("the answer is too long"));
 }
 
 #[test]

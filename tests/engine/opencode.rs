@@ -113,8 +113,7 @@ answer("fresh")
     let session = Session { harness: "opencode".to_owned(), id: "ses_0".to_owned() };
     let (before, ending) = run(script, |launch| launch.session = Some(session));
     assert_eq!(ending.message, "fresh");
-    let told =
-        |s: &Signal| matches!(s, Signal::Progress(Progress::Note { text }) if text.contains("starts afresh"));
+    let told = |s: &Signal| matches!(s, Signal::Progress(Progress::Note { text }) if text.contains("starting a new one"));
     assert!(before.iter().any(told));
     assert_eq!((ending.usage.tokens, ending.usage.cost), (Some(10), Some(0.25)));
 }

@@ -95,10 +95,13 @@ def work(body):
 fn a_page_in_place_of_an_answer_is_a_server_that_does_not_do() {
     let page = "def do_GET(self):\n    if self.path == '/event': return get(self)\n    data = b'<!doctype html><title>OpenCode</title>'; self.send_response(200); self.send_header('content-length', str(len(data))); self.end_headers(); self.wfile.write(data)\nget = Handler.do_GET; Handler.do_GET = do_GET";
     let said = notes(&run(page).0);
-    assert!(said.contains("OpenCode's server does not do (it asks nobody for a password"), "{said}");
+    assert!(
+        said.contains("cannot use OpenCode's server (this release does not ask for a password"),
+        "{said}"
+    );
     let locked = page.replace("if self.path == '/event'", "if self.path in ('/event', '/permission')");
     let said = notes(&run(&locked).0);
-    assert!(said.contains("does not do (what it says of its agents is not understood)"), "{said}");
+    assert!(said.contains("cannot use OpenCode's server (unexpected response to \"agents\")"), "{said}");
 }
 
 #[test]
@@ -108,7 +111,10 @@ fn a_release_that_cannot_be_answered_is_one_run_instead() {
             "def do_GET(self):\n    if self.path == '/permission': return self.reply([], {status})\n    get(self)\nget = Handler.do_GET; Handler.do_GET = do_GET"
         );
         let said = notes(&run(&old).0);
-        assert!(said.contains("OpenCode's server does not do (it asks nobody for a password"), "{said}");
+        assert!(
+            said.contains("cannot use OpenCode's server (this release does not ask for a password"),
+            "{said}"
+        );
     }
 }
 
@@ -191,7 +197,7 @@ fn commands_are_asked_for_unless_the_users_own_rules_speak_of_them() {
 #[test]
 fn an_answer_that_is_cut_short_says_why() {
     let outcome = run("def work(body): say('half of'); rest('length')").1.outcome;
-    assert_eq!(outcome, Outcome::Failed { why: "its answer ended early (length)".to_owned() });
+    assert_eq!(outcome, Outcome::Failed { why: "the answer ended early (length)".to_owned() });
 }
 
 #[test]
@@ -233,7 +239,10 @@ def cut(data):
 def work(body): say("hm"); send("half")
 "#;
     let outcome = run(script).1.outcome;
-    assert!(matches!(&outcome, Outcome::Transient { why } if why.contains("is lost")), "{outcome:?}");
+    assert!(
+        matches!(&outcome, Outcome::Transient { why } if why.contains("lost the connection")),
+        "{outcome:?}"
+    );
 }
 
 #[test]
@@ -277,7 +286,7 @@ fn a_server_that_answers_nonsense_is_one_run_instead() {
             "def do_GET(self): self.wfile.write({form}); self.wfile.flush(); self.close_connection = True\nHandler.do_GET = do_GET"
         );
         let said = notes(&run(&script).0);
-        assert!(said.contains("OpenCode's server does not do ("), "{form}: {said}");
+        assert!(said.contains("cannot use OpenCode's server ("), "{form}: {said}");
         assert!(
             !said.contains("password"),
             "what was not answered asks for no password, and is not without: {said}"
@@ -314,5 +323,5 @@ fn a_release_that_tries_again_without_end_is_ended() {
 #[test]
 fn a_turn_that_ends_with_its_stream_is_tried_again() {
     let outcome = run("def work(body): say('half'); rest('unknown')").1.outcome;
-    assert_eq!(outcome, Outcome::Transient { why: "its stream was cut".to_owned() });
+    assert_eq!(outcome, Outcome::Transient { why: "the model's stream was cut".to_owned() });
 }

@@ -321,13 +321,13 @@ fn a_server_that_does_not_come_up_is_one_run_instead_and_that_is_said() {
     let (signals, ending) = run(script);
     let said = notes(&signals);
     assert!(
-        said.contains("OpenCode's server does not do (it ended with exit status 3): one run instead"),
+        said.contains("cannot use OpenCode's server (exit status 3): running OpenCode once instead"),
         "{said}"
     );
     assert_eq!(ending.outcome, Outcome::Failed { why: "it is asked to run (exit status 1)".to_owned() });
     // A release whose server has no sessions.
     let old = "def do_POST(self): self.reply({}, 404)\nHandler.do_POST = do_POST";
-    assert!(notes(&run(old).0).contains("session was answered with 404"));
+    assert!(notes(&run(old).0).contains("status 404 for \"session\""));
 }
 
 #[test]
@@ -341,9 +341,9 @@ fn a_session_goes_on_and_one_that_is_gone_or_elsewhere_is_begun_afresh() {
     };
     assert_eq!(resumed("ses_1"), (0, String::new()));
     let (made, said) = resumed("ses_gone");
-    assert!(made == 1 && said.contains("not there any more: it starts afresh"), "{said}");
+    assert!(made == 1 && said.contains("no longer exists; starting a new one"), "{said}");
     let (made, said) = resumed("ses_far");
-    assert!(made == 1 && said.contains("of another directory: it starts afresh"), "{said}");
+    assert!(made == 1 && said.contains("belongs to another directory; starting a new one"), "{said}");
 }
 
 #[test]

@@ -206,7 +206,7 @@ pub const CASES: &[Case] = &[
         name: "claude-stopped-in-bash",
         prompt: SLOW,
         stop: Some(500),
-        expected: "failed: it was interrupted",
+        expected: "failed: the agent was interrupted",
         live: Some("failed: stopped"),
         ..CLAUDE
     },
@@ -214,7 +214,7 @@ pub const CASES: &[Case] = &[
         name: "claude-stopped-in-request",
         prompt: "Go. <<say: a>> <<use: Bash {\"command\":\"true\"}>> <<wait: 30>> <<say: b>>",
         stop: Some(1000),
-        expected: "failed: it was interrupted",
+        expected: "failed: the agent was interrupted",
         live: Some("failed: stopped"),
         ..CLAUDE
     },
@@ -278,7 +278,7 @@ pub const CASES: &[Case] = &[
     Case {
         name: "opencode-cut",
         prompt: CUT,
-        expected: "transient: its stream is cut again and again",
+        expected: "transient: the model's stream was cut repeatedly",
         ..OPENCODE
     },
     Case {
@@ -403,7 +403,7 @@ pub const CASES: &[Case] = &[
     Case {
         name: "opencode-served-cut",
         prompt: CUT,
-        expected: "transient: its stream is cut again and again",
+        expected: "transient: the model's stream was cut repeatedly",
         ..SERVED
     },
     Case {

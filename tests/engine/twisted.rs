@@ -115,7 +115,7 @@ fn played(tool: &str, args: &[&str], lines: &[&str]) -> (Outcome, String) {
 fn heard((outcome, message): (Outcome, String)) -> Read {
     match outcome {
         Outcome::Passed => Read::Word(message),
-        Outcome::Failed { why } if why.contains("cannot be read") => Read::Named(why),
+        Outcome::Failed { why } if why.contains("cannot read a line") => Read::Named(why),
         _ => Read::Nothing,
     }
 }
@@ -231,12 +231,12 @@ fn an_event_that_decides_and_cannot_be_read_fails_at_once_with_its_line() {
         let script = format!("init()\nprint({line:?}, flush=True)\nrest()\n");
         let (_running, signals) = start("claude", &scripted(dir.path(), &script), launch_in(dir.path()));
         let Outcome::Failed { why } = ended(&signals).1.outcome else { panic!("{line}") };
-        assert!(why.starts_with("a line of Claude Code cannot be read (it breaks off: {\"type\":"), "{why}");
+        assert!(why.starts_with("cannot read a line of Claude Code (it breaks off: {\"type\":"), "{why}");
     }
     let served = play(
         "def work(body):\n    say('half'); events.put('{\"type\": \"session.idle\", \"properties\": {\"sessionID\": ')",
         |_, _| {},
     );
     let Outcome::Failed { why } = ended(&served.signals).1.outcome else { panic!() };
-    assert!(why.starts_with("a line of OpenCode cannot be read (it breaks off"), "{why}");
+    assert!(why.starts_with("cannot read a line of OpenCode (it breaks off"), "{why}");
 }

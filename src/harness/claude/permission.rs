@@ -1,26 +1,26 @@
-//! Permissions and questions that Claude Code asks for over its pipe.
+//! Permissions and questions from Claude Code's pipe.
 
 use super::input::send;
 use super::wire::{Line, Request};
-use crate::harness::allowed::{self, DENIED, NOBODY};
+use crate::harness::allowed::{self, DENIED, UNATTENDED};
 use crate::harness::end_text::{note, questions};
 use crate::harness::{Actions, Answer, Question, Signal, tool};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-/// What was asked, and what was answered.
+/// Open requests, and how earlier ones were answered.
 pub struct Permissions {
     root: PathBuf,
     interactive: bool,
     open: BTreeMap<String, Asked>,
-    /// The run, whose later launches are not asked again for what was allowed for all of it.
+    /// The run, to look up what is allowed for all of it.
     run_id: String,
-    /// Calls that a human denied: no machine's refusal.
+    /// Calls that the user denied; these are not listed as refusals.
     denied: BTreeSet<String>,
-    /// How to allow a refused call, by its id.
+    /// How to allow a refused call, by call id.
     hints: BTreeMap<String, String>,
-    /// Refusals of ours, by the call's id.
+    /// Calls that were refused because nobody answered, by call id.
     refused: BTreeMap<String, String>,
 }
 
@@ -32,18 +32,17 @@ struct Asked {
 }
 
 impl Permissions {
-    /// None asked yet.
     pub fn new(root: PathBuf, run_id: &str, interactive: bool) -> Self {
         let (open, hints, refused) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         Self { root, interactive, open, run_id: run_id.to_owned(), denied: BTreeSet::new(), hints, refused }
     }
 
-    /// Whether an answer is waited for.
+    /// Whether a request waits for an answer.
     pub fn waiting(&self) -> bool {
         !self.open.is_empty()
     }
 
-    /// Takes a request. What it asks through its question tool is given back: it needs a human.
+    /// Handles a request. Returns the questions of the question tool, which need a person.
     pub fn asked(&mut self, line: &Line<'_>, to: &mut Actions) -> Option<String> {
         let (id, Some(request)) = (line.request_id.str(), line.request.get()) else { return None };
         if request.subtype.str() != "can_use_tool" {
@@ -54,7 +53,7 @@ impl Permissions {
         }
         let (tool, input) = (request.tool_name.str(), &request.input);
         if tool == "AskUserQuestion" {
-            deny(id, "The user answers later.", to);
+            deny(id, "The user will answer later.", to);
             self.denied.insert(request.tool_use_id.str().to_owned());
             return Some(questions(input.get("questions").unwrap_or(input)));
         }
@@ -74,19 +73,19 @@ impl Permissions {
             to.signals.push(Signal::Asked(question));
             self.open.insert(id.to_owned(), asked);
         } else {
-            self.refuse(id, &asked, NOBODY, to);
+            self.refuse(id, &asked, UNATTENDED, to);
         }
         None
     }
 
-    /// The tool does not wait for that answer any more.
+    /// Removes a request that Claude Code has withdrawn.
     pub fn withdrawn(&mut self, id: &str, to: &mut Actions) {
         if self.open.remove(id).is_some() {
             to.signals.push(Signal::Withdrawn(id.to_owned()));
         }
     }
 
-    /// Gives the answer to a question that is open.
+    /// Sends the answer to an open request.
     pub fn answer(&mut self, id: &str, answer: &Answer, to: &mut Actions) {
         let Some(asked) = self.open.remove(id) else { return };
         match answer {
@@ -95,7 +94,7 @@ impl Permissions {
                 allow(id, &asked.input, to);
                 let waiting = std::mem::take(&mut self.open);
                 for (other, waits) in waiting {
-                    // Asked before this answer, of the same tool: it holds for them too.
+                    // The answer also covers open requests for the same tool.
                     if waits.tool == asked.tool {
                         allow(&other, &waits.input, to);
                         to.signals.push(Signal::Withdrawn(other));
@@ -115,7 +114,7 @@ impl Permissions {
         }
     }
 
-    /// What machines refused, with how to allow it: our own refusals, and those that the tool told of.
+    /// Refused calls with how to allow them: ours, and those that Claude Code reports (`told`).
     pub fn refusals(&self, told: &BTreeMap<String, String>) -> Vec<String> {
         let all: BTreeMap<_, _> = told.iter().chain(&self.refused).collect();
         let line = |(call, title): (&String, &String)| {
@@ -129,7 +128,7 @@ impl Permissions {
     }
 
     fn refuse(&mut self, id: &str, asked: &Asked, why: &str, to: &mut Actions) {
-        to.signals.push(note(format!("refused, since nobody answered: {}", asked.title)));
+        to.signals.push(note(format!("refused, because nobody answered: {}", asked.title)));
         deny(id, why, to);
         self.refused.insert(asked.call.clone(), asked.title.clone());
     }
@@ -148,7 +147,7 @@ fn respond(id: &str, response: &Value, to: &mut Actions) {
     send(to, &json!({"type": "control_response", "response": response}));
 }
 
-/// The line of configuration that allows what is asked, as the tool suggests it.
+/// The configuration that would allow the request, from Claude Code's suggestions.
 fn hint(request: &Request<'_>, root: &std::path::Path) -> String {
     let suggestions = request.permission_suggestions.as_array().map(Vec::as_slice).unwrap_or_default();
     let list =
