@@ -36,7 +36,7 @@ fn said(world: &World) -> String {
 }
 
 #[test]
-fn what_it_lacks_is_asked_for_and_what_it_has_stays() {
+fn missing_inputs_are_asked_for_and_given_ones_stay() {
     let file = squad(json!(4));
     let world = world("always", &file);
     let answer = world.call("resume", json!({}));
@@ -62,7 +62,7 @@ fn what_it_lacks_is_asked_for_and_what_it_has_stays() {
 }
 
 #[test]
-fn what_nobody_declares_is_kept_and_said() {
+fn undeclared_inputs_are_kept_with_a_notice() {
     let mut file = squad(json!(3));
     file["inputs"]["scope"] = json!("full");
     file["inputs"]["mood"] = json!("good");
@@ -74,7 +74,7 @@ fn what_nobody_declares_is_kept_and_said() {
 }
 
 #[test]
-fn a_value_that_the_input_does_not_take_is_asked_for() {
+fn an_invalid_input_is_asked_for() {
     let mut file = squad(json!(3));
     file["inputs"]["scope"] = json!("half");
     let world = world("always", &file);
@@ -84,7 +84,7 @@ fn a_value_that_the_input_does_not_take_is_asked_for() {
 }
 
 #[test]
-fn the_sheet_comes_with_the_claim_also_where_the_superpower_is_trusted() {
+fn the_sheet_shows_the_claim_even_if_the_superpower_is_trusted() {
     let mut file = squad(json!(4));
     file["inputs"]["scope"] = json!("full");
     let world = world("ask", &file);
@@ -107,7 +107,7 @@ fn the_sheet_comes_with_the_claim_also_where_the_superpower_is_trusted() {
 }
 
 #[test]
-fn one_that_makes_way_for_another_run_is_shown_when_it_is_driven() {
+fn a_run_saved_for_another_one_shows_its_claim_when_it_is_driven() {
     let mut file = squad(json!(3));
     file["inputs"]["scope"] = json!("full");
     let world = world("ask", &file);
@@ -129,7 +129,7 @@ fn one_that_makes_way_for_another_run_is_shown_when_it_is_driven() {
 }
 
 #[test]
-fn the_claim_names_what_counts() {
+fn the_claim_lists_the_stages_that_count_as_run() {
     let mut file = squad(json!(0));
     file["inputs"]["scope"] = json!("full");
     for (stage, claim) in [
@@ -147,7 +147,7 @@ fn the_claim_names_what_counts() {
 }
 
 #[test]
-fn a_known_input_of_a_run_of_ours_is_not_changed_either() {
+fn resume_does_not_change_an_input_of_our_run() {
     let world = World::new();
     world.declare("feature", FEATURE);
     world.run("feature", json!({ "epic": "a", "feature_slug": "b", "scope": "full" }));
@@ -160,7 +160,7 @@ fn a_known_input_of_a_run_of_ours_is_not_changed_either() {
 }
 
 #[test]
-fn null_is_no_value() {
+fn a_null_input_counts_as_missing() {
     let mut file = squad(json!(4));
     file["inputs"]["scope"] = json!("full");
     file["inputs"]["epic"] = json!(null);
@@ -174,7 +174,7 @@ fn null_is_no_value() {
 }
 
 #[test]
-fn what_no_input_can_be_is_named_and_asked_for() {
+fn a_list_or_object_as_input_is_reported_and_asked_for() {
     for (value, what) in [(json!(["a", "b"]), "a list"), (json!({ "a": 1 }), "an object")] {
         let mut file = squad(json!(4));
         file["inputs"]["scope"] = json!("full");
@@ -183,7 +183,7 @@ fn what_no_input_can_be_is_named_and_asked_for() {
         let world = world("always", &file);
         world.refused("resume", json!({}), "missing-inputs");
         let named = format!(
-            "\"inputs.epic\" in \"squad.json\" is {what}, which no input can be: it counts as not given"
+            "\"inputs.epic\" in \"squad.json\" is {what}, which is not valid for any input and counts as missing"
         );
         assert!(said(&world).contains(&named));
         assert_eq!(world.squad(), file, "it stays as it is");
@@ -194,7 +194,7 @@ fn what_no_input_can_be_is_named_and_asked_for() {
 }
 
 #[test]
-fn a_value_that_an_optional_input_does_not_take_is_named_and_kept() {
+fn an_invalid_optional_input_is_reported_and_kept() {
     let mut file = squad(json!(2));
     file["active_superpower"] = json!("loose");
     file["inputs"] = json!({ "mode": "odd", "list": [1], "count": 2.50, "sure": true, "none": null });
@@ -207,7 +207,7 @@ fn a_value_that_an_optional_input_does_not_take_is_named_and_kept() {
     assert_eq!(world.settled()["state"], "complete");
     let said = said(&world);
     assert!(
-        said.contains("\"inputs.mode\" in \"squad.json\" is \"odd\", which the input does not take"),
+        said.contains("\"inputs.mode\" in \"squad.json\" is \"odd\", which the input does not accept"),
         "{said}"
     );
     assert!(said.contains("\"inputs.list\" in \"squad.json\" is a list"), "{said}");
@@ -219,7 +219,7 @@ fn a_value_that_an_optional_input_does_not_take_is_named_and_kept() {
 }
 
 #[test]
-fn a_stage_and_a_status_that_can_be_understood_are() {
+fn a_stage_and_a_status_are_read_leniently() {
     for stage in [json!(4), json!(4.0), json!("4"), json!(" 4.0 ")] {
         let mut file = squad(stage.clone());
         file["inputs"]["scope"] = json!("full");
@@ -237,7 +237,7 @@ fn a_stage_and_a_status_that_can_be_understood_are() {
 }
 
 #[test]
-fn a_field_that_cannot_be_understood_is_named_and_left() {
+fn an_unusable_field_is_reported_and_the_file_stays() {
     for (key, value, said) in [
         ("status", json!(["complete"]), "\"status\" is [\"complete\"], not a word"),
         ("status", json!(true), "\"status\" is true, not a word"),
@@ -268,7 +268,7 @@ fn a_field_that_cannot_be_understood_is_named_and_left() {
 
 /// The id of a run may be a number: then there is no such run here, which is said.
 #[test]
-fn a_number_may_be_the_id_of_a_run() {
+fn a_run_id_may_be_a_number() {
     let mut file = squad(json!(4));
     file["run_id"] = json!(7);
     let world = world("always", &file);

@@ -48,7 +48,7 @@ fn answered(heard: &[Value]) -> Vec<&Value> {
 }
 
 #[test]
-fn what_is_asked_is_answered_in_order_and_before_the_run_is_heard_of() {
+fn requests_are_answered_in_order_and_before_events_of_the_run() {
     let world = World::new();
     world.declare("gated", GATED);
     world.ask(1, "run", json!({ "name": "nobody" }));
@@ -65,7 +65,7 @@ fn what_is_asked_is_answered_in_order_and_before_the_run_is_heard_of() {
 }
 
 #[test]
-fn only_what_can_be_asked_is() {
+fn ask_refuses_operations_that_must_be_called() {
     let world = World::new();
     for request in [json!({ "op": "stop" }), json!({ "op": "ask", "id": 1, "request": {} })] {
         let answer = world.engine.call(&json!({ "op": "ask", "id": 1, "request": request }).to_string());
@@ -77,7 +77,7 @@ fn only_what_can_be_asked_is() {
 
 /// The list of a gate is made by git, which may take long. Nobody waits for it but the gate.
 #[test]
-fn a_look_at_the_files_holds_up_no_verb() {
+fn a_file_comparison_does_not_delay_verbs() {
     for verb in ["pause", "cancel"] {
         let world = World::new();
         world.declare("gated", GATED);
@@ -124,7 +124,7 @@ fn a_skip_and_a_cancel_while_git_is_busy_end_the_run() {
 }
 
 #[test]
-fn a_result_that_nobody_waits_for_is_refused() {
+fn a_result_without_a_waiting_stage_is_refused() {
     let world = World::new();
     world.declare("hand", "stages:\n  - {agent: a, harness: manual}\n  - {agent: b, harness: manual}\n");
     world.run("hand", json!({}));
@@ -139,7 +139,7 @@ fn a_result_that_nobody_waits_for_is_refused() {
 }
 
 #[test]
-fn a_verb_for_a_drive_in_its_last_breath_is_not_lost() {
+fn a_verb_sent_while_a_drive_ends_is_not_lost() {
     let world = World::new();
     world.declare("gated", GATED);
     world.hook("echo fine");
@@ -154,9 +154,9 @@ fn a_verb_for_a_drive_in_its_last_breath_is_not_lost() {
 }
 
 #[test]
-fn nothing_that_was_asked_begins_once_the_editor_is_left() {
+fn no_queued_request_starts_a_run_after_the_editor_exits() {
     // The thread that answers is waited for.
-    alone("asks::nothing_that_was_asked_begins_once_the_editor_is_left", &[], the_editor_is_left);
+    alone("asks::no_queued_request_starts_a_run_after_the_editor_exits", &[], the_editor_is_left);
 }
 
 fn the_editor_is_left() {

@@ -14,7 +14,7 @@ const GATED: &str = "stages:\n  - {agent: a}\n  - {gate: human-approval}\n  - {a
 const PLAIN: &str = "stages:\n  - {agent: a}\n";
 
 #[test]
-fn finished_runs_beyond_the_limit_go_and_unfinished_ones_stay() {
+fn finished_runs_beyond_the_limit_are_deleted_and_unfinished_ones_stay() {
     let world = World::new();
     world.configure(json!({ "keep_runs": 3 }));
     world.declare("gated", GATED);
@@ -139,7 +139,7 @@ fn a_name_means_the_current_run_of_it_or_the_newest_and_says_how_many_others_the
 }
 
 #[test]
-fn a_run_without_its_summary_is_listed_from_its_journal_and_rubbish_is_not() {
+fn a_run_without_a_summary_is_listed_from_its_journal() {
     let world = World::new();
     world.declare("gated", GATED);
     let id = world.run("gated", json!({}));
@@ -155,7 +155,7 @@ fn a_run_without_its_summary_is_listed_from_its_journal_and_rubbish_is_not() {
 }
 
 #[test]
-fn long_texts_are_cut_in_the_journal_and_given_on_cut() {
+fn long_texts_are_cut_in_the_journal_and_in_prompts() {
     let long = "é".repeat(200_000);
     let text = long.clone();
     let stage = Stage::new(move |launch| match launch.launch {
@@ -196,7 +196,7 @@ fn raw_output_is_kept_up_to_the_limit_and_the_rest_is_counted() {
 }
 
 #[test]
-fn the_log_turns_over_and_keeps_the_one_before() {
+fn the_log_is_rotated_and_one_old_file_is_kept() {
     let world = World::new();
     world.configure(json!({ "max_log": 2048 }));
     world.declare("plain", PLAIN);
@@ -216,7 +216,7 @@ fn the_log_turns_over_and_keeps_the_one_before() {
 
 /// Our own directories keep themselves out of git, and what somebody else decided there stays.
 #[test]
-fn our_directories_keep_themselves_out_of_git() {
+fn our_directories_are_ignored_by_git() {
     let world = World::new();
     world.declare("plain", PLAIN);
     world.write(".claude/logs/.gitignore", "!*\n");

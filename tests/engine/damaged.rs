@@ -37,7 +37,7 @@ fn kept(world: &World, journal: &str) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn a_damaged_journal_is_kept_whole_and_the_run_goes_on_without_what_is_lost_where_a_human_says_so() {
+fn a_damaged_journal_is_kept_and_the_run_continues_if_the_user_agrees() {
     let garbage: [Damage; 4] = [
         &|line| line.replace('{', "#").into_bytes(),
         &|line| line.as_bytes()[..line.len() / 2].to_vec(),
@@ -77,7 +77,7 @@ fn a_damaged_journal_is_kept_whole_and_the_run_goes_on_without_what_is_lost_wher
 
 /// What stands between our lines, or behind them, is somebody else's: set aside, said, and never believed.
 #[test]
-fn a_line_that_somebody_else_wrote_is_set_aside_and_said() {
+fn a_foreign_line_is_moved_aside_with_a_notice() {
     let (world, journal, bytes) =
         damaged("\"gate-decided\"", |line| [line.as_bytes(), b"\n\xff\xfe not ours"].concat());
     assert_eq!(world.status()["reason"], "gate");
@@ -92,7 +92,7 @@ fn a_line_that_somebody_else_wrote_is_set_aside_and_said() {
 }
 
 #[test]
-fn a_journal_without_a_beginning_holds_up_no_other_run() {
+fn a_journal_without_a_start_does_not_block_other_runs() {
     let (world, journal, bytes) = damaged("\"run-started\"", |_| b"nothing".to_vec());
     for op in ["resume", "retry", "pause"] {
         let message = world.refused(op, json!({}), "unreadable-run");
@@ -104,7 +104,7 @@ fn a_journal_without_a_beginning_holds_up_no_other_run() {
 }
 
 #[test]
-fn what_cannot_be_kept_is_not_mended() {
+fn a_journal_that_cannot_be_copied_is_not_repaired() {
     let (world, journal, bytes) = damaged("\"gate-decided\"", |_| b"nothing".to_vec());
     let failing = crate::disk_faults::Failing::with(world.root(), libc::ENOSPC, |op, path| {
         let ours = |name: &std::ffi::OsStr| name.to_string_lossy().starts_with("journal.jsonl");
@@ -119,7 +119,7 @@ fn what_cannot_be_kept_is_not_mended() {
 
 /// Nothing can go on with it; every verb says what can be done instead, and that works.
 #[test]
-fn a_run_that_cannot_be_read_any_more_can_be_ended() {
+fn an_unreadable_run_can_be_cancelled() {
     type Loss = fn(&std::path::Path);
     let lose: [(&str, Loss); 4] = [
         ("the declaration", |dir| fs::remove_file(dir.join("declaration-1.yaml")).unwrap()),

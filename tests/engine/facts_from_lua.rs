@@ -43,7 +43,7 @@ fn a_registered_fact_is_asked_once_and_remembered() {
 }
 
 #[test]
-fn an_answer_that_is_neither_true_nor_false_is_no_false() {
+fn a_fact_that_is_not_a_boolean_is_not_false() {
     for value in [json!(null), json!({}), json!({ "value": 0 }), json!({ "value": "yes" }), json!(true)] {
         let world = World::new();
         world.declare("asking", ASKING);
@@ -76,7 +76,7 @@ fn a_fact_that_fails_pauses_the_run_and_resume_asks_again() {
 }
 
 #[test]
-fn a_prompt_function_replaces_what_the_agent_is_told() {
+fn a_prompt_function_replaces_the_prompt() {
     let world = World::new();
     world.declare("one", "stages:\n  - {agent: a, description: Do it}\n");
     world.configure(json!({ "prompt": true }));

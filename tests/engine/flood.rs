@@ -61,8 +61,8 @@ fn flooded(name: &str, body: &str) {
 }
 
 #[test]
-fn cancel_outruns_any_flood_in_bounded_memory() {
-    alone("flood::cancel_outruns_any_flood_in_bounded_memory", &[], || {
+fn cancel_is_quick_during_a_flood_and_memory_is_bounded() {
+    alone("flood::cancel_is_quick_during_a_flood_and_memory_is_bounded", &[], || {
         for (name, body) in FLOODS {
             flooded(name, body);
         }

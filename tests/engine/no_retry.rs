@@ -58,7 +58,7 @@ fn coder(dir: &Path) {
 }
 
 #[test]
-fn a_release_without_agents_by_name_is_given_the_agents_text() {
+fn a_release_without_the_agent_option_gets_the_agents_text() {
     let (before, ending) = claude(OLD, |dir, _, _| coder(dir));
     assert_eq!(ending.outcome, Outcome::Passed);
     assert!(
@@ -71,7 +71,7 @@ fn a_release_without_agents_by_name_is_given_the_agents_text() {
 }
 
 #[test]
-fn a_release_that_is_known_to_be_too_old_is_not_asked_for_what_it_has_not() {
+fn a_release_known_to_be_too_old_is_not_given_the_agent_option() {
     let (before, ending) = claude(OLD, |dir, harnesses, _| {
         coder(dir);
         let versions = dir.join("versions");
@@ -87,7 +87,7 @@ fn a_release_that_is_known_to_be_too_old_is_not_asked_for_what_it_has_not() {
 }
 
 #[test]
-fn a_release_that_is_new_enough_is_given_the_name() {
+fn a_new_release_gets_the_agents_name() {
     let named = "assert '--agent' in sys.argv\nprompt = init()\nresult(prompt)\nrest()\n";
     let (_, ending) = claude(named, |dir, _, _| {
         coder(dir);
@@ -98,7 +98,7 @@ fn a_release_that_is_new_enough_is_given_the_name() {
 }
 
 #[test]
-fn a_release_that_is_too_old_and_has_nothing_else_fails_for_good() {
+fn an_old_release_without_the_agents_text_fails_for_good() {
     let (before, ending) = claude(OLD, |_, _, _| {});
     let why = for_good(&ending);
     assert!(why.contains("has no \"--agent\"") && why.contains("2.0.59 or later"), "{why}");
@@ -106,7 +106,7 @@ fn a_release_that_is_too_old_and_has_nothing_else_fails_for_good() {
 }
 
 #[test]
-fn a_command_line_that_is_refused_fails_for_good() {
+fn a_refused_command_line_fails_for_good() {
     let refuses = |said: &str| format!("print({said:?}, file=sys.stderr)\nsys.exit(1)\n");
     for said in [
         "error: unknown option '--session-id'",
@@ -128,7 +128,7 @@ fn a_command_line_that_is_refused_fails_for_good() {
 }
 
 #[test]
-fn a_name_or_a_model_that_nobody_has_fails_for_good() {
+fn an_unknown_agent_or_model_fails_for_good() {
     let (_, ending) = claude("init(agents=['other'])\nrest()\n", |_, _, _| {});
     assert!(for_good(&ending).starts_with("Claude Code has no agent \"coder\""));
     let model = r#"init()
@@ -142,7 +142,7 @@ rest()
 }
 
 #[test]
-fn a_model_that_opencode_does_not_have_is_found_out_before_the_prompt() {
+fn a_model_unknown_to_opencode_fails_before_the_prompt() {
     let providers = r#"
 GET = Handler.do_GET
 def do_GET(self):
@@ -175,7 +175,7 @@ rest()
 }
 
 #[test]
-fn a_result_that_is_too_long_is_said_to_have_come_and_is_not_asked_for_again() {
+fn a_result_that_is_too_long_is_not_retried() {
     let long = "init()\nresult('x' * (9 << 20))\nrest()\n";
     let (before, ending) = claude(long, |_, _, _| {});
     assert!(for_good(&ending).starts_with("the result is too long: more than 8 MiB"), "{ending:?}");
@@ -193,7 +193,7 @@ fn a_result_that_is_too_long_is_said_to_have_come_and_is_not_asked_for_again() {
 }
 
 #[test]
-fn a_verdict_at_the_end_of_a_line_that_is_too_long_is_kept() {
+fn a_verdict_at_the_end_of_a_cut_line_is_kept() {
     let dir = tempfile::tempdir().unwrap();
     let mut harnesses = Harnesses::default();
     let script = "head -c 9000000 /dev/zero | tr '\\0' x; echo '{\"verdict\":\"FAIL\"}'";
@@ -204,7 +204,7 @@ fn a_verdict_at_the_end_of_a_line_that_is_too_long_is_kept() {
 }
 
 #[test]
-fn a_failure_for_good_spends_no_further_attempt() {
+fn a_permanent_failure_uses_no_further_attempt() {
     let why = "no such agent".to_owned();
     let stage = Stage::ending(vec![Outcome::FailedForGood { why }]);
     let handle = stage.start("  - {agent: a, max_attempts: 3}\n");
@@ -221,7 +221,7 @@ fn a_failure_for_good_spends_no_further_attempt() {
 
 /// Nothing of what lists, opens or checks starts an agent's program, whichever release that is.
 #[test]
-fn looking_starts_no_program() {
+fn health_starts_no_program() {
     let world = World::new();
     world.write(
         "bin/claude",

@@ -134,7 +134,7 @@ fn at_the_gate() -> (World, String) {
 }
 
 #[test]
-fn an_agents_output_is_not_appended_to_somebody_elses_file() {
+fn an_agents_output_is_not_appended_to_another_file() {
     for (name, kinds) in [
         ("output.log", &Planted::ALL[..]),
         ("prompt.md", &[Planted::LinkToFile, Planted::LinkToFolder]),
@@ -157,7 +157,7 @@ fn an_agents_output_is_not_appended_to_somebody_elses_file() {
 }
 
 #[test]
-fn an_attempts_folder_leads_nowhere_else() {
+fn an_attempts_directory_is_never_a_link() {
     for folder in ["", "/.."] {
         let (world, attempt) = at_the_gate();
         let outside = Outside::new();
@@ -172,7 +172,7 @@ fn an_attempts_folder_leads_nowhere_else() {
 }
 
 #[test]
-fn what_stands_in_the_place_of_squad_json_is_said_and_moved_aside() {
+fn anything_in_the_place_of_squad_json_is_moved_aside_with_a_notice() {
     for (planted, says) in [
         (Planted::Fifo, "it is a pipe"),
         (Planted::LinkToFile, "it is a link"),
@@ -197,7 +197,7 @@ fn what_stands_in_the_place_of_squad_json_is_said_and_moved_aside() {
 }
 
 #[test]
-fn a_kept_declaration_is_a_file_of_its_size() {
+fn a_kept_declaration_must_be_a_file_of_limited_size() {
     for planted in Planted::ALL {
         let (mut world, _) = at_the_gate();
         world.restart();
@@ -211,7 +211,7 @@ fn a_kept_declaration_is_a_file_of_its_size() {
 }
 
 #[test]
-fn a_kept_declaration_has_a_name_that_nothing_evaluates() {
+fn a_kept_declaration_with_an_unsafe_name_is_refused() {
     for (from, to) in [
         ("name: gate", "name: \"%{system('id')}\""),
         ("agent: b", "agent: \"--dangerously\""),
@@ -282,7 +282,7 @@ fn a_squad_that_names_no_superpower_is_refused() {
 }
 
 #[test]
-fn what_a_summary_claims_is_a_name_and_a_state_or_is_not_shown() {
+fn a_foreign_summary_is_shown_only_with_a_valid_name_and_state() {
     let (theirs, _) = at_the_gate();
     let id = theirs.squad()["run_id"].as_str().unwrap().to_owned();
     let path = format!(".claude/state/runs/{id}/summary.json");
@@ -313,7 +313,7 @@ fn what_a_summary_claims_is_a_name_and_a_state_or_is_not_shown() {
 }
 
 #[test]
-fn a_folder_that_is_called_as_no_run_can_be_is_none() {
+fn a_directory_with_an_invalid_run_id_is_not_a_run() {
     let world = World::new();
     for name in [RUN, "b", "a", "..x", "a b", "-a", ".foreign-a-1", "é"] {
         fs::create_dir_all(world.path(&format!(".claude/state/runs/{name}"))).unwrap();
@@ -324,7 +324,7 @@ fn a_folder_that_is_called_as_no_run_can_be_is_none() {
 }
 
 #[test]
-fn a_holder_of_the_lock_is_named_by_names() {
+fn a_lock_holders_names_are_cleaned() {
     let world = World::new();
     let Ok(superpower::store::lease::Taken::Ours(mut lease)) = superpower::store::lease::take(&world.root())
     else {
@@ -344,7 +344,7 @@ fn a_holder_of_the_lock_is_named_by_names() {
 }
 
 #[test]
-fn a_part_of_a_file_of_ours_is_read_and_of_no_other() {
+fn only_the_plugins_own_files_are_read() {
     let (world, _) = at_the_gate();
     let id = world.squad()["run_id"].as_str().unwrap().to_owned();
     let path = format!(".claude/state/runs/{id}/attempts/0001-stage-01/output.log");

@@ -185,7 +185,7 @@ fn listed_by_git(path: &Path, planted: Planted) -> bool {
 }
 
 #[test]
-fn whatever_stands_in_the_place_of_a_file_of_a_run_is_answered_for() {
+fn anything_in_the_place_of_a_runs_file_gets_an_answer() {
     let world = project();
     let paths = asked_for(&world);
     let names: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();

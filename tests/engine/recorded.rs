@@ -73,7 +73,7 @@ fn write_project(root: &Path) {
 }
 
 #[test]
-fn every_recording_is_judged_as_the_table_says() {
+fn every_recording_has_the_outcome_of_the_table() {
     let mut wrong = Vec::new();
     for case in CASES {
         let read = replay(case);
@@ -93,7 +93,7 @@ fn every_recording_is_judged_as_the_table_says() {
 }
 
 #[test]
-fn no_line_however_spoilt_is_a_fault() {
+fn no_damaged_line_causes_a_panic() {
     let spoilers =
         [json!(null), json!(true), json!(-7.5), json!("x"), json!([1, "a", {"b": []}]), json!({"type": 3})];
     for tool in ["claude", "opencode"] {
@@ -206,7 +206,7 @@ fn exit_of(value: &Value) -> Exit {
 /// Plays every case with the real tools, inside of the namespace that `scripts/agents/play.sh` makes.
 #[test]
 #[ignore = "plays the real tools: scripts/record-harnesses"]
-fn every_case_goes_so_with_the_real_tools() {
+fn every_case_behaves_like_this_with_the_real_tools() {
     let tools = std::env::var_os("SUPERPOWER_AGENTS").map(PathBuf::from).expect("the tools' folder");
     let only = std::env::var("SUPERPOWER_ONLY").unwrap_or_default();
     let home = tempfile::tempdir().unwrap();

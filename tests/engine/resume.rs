@@ -13,7 +13,7 @@ const TWO: &str = "stages:
 ";
 
 #[test]
-fn the_kept_declaration_is_the_source_and_checks() {
+fn the_kept_declaration_equals_the_source_and_is_valid() {
     let world = World::new();
     world.write(
         ".claude/superpowers/two.yaml",
@@ -28,7 +28,7 @@ fn the_kept_declaration_is_the_source_and_checks() {
 }
 
 #[test]
-fn resuming_what_is_over_does_nothing_and_says_so() {
+fn resuming_an_ended_run_does_nothing_and_says_so() {
     let world = World::new();
     world.declare("two", TWO);
     let done = world.run("two", json!({}));
@@ -77,7 +77,7 @@ fn nothing_starts_between_a_pause_and_its_resume() {
 }
 
 #[test]
-fn an_approved_gate_leads_on_once_after_a_restart_too() {
+fn an_approved_gate_continues_only_once_even_after_a_restart() {
     let mut world = World::new();
     world.declare("two", TWO);
     world.run("two", json!({}));
@@ -91,7 +91,7 @@ fn an_approved_gate_leads_on_once_after_a_restart_too() {
 }
 
 #[test]
-fn two_runs_stand_side_by_side() {
+fn two_runs_of_a_project_do_not_affect_each_other() {
     let world = World::new();
     world.declare("two", TWO);
     world.declare("other", TWO);
@@ -111,7 +111,7 @@ fn two_runs_stand_side_by_side() {
 
 /// Nothing of another tool's is overwritten without being taken over or, where it cannot be read, moved aside.
 #[test]
-fn another_tools_run_is_kept_when_a_new_one_begins() {
+fn another_tools_run_is_kept_when_a_new_one_starts() {
     let world = World::new();
     world.declare("two", TWO);
     let theirs = |squad: Value| world.write(".claude/state/squad.json", &squad.to_string());
@@ -201,7 +201,7 @@ fn an_edited_declaration_and_changed_files_are_asked_about_one_after_the_other()
 
 /// What cannot be chosen is not offered, and what the new declaration needs is looked for before it is taken.
 #[test]
-fn an_edited_declaration_that_cannot_be_used_says_why_and_what_can_be_done() {
+fn an_unusable_edited_declaration_says_why_and_what_to_do() {
     let world = World::new();
     world.declare("one", "stages:\n  - {agent: a}\n  - {gate: human-approval}\n  - {agent: b}\n");
     world.run("one", json!({}));
@@ -223,7 +223,7 @@ fn an_edited_declaration_that_cannot_be_used_says_why_and_what_can_be_done() {
 
 /// The same for the other verbs that go on with a run: they ask too.
 #[test]
-fn retry_and_skip_mind_an_edited_declaration() {
+fn retry_and_skip_ask_about_an_edited_declaration() {
     let world = World::new();
     world.declare("one", "stages:\n  - {agent: a, max_attempts: 1}\n  - {agent: b}\n");
     world.hook("[ $1 = c ] && echo fine || exit 1");

@@ -208,13 +208,13 @@ fn judge(tool: &str, folder: &Path, table: &[(&str, &str)]) {
 
 #[test]
 #[cfg_attr(not(shared), ignore = "what others wrote is not beside the repository")]
-fn every_shared_case_of_opencode_is_judged() {
+fn every_shared_case_of_opencode_has_its_outcome() {
     judge("opencode", &folder(), OPENCODE);
 }
 
 #[test]
 #[cfg_attr(not(shared), ignore = "what others wrote is not beside the repository")]
-fn every_shared_case_of_claude_is_judged() {
+fn every_shared_case_of_claude_has_its_outcome() {
     judge("claude", &folder(), CLAUDE);
 }
 
@@ -274,7 +274,7 @@ fn tool_calls_files_text_and_usage_are_shown() {
 
 #[test]
 #[cfg_attr(not(shared), ignore = "what others wrote is not beside the repository")]
-fn text_that_came_in_pieces_is_shown_once() {
+fn streamed_text_is_shown_once() {
     let read = shown("claude-success-partial");
     let all = text(&read);
     assert_eq!(all.matches("All done.").count(), 1, "{all}");
@@ -295,7 +295,7 @@ fn the_cost_of_a_resumed_session_is_the_difference() {
 
 #[test]
 #[cfg_attr(not(shared), ignore = "what others wrote is not beside the repository")]
-fn subagents_stand_under_their_parent_and_to_do_lists_are_shown() {
+fn subagents_are_shown_under_their_parent_and_to_do_lists_are_shown() {
     let read = shown("claude-subagent");
     assert!(tools(&read).contains(&"Read README.md running (sub)".to_owned()), "{:?}", tools(&read));
     let read = shown("claude-todo-todowrite");

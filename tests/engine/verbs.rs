@@ -85,7 +85,7 @@ fn a_stage_that_asks_or_is_blocked_pauses_at_once() {
 }
 
 #[test]
-fn a_stage_that_is_done_by_hand_says_who_is_waited_for_and_can_be_skipped() {
+fn a_manual_stage_says_that_it_waits_for_the_user_and_can_be_skipped() {
     let world = World::new();
     let body = "stages:\n  - {agent: writer, name: plan, harness: manual}\n  - {agent: asker, gate: human-approval, harness: manual}\n  - {agent: printer}\n";
     world.declare("one", body);
@@ -125,7 +125,7 @@ fn a_retry_names_its_run() {
 }
 
 #[test]
-fn a_run_of_the_history_says_what_it_is_about() {
+fn a_listed_run_says_what_it_is_about() {
     let world = World::new();
     let inputs = "inputs:\n  - {name: scope, default: full}\n  - {name: goal, required: true}\n";
     world.declare("one", &format!("{inputs}{ONE}"));
@@ -139,7 +139,7 @@ fn a_run_of_the_history_says_what_it_is_about() {
 }
 
 #[test]
-fn request_changes_rewinds_to_rework_and_runs_what_lies_between_again() {
+fn request_changes_goes_back_to_rework_and_repeats_the_stages_between() {
     let world = World::new();
     world.declare("gated", GATED);
     world.run("gated", json!({}));
@@ -162,7 +162,7 @@ fn request_changes_rewinds_to_rework_and_runs_what_lies_between_again() {
 }
 
 #[test]
-fn reject_ends_the_run_and_no_path_leads_on() {
+fn reject_ends_the_run_for_good() {
     let mut world = World::new();
     world.declare("gated", GATED);
     world.run("gated", json!({}));
@@ -183,7 +183,7 @@ fn reject_ends_the_run_and_no_path_leads_on() {
 }
 
 #[test]
-fn cancel_ends_the_agent_and_all_that_it_started() {
+fn cancel_stops_the_agent_and_all_its_processes() {
     let world = World::new();
     world.declare("one", ONE);
     world.hook("sleep 300 & echo $! > child; setsid sleep 301 & echo $! >> child; echo ready > ready; wait");
@@ -205,7 +205,7 @@ fn zombie(pid: i32) -> bool {
 }
 
 #[test]
-fn pause_takes_effect_at_the_boundary() {
+fn pause_takes_effect_after_the_stage() {
     let world = World::new();
     world.declare("one", ONE);
     world.hook("echo ready > ready; while [ ! -e go ]; do sleep 0.02; done; echo fine");
@@ -223,7 +223,7 @@ fn pause_takes_effect_at_the_boundary() {
 }
 
 #[test]
-fn leaving_the_editor_interrupts_and_another_editor_goes_on() {
+fn exiting_the_editor_interrupts_and_another_editor_continues() {
     let mut world = World::new();
     world.declare("one", ONE);
     world.hook("echo ready > ready; sleep 300");
@@ -241,7 +241,7 @@ fn leaving_the_editor_interrupts_and_another_editor_goes_on() {
 }
 
 #[test]
-fn a_second_editor_is_told_who_drives() {
+fn a_second_editor_is_told_which_one_drives() {
     let world = World::new();
     world.declare("one", ONE);
     world.hook("echo ready > ready; sleep 300");
@@ -279,7 +279,7 @@ fn a_run_without_anything_to_do_says_so() {
 }
 
 #[test]
-fn what_is_wrong_is_refused_before_anything_starts() {
+fn invalid_requests_are_refused_before_anything_starts() {
     let world = World::new();
     world.declare("two", "inputs:\n  - {name: epic, required: true}\n  - {name: scope, type: enum, enum: [a, b], default: a}\nstages:\n  - {agent: a}\n");
     world.declare("broken", "stages:\n  - {gate: human_approval}\n");
@@ -306,7 +306,7 @@ fn what_is_wrong_is_refused_before_anything_starts() {
 }
 
 #[test]
-fn trust_is_asked_for_and_changed_bytes_ask_again() {
+fn trust_is_asked_for_again_after_a_change() {
     let world = World::new();
     world.configure(json!({ "trust": "ask" }));
     world.declare("one", ONE);

@@ -129,7 +129,7 @@ fn inputs(
     known.retain(|key, value| !(required(key) && value.is_empty()));
     while let Err(InputError::Invalid { key, .. }) = Plan::new(declaration.clone(), &known) {
         let value = known.remove(&key).unwrap_or_default();
-        not_given(&key, &format!("\"{}\", which the input does not take", names::line(&value, 80)));
+        not_given(&key, &format!("\"{}\", which the input does not accept", names::line(&value, 80)));
     }
     let mut all = given.clone();
     let unchanged = known.iter().filter(|(key, value)| given.get(*key).is_some_and(|given| given != *value));
