@@ -40,7 +40,6 @@ pub(super) enum OnExit {
 pub(super) enum Run {
     /// By this function, on the thread that has the request.
     Now(fn(&Engine, Fields) -> Result<Reply, Refusal>),
-    /// By the worker.
     Later,
 }
 
@@ -86,7 +85,6 @@ impl Op {
     }
 }
 
-/// The fields of a request.
 pub(super) struct Fields {
     op: &'static str,
     map: Map<String, Value>,
@@ -105,7 +103,6 @@ impl Fields {
     }
 }
 
-/// An operation's reply.
 pub(super) enum Reply {
     Value(Value),
     /// JSON that is serialized already.

@@ -151,7 +151,7 @@ pub(crate) enum Refusal {
     #[error("{superpower} is running, at stage {stage}; use :Superpower pause or :Superpower cancel first")]
     Running { run_id: String, superpower: String, stage: usize },
     /// The text says what the run does instead.
-    #[error("no gate is open{0}")]
+    #[error("no gate is waiting{0}")]
     NoGate(String),
     #[error("the result is empty; write what was done")]
     EmptyResult,

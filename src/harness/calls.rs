@@ -63,7 +63,6 @@ impl<T> Calls<T> {
         self.calls.is_empty()
     }
 
-    /// Closes all calls.
     pub fn clear(&mut self) {
         self.at.clear();
         self.calls.clear();

@@ -82,7 +82,6 @@ pub fn exit_words(exit: Exit) -> String {
     }
 }
 
-/// Which limit was reached.
 pub fn limit_words(limit: Limit) -> String {
     match limit {
         Limit::Wall(limit) => format!("ran longer than {}", span(limit)),

@@ -13,7 +13,6 @@ const MAX_QUOTED: usize = 120;
 /// Maximum number of braces that are tried as the start of an object.
 const MAX_BRACES: usize = 16;
 
-/// The events on a line.
 #[derive(Debug, Default)]
 pub struct Extracted {
     /// Each event as strict JSON, without duplicate keys.
@@ -22,7 +21,6 @@ pub struct Extracted {
     pub unread: Option<Unread>,
 }
 
-/// An unreadable event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unread {
     /// The event's type, if it can be read.

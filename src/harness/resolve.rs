@@ -48,7 +48,6 @@ pub enum Kind {
     Command,
     /// A person does the work.
     Manual,
-    /// A test's script.
     Fake(Script),
 }
 

@@ -7,10 +7,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A step of the script.
 #[derive(Clone, Debug)]
 pub enum Step {
-    /// Sends this signal.
     Tell(Signal),
     /// Does nothing for a while.
     Sleep(Duration),

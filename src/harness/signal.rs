@@ -49,10 +49,7 @@ pub enum Progress {
         text: String,
     },
     /// A note to show once, for example that output was lost.
-    Note {
-        /// One line.
-        text: String,
-    },
+    Note { text: String },
 }
 
 impl Progress {

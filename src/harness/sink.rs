@@ -41,7 +41,6 @@ pub struct Sink {
 }
 
 impl Sink {
-    /// Sends one signal.
     pub fn tell(&mut self, signal: Signal) {
         if self.secrets.is_empty() {
             return (self.sink)(signal);

@@ -60,7 +60,6 @@ impl Opened {
     }
 }
 
-/// Opens a run.
 pub fn open(root: &Path, run_id: &str, keys: &Keyring) -> Result<Opened, OpenError> {
     let dir = RunDir::of(root, run_id)?;
     if dir.door().lstat(&dir.journal()).is_err() {

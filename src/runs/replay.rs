@@ -16,7 +16,6 @@ use sha2::{Digest, Sha256};
 use std::fmt::Write;
 use std::sync::Arc;
 
-/// The result of a replay.
 pub(super) struct Replayed {
     /// The log lines of the replayed records.
     pub log: Vec<String>,

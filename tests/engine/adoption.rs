@@ -1,4 +1,4 @@
-//! Another tool's `squad.json`: what it claims is shown, what it lacks is asked for, what is too much is kept.
+//! Another tool's `squad.json`: its claim is shown, missing inputs are asked for, undeclared ones are kept.
 
 use crate::trust_driven::agree;
 use crate::world::World;
@@ -89,7 +89,7 @@ fn the_sheet_shows_the_claim_even_if_the_superpower_is_trusted() {
     file["inputs"]["scope"] = json!("full");
     let world = world("ask", &file);
     let claim = "stages 1–3 count as run, gate 2 as passed: so says squad.json";
-    // Its word alone is not enough where the superpower was never agreed to.
+    // `adopt` alone is not enough if the superpower was never agreed to.
     let asked = world.call("resume", json!({ "answer": "adopt" }));
     assert_eq!(asked["err"]["data"]["sheet"]["claim"], claim, "{asked}");
     agree(&world, &asked);
@@ -266,7 +266,7 @@ fn an_unusable_field_is_reported_and_the_file_stays() {
     }
 }
 
-/// The id of a run may be a number: then there is no such run here, which is said.
+/// A run id may be a number; there is no such run here, and the message says so.
 #[test]
 fn a_run_id_may_be_a_number() {
     let mut file = squad(json!(4));

@@ -1,4 +1,4 @@
-//! Agents' processes: how they are started and ended, and what their end is taken for.
+//! Agents' processes: how they are started and stopped, and how their end is judged.
 
 use super::alone::alone;
 use super::claude::scripted;
@@ -100,7 +100,6 @@ fn a_limit_reported_as_success_is_a_limit() {
     assert!(why.contains("usage limit reached") && until.is_some(), "{why}");
 }
 
-/// In an hour.
 fn soon() -> String {
     (chrono::Utc::now().timestamp() + 3600).to_string()
 }

@@ -1,4 +1,4 @@
-//! What is kept is bounded: runs, raw output, texts in the journal, the log. And which run a verb is about.
+//! Limits for what is kept: runs, raw output, texts in the journal, the log. And how a verb finds its run.
 
 use crate::stage::{Stage, over};
 use crate::world::World;
@@ -36,7 +36,7 @@ fn finished_runs_beyond_the_limit_are_deleted_and_unfinished_ones_stay() {
     assert_eq!(listed, there);
 }
 
-/// How many objects we keep for reviews, and how many the user's repository has.
+/// The number of git objects that we keep for reviews, and of those in the user's repository.
 fn objects(git: &Path) -> usize {
     let folders = fs::read_dir(git.join("objects")).unwrap().map(|it| it.unwrap());
     let ours = folders.filter(|folder| folder.file_name().len() == 2);
@@ -70,7 +70,7 @@ fn files_that_no_unfinished_run_needs_are_not_kept_for_review() {
     world.run("plain", json!({}));
     world.settled();
     let left = objects(&world.reviews());
-    // The index still holds what it saw last.
+    // The index keeps its last state.
     assert!(left < needed + 5100, "{left} of {needed}");
     world.ok("cancel", json!({}));
     world.settled();
@@ -112,7 +112,7 @@ fn a_name_means_the_current_run_of_it_or_the_newest_and_says_how_many_others_the
     world.run("plain", json!({}));
     world.settled();
     assert_eq!(resume("gated"), (ids[2].clone(), 2), "else the one started last");
-    // A start is enough where it is one run's alone.
+    // The start of an id is enough if it is unique.
     let differs = ids[0].bytes().zip(ids[1].bytes()).position(|(a, b)| a != b).unwrap();
     let message = world.refused("resume", json!({ "which": ids[0][..4] }), "ambiguous-run");
     assert!(message.contains("matches 4 runs"), "{message}");
@@ -124,7 +124,7 @@ fn a_name_means_the_current_run_of_it_or_the_newest_and_says_how_many_others_the
     assert_eq!(resume("gated"), (ids[2].clone(), 1), "one that is over does not count");
     let message = world.refused("resume", json!({ "which": "gatd" }), "nothing-to-resume");
     assert!(message.contains("did you mean \"gated\""), "{message}");
-    // History tells all of them, newest first, with how they ended.
+    // The history lists all, newest first, with how they ended.
     let runs = world.ok("runs", json!({}));
     let told: Vec<(&str, &str)> = runs
         .as_array()
@@ -214,7 +214,7 @@ fn the_log_is_rotated_and_one_old_file_is_kept() {
     assert_eq!(fs::read_dir(world.path(".claude/logs")).unwrap().count(), 3, "and a .gitignore");
 }
 
-/// Our own directories keep themselves out of git, and what somebody else decided there stays.
+/// Our own directories are ignored by git, and a `.gitignore` that exists already is not changed.
 #[test]
 fn our_directories_are_ignored_by_git() {
     let world = World::new();

@@ -1,4 +1,4 @@
-//! Claude Code's pipe, against scripts that speak as it does (see `scripts/record-harnesses` for the real one).
+//! Claude Code's pipe, tested with scripts that imitate it (`scripts/record-harnesses` uses the real one).
 
 use super::launched::{ended, launch_in, start};
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use superpower::harness::*;
 use superpower::outcome::{Outcome, Session};
 
-/// What every script can do.
+/// Functions for all scripts.
 pub const PRELUDE: &str = r#"#!/usr/bin/env python3
 import json, os, signal, sys, time
 def send(**m): print(json.dumps(m), flush=True)

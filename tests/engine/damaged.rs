@@ -1,4 +1,5 @@
-//! A journal with something in it that no crash leaves: kept whole, said aloud, and gone on from what stands before.
+//! Damage in a journal that no crash causes: the journal is kept, the damage reported, and the run continued from the
+//! last good record.
 
 use crate::world::World;
 use serde_json::json;
@@ -7,10 +8,10 @@ use std::fs;
 const STAGES: &str =
     "stages:\n  - {agent: a}\n  - {gate: human-approval}\n  - {agent: b}\n  - {gate: human-approval}\n";
 
-/// What becomes of a line.
+/// Changes a line.
 type Damage<'a> = &'a dyn Fn(&str) -> Vec<u8>;
 
-/// A run at its second gate, whose journal is damaged where `from` stands, by what `to` makes of it.
+/// A run at its second gate; in its journal, the line that contains `from` is changed by `to`.
 fn damaged(from: &str, to: impl Fn(&str) -> Vec<u8>) -> (World, String, Vec<u8>) {
     let mut world = World::new();
     world.declare("two", STAGES);
@@ -46,7 +47,7 @@ fn a_damaged_journal_is_kept_and_the_run_continues_if_the_user_agrees() {
     ];
     for (at, to) in garbage.into_iter().enumerate() {
         let (world, journal, bytes) = damaged("\"gate-decided\"", to);
-        // Looking changes nothing, and says what is wrong, in the list too. What is lost is asked again.
+        // Viewing changes nothing and reports the damage, in the list too. The lost stage is asked about again.
         let picture = world.status();
         assert_eq!((&picture["state"], &picture["reason"]), (&json!("paused"), &json!("damaged")), "{at}");
         assert!(picture["detail"].as_str().unwrap().contains("is damaged at byte"), "{at}: {picture:#}");
@@ -75,7 +76,7 @@ fn a_damaged_journal_is_kept_and_the_run_continues_if_the_user_agrees() {
     }
 }
 
-/// What stands between our lines, or behind them, is somebody else's: set aside, said, and never believed.
+/// Lines of others between or after ours are moved aside, reported, and never trusted.
 #[test]
 fn a_foreign_line_is_moved_aside_with_a_notice() {
     let (world, journal, bytes) =
@@ -117,7 +118,7 @@ fn a_journal_that_cannot_be_copied_is_not_repaired() {
     assert_eq!(world.settled()["gate"]["id"], "2.1");
 }
 
-/// Nothing can go on with it; every verb says what can be done instead, and that works.
+/// No verb can continue it; every verb says what works instead, and that works.
 #[test]
 fn an_unreadable_run_can_be_cancelled() {
     type Loss = fn(&std::path::Path);
@@ -143,7 +144,7 @@ fn an_unreadable_run_can_be_cancelled() {
         ] {
             let message = world.call(op, fields)["err"]["message"].as_str().unwrap().to_owned();
             assert!(
-                message.contains(":Superpower cancel ends it, :Superpower run lost starts anew"),
+                message.contains("end it with :Superpower cancel, or start again with :Superpower run lost"),
                 "{what}, {op}: {message}"
             );
         }

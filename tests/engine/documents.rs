@@ -1,4 +1,4 @@
-//! Declarations that are open in an editor: what it is told as they are typed, and what is asked of them.
+//! Open declarations: the diagnostics while they are edited, and the editor features.
 
 use crate::alone::{alone, until_no_thread_is};
 use crate::world::World;
@@ -34,7 +34,7 @@ impl Editor {
         self.world.path(".claude/superpowers/flow.yaml")
     }
 
-    /// What is said of a text, at once; of the first one, once the project is read.
+    /// The diagnostics, at once; for the first text, once the project is read.
     fn types(&mut self, text: &str) -> Value {
         self.tick += 1;
         let said = self.world.ok("document", json!({ "path": self.path(), "text": text, "tick": self.tick }));
@@ -107,7 +107,7 @@ fn a_request_about_an_outdated_text_is_refused() {
 #[test]
 fn a_large_text_is_checked_on_a_thread_and_only_the_newest_counts() {
     let mut editor = Editor::new();
-    // The project is known from here on.
+    // The project is cached from here on.
     editor.types(FLOW);
     let mut text = FLOW.replace("humn", "human").replace(", {name: epic}", "");
     for stage in 0..1500 {
@@ -190,7 +190,7 @@ fn a_name_that_another_file_has_is_warned_about() {
 
 #[test]
 fn a_change_of_the_project_sends_an_event() {
-    // The thread that looks is waited for.
+    // Waits for the thread that reads the project.
     alone("documents::a_change_of_the_project_sends_an_event", &[], a_change_is_told_once);
 }
 
@@ -277,7 +277,7 @@ stages:
     let lines: Vec<_> =
         hints.as_array().unwrap().iter().map(|it| it["position"]["line"].as_u64().unwrap()).collect();
     assert_eq!(lines, [5, 7, 9, 11, 13]);
-    // Half typed, the hints stay; with another number of stages nobody knows whose they are.
+    // The hints stay in a broken text; with another number of stages they would be at the wrong stages.
     editor.types(&text.replace("version", "versio"));
     assert_eq!(editor.asks("hints", (0, 0)).as_array().unwrap().len(), 5);
     editor.types(&format!("{}  - agent:\n", text.replace("version", "versio")));

@@ -1,4 +1,4 @@
-//! What Lua provides: facts, asked once and remembered; prompts; and neither is waited for without an end.
+//! What Lua provides: facts, asked once and remembered, and prompts. The wait for both is bounded.
 
 use crate::world::World;
 use serde_json::{Value, json};
@@ -94,7 +94,7 @@ fn a_prompt_function_replaces_the_prompt() {
     world.ok("answer", json!({ "id": event["id"], "value": { "prompt": "Dance." } }));
     assert_eq!(world.settled()["state"], "complete");
     assert_eq!(world.read(".prompt"), "Dance.");
-    // Cancelled while Lua thinks: its answer comes too late.
+    // Cancelled while Lua computes: its answer arrives too late.
     world.run("one", json!({}));
     let event = asked(&world, "ask-prompt");
     world.ok("cancel", json!({}));

@@ -1,5 +1,5 @@
-//! Runs that are not ours: brought along by a repository, or changed by something else. They are listed as what they
-//! are, and nothing is run, written, ended or believed on their word.
+//! Foreign runs: from a cloned repository, or changed by something else. They are listed as foreign, and nothing is run,
+//! written, ended or trusted because of them.
 
 use crate::world::World;
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ use superpower::store::rundir::RunDir;
 
 const STAGES: &str = "stages:\n  - {agent: a}\n  - {gate: human-approval}\n  - {agent: b}\n";
 
-/// A project into which somebody else's run of this superpower, which waits at its gate, was copied.
+/// A project with a copy of another user's run of this superpower, which is at its gate.
 fn planted(declared: bool) -> (World, String) {
     let (theirs, run_id) = at_gate();
     let ours = World::new();
@@ -43,7 +43,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Every file below a folder with what is in it, but for the lock and the log, which say nothing of a run.
+/// Every file in a directory with its content, except the lock and the log.
 fn files(under: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut found = BTreeMap::new();
     for entry in fs::read_dir(under).into_iter().flatten().flatten() {
@@ -121,7 +121,7 @@ fn adopting_copies_what_was_shown_into_our_run() {
     assert_eq!(world.ok("runs", json!({}))[0]["state"], "complete");
 }
 
-/// A process that a foreign journal names is somebody's who has nothing to do with it.
+/// The process that a foreign journal names belongs to something unrelated.
 #[test]
 fn no_process_is_stopped_because_of_a_foreign_run() {
     let (theirs, run_id) = at_gate();
@@ -181,7 +181,7 @@ fn cancel_only_moves_a_foreign_runs_files_aside() {
     assert_eq!(world.settled()["gate"]["id"], "2.1");
 }
 
-/// Whatever way a run of ours comes to lie elsewhere or under another key, it is foreign there, and lost by no one.
+/// A copy of our run elsewhere, or under another key, is foreign there; the original stays ours.
 #[test]
 fn a_run_is_foreign_with_another_root_home_or_id_or_without_its_key() {
     let (world, run_id) = at_gate();
@@ -236,7 +236,7 @@ fn a_record_added_by_others_does_not_pass_a_gate() {
     assert_eq!(world.calls(), ["a"]);
     let said: Vec<_> = world.events().into_iter().filter(|it| it["level"] == "warn").collect();
     assert!(said.iter().any(|it| it["message"].as_str().unwrap().contains("set aside")), "{said:?}");
-    // Once more with a copy of a record of our own, and with one sealed for another place in the chain.
+    // Also with a copy of our own record, and with one sealed for another place in the chain.
     let text = world.journal(&run_id);
     let last = text.lines().last().unwrap().to_owned();
     append(&world, &run_id, &last);
@@ -281,7 +281,7 @@ fn a_truncated_journal_is_damaged_and_asked_about() {
     assert_eq!(world.calls(), ["a"]);
 }
 
-/// Without its newest seal a journal may have been cut behind any line, and each of its lines fits.
+/// Without its newest seal a journal may have been cut after any line, and each remaining line is valid.
 #[test]
 fn a_journal_without_its_newest_seal_is_damaged_wherever_it_ends() {
     for (at, spoil) in [
@@ -309,7 +309,7 @@ fn a_journal_without_its_newest_seal_is_damaged_wherever_it_ends() {
             let message = world.refused("resume", json!({}), "damaged-journal");
             let byte = format!("byte {end}");
             assert!(
-                message.contains(&byte) && message.contains("not known any more"),
+                message.contains(&byte) && message.contains("original end is unknown"),
                 "{at}, {cut}: {message}"
             );
             let repaired = world.call("resume", json!({ "answer": "repair" }));
@@ -321,7 +321,7 @@ fn a_journal_without_its_newest_seal_is_damaged_wherever_it_ends() {
     }
 }
 
-/// There is a newest seal from before the first line on: a crash at any moment leaves no run that is asked about.
+/// The newest seal exists before the first line is written, so that a crash never leaves a run that must be asked about.
 #[test]
 fn a_new_journal_has_a_newest_seal_already() {
     let (world, run_id) = at_gate();
@@ -339,7 +339,7 @@ fn a_new_journal_has_a_newest_seal_already() {
     assert!(journal::read(&place).unwrap().damaged.is_none(), "as a crash after the flush leaves it");
 }
 
-/// The journal holds the digest of the copy that a run keeps: one that was changed is asked about like any other change.
+/// The journal has the digest of the declaration copy, so a changed copy is asked about like any other change.
 #[test]
 fn a_changed_copy_of_the_declaration_is_asked_about() {
     let (world, run_id) = at_gate();
@@ -368,7 +368,7 @@ fn nothing_is_driven_if_our_state_cannot_be_written() {
     assert_eq!(world.ok("runs", json!({})), json!([]), "and nothing is left");
 }
 
-/// With `trust = "always"` a run is taken over where it is driven, and not where it is ended or asked to wait.
+/// With `trust = "always"` a run is adopted when it is driven, not when it is cancelled or paused.
 #[test]
 fn cancel_and_pause_do_not_adopt_a_foreign_run_even_without_trust_questions() {
     let (world, run_id) = planted(true);
@@ -380,7 +380,7 @@ fn cancel_and_pause_do_not_adopt_a_foreign_run_even_without_trust_questions() {
     assert!(world.calls().is_empty());
 }
 
-/// What earlier stages are said to have reported, and the inputs, are told to later agents: they are part of the claim.
+/// Reported results and inputs are passed on to later agents, so they are part of the claim.
 #[test]
 fn the_claim_shows_the_texts_for_later_agents() {
     let (theirs, run_id) = at_gate();
@@ -400,7 +400,7 @@ fn adopting_covers_only_the_claims_that_were_shown() {
     append(&world, &run_id, APPROVED);
     world.refused("resume", json!({ "answer": "adopt" }), "foreign-run");
     assert!(!world.opened(&run_id).contents.ours);
-    // Shown again, it may be taken over as it is now, once what it would drive is agreed to.
+    // After it is shown again it can be adopted as it is now, once the superpower is agreed to.
     let answer = world.call("resume", json!({ "answer": "adopt" }));
     assert!(!world.opened(&run_id).contents.ours, "nothing is sealed before the whole yes: {answer}");
     let digest = answer["err"]["data"]["digest"].clone();
@@ -409,7 +409,7 @@ fn adopting_covers_only_the_claims_that_were_shown() {
     assert!(world.opened(&run_id).contents.ours);
 }
 
-/// What a run brings along is named as what it is, and no word agrees to it unseen.
+/// The run's own copy is shown as a copy, and no answer agrees to it unseen.
 #[test]
 fn a_changed_copy_is_not_shown_as_the_superpowers_file() {
     let (theirs, run_id) = at_gate();
@@ -430,7 +430,7 @@ fn a_changed_copy_is_not_shown_as_the_superpowers_file() {
     assert!(world.calls().is_empty() && !world.opened(&run_id).contents.ours);
 }
 
-/// Where our state lies in the project, the project may have brought the key and the answers along.
+/// If our state is inside of the project, the key and the answers may come from the project.
 #[test]
 fn a_state_directory_in_the_project_is_not_trusted() {
     let (world, _) = at_gate();
@@ -442,7 +442,7 @@ fn a_state_directory_in_the_project_is_not_trusted() {
     assert!(message.contains("lies in the project"), "{message}");
 }
 
-/// A clone may bring any number of runs along.
+/// A cloned repository may contain any number of runs.
 #[test]
 fn the_number_of_listed_foreign_runs_is_bounded() {
     let (world, run_id) = planted(true);
@@ -467,7 +467,7 @@ fn cancel_moves_an_unreadable_foreign_run_aside() {
     world.refused("resume", json!({}), "nothing-to-resume");
 }
 
-/// Nothing of a newer version's is cut or written anew, whosever it is.
+/// Files of a newer version are never cut or rewritten, ours or not.
 #[test]
 fn a_foreign_run_of_a_newer_format_is_not_taken_over() {
     let (world, run_id) = planted(true);
@@ -480,7 +480,7 @@ fn a_foreign_run_of_a_newer_format_is_not_taken_over() {
     assert_eq!(world.read(&path), newer);
 }
 
-/// A folder of a run may be called anything that an id may be.
+/// The directory of a run may have any valid name.
 #[test]
 fn a_superpowers_name_wins_over_the_start_of_an_id() {
     let (world, run_id) = at_gate();

@@ -331,7 +331,7 @@ fn a_skipped_action_leaves_its_gate_which_says_so() {
     assert_eq!(picture["stages"][1]["note"], "waits for you; skipped by hand");
     let gate = "GATE   Human approval required: Two  (its action was skipped by hand)";
     assert!(world.log().contains(&gate.to_owned()), "{:?}", world.log());
-    assert_eq!(world.ok("review", json!({}))["message"], "The action of this stage was skipped by hand.");
+    assert_eq!(world.ok("review", json!({}))["message"], "The action of this stage was skipped manually.");
     // Its own action is what changes go back to, although it was skipped.
     world.hook("echo better");
     world.ok("decide", json!({ "decision": "changes", "comment": "do it after all" }));

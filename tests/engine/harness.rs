@@ -1,4 +1,4 @@
-//! Harnesses: what is started, and how its end is read.
+//! Harnesses: what they start, and how they read the end.
 
 use crate::alone::alone;
 use crate::launched::{ended, launch_in, start};

@@ -1,4 +1,4 @@
-//! The door's table: every operation once, and on which lane.
+//! The table of operations: each once, with its lane.
 
 use crate::world::World;
 use serde_json::json;
@@ -37,7 +37,7 @@ fn slow_operations_are_on_the_worker_lane() {
         "schema",
         "stop",
     ];
-    // `make bench` measures that they are; another one needs a reason.
+    // `make bench` measures that these are fast; a new one needs a measurement.
     assert_eq!(main, quick.into());
 }
 

@@ -1,4 +1,4 @@
-//! Runs whose editor has died: what is shown of them before anybody takes them up.
+//! Runs whose editor has died: how they are shown before they are resumed.
 
 use crate::world::World;
 use serde_json::json;
@@ -7,7 +7,7 @@ use superpower::store::lease::{self, Taken};
 
 const HOUR: i64 = 3_600_000;
 
-/// A run whose editor died while its agent worked, years ago.
+/// A run whose editor died years ago while its agent was active.
 fn left() -> (World, String) {
     let mut world = World::new();
     world.declare("one", "stages:\n  - {agent: a}\n  - {agent: b}\n");
@@ -64,7 +64,7 @@ fn reading_the_lock_does_not_block_a_driver() {
         looking.join().unwrap();
         taken
     };
-    // A busy machine may let any one look be a long one.
+    // On a busy machine a single read may be slow.
     assert!((0..20).any(|_| taken_meanwhile()));
 }
 
@@ -76,7 +76,7 @@ fn an_accepted_pause_is_in_the_journal_at_once() {
     let run_id = world.run("one", json!({}));
     world.until("the agent to work", |_| world.path("ready").exists());
     world.ok("pause", json!({}));
-    // Nothing else happens that would bring it there.
+    // Nothing else writes it to the journal.
     assert!(
         world.read(&format!(".claude/state/runs/{run_id}/journal.jsonl")).contains("\"pause-requested\"")
     );

@@ -1,4 +1,4 @@
-//! Looking at a project is no more than that.
+//! Viewing a project has no effects.
 
 use crate::alone::alone;
 use crate::world::World;

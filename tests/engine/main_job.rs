@@ -1,4 +1,4 @@
-//! The main job: run, gate, resume.
+//! The main case: run, gate, resume.
 
 use crate::world::World;
 use serde_json::json;

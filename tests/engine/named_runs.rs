@@ -1,4 +1,4 @@
-//! A verb that names its run acts on that one, whichever the project is at.
+//! A verb that names its run acts on that one, whatever the project's current run is.
 
 use crate::world::World;
 use serde_json::{Value, json};
@@ -103,7 +103,7 @@ fn a_headless_verb_lists_the_runs_if_several_are_possible() {
             "{message}"
         );
     }
-    // No run fits a retry, so that the current one says why it does not.
+    // No run can be retried, so the current one says why it cannot.
     world.refused("retry", json!({ "only": true }), "not-now");
     world.ok("decide", json!({ "decision": "reject", "run_id": first, "only": true }));
     world.settled();

@@ -1,5 +1,5 @@
-//! What trying again cannot change fails at once, with no further attempt: programs that are too old, names and options
-//! that nobody knows, an agent's own spending cap, results that are too long.
+//! Failures that a retry cannot change are permanent: programs that are too old, unknown names and options, an agent's
+//! own budget, results that are too long.
 
 use super::claude::{PRELUDE, scripted};
 use super::launched::{ended, launch_in, start};
@@ -16,7 +16,7 @@ fn claude(script: &str, change: impl FnOnce(&Path, &mut Harnesses, &mut Launch))
     let dir = tempfile::tempdir().unwrap();
     let mut harnesses = scripted(dir.path(), script);
     let mut launch = launch_in(dir.path());
-    // On a busy machine even a script takes its time.
+    // On a busy machine even a script is slow.
     launch.timeout = Some(Duration::from_secs(120));
     change(dir.path(), &mut harnesses, &mut launch);
     let (_running, signals) = start("claude", &harnesses, launch);
@@ -42,7 +42,7 @@ fn notes(signals: &[Signal]) -> String {
     signals.iter().filter_map(note).collect()
 }
 
-/// A release without `--agent`, as 2.0.3 is; the agent's text is then all there is.
+/// A release without `--agent`, such as 2.0.3: only the agent's text can be used.
 const OLD: &str = r#"
 if "--agent" in sys.argv:
     print("error: unknown option '--agent'", file=sys.stderr)
@@ -160,7 +160,7 @@ def work(body): done()
         let served = play(providers, |_, args| args.extend(["--model".to_owned(), model.to_owned()]));
         assert_eq!(ended(&served.signals).1.outcome, Outcome::Passed, "{model}");
     }
-    // A release that does not tell which it has is asked for it all the same.
+    // A release that does not list its models gets the prompt all the same.
     let served = play("def work(body): done()", |_, args| args.extend(["--model=fake/m".to_owned()]));
     assert_eq!(ended(&served.signals).1.outcome, Outcome::Passed);
 }
@@ -180,10 +180,10 @@ fn a_result_that_is_too_long_is_not_retried() {
     let (before, ending) = claude(long, |_, _, _| {});
     assert!(for_good(&ending).starts_with("the result is too long: more than 8 MiB"), "{ending:?}");
     assert_eq!(starts(&before), 1);
-    // Real ones do not begin with their type.
+    // Real results do not start with their type.
     let late = "init()\nprint('{\"duration_api_ms\":7,\"num_turns\":1,\"result\":\"' + 'x' * (9 << 20) + '\",\"type\":\"result\"}', flush=True)\nrest()\n";
     assert!(for_good(&claude(late, |_, _, _| {}).1).starts_with("the result is too long"));
-    // What is no result may be as long as it likes.
+    // Other lines may have any length.
     let tool = "init()\ntool('t1', 'Bash', command='ls')\nresult_of('t1', 'x' * (9 << 20))\nresult('fine')\nrest()\n";
     let (before, ending) = claude(tool, |_, _, _| {});
     assert_eq!((ending.outcome, &*ending.message), (Outcome::Passed, "fine"));
@@ -219,7 +219,7 @@ fn a_permanent_failure_uses_no_further_attempt() {
     );
 }
 
-/// Nothing of what lists, opens or checks starts an agent's program, whichever release that is.
+/// Nothing that lists, opens or checks starts an agent's program, whatever its release.
 #[test]
 fn health_starts_no_program() {
     let world = World::new();

@@ -1,4 +1,4 @@
-//! OpenCode's command line and its traps, against scripts that behave as it does.
+//! `opencode run` and its traps, tested with scripts that imitate it.
 
 use super::alone::alone;
 use super::launched::{ended, launch_in, start};

@@ -1,4 +1,4 @@
-//! OpenCode's server in a run: its permissions among the events, its session from one attempt to the next, its end.
+//! OpenCode's server in a run: permission requests, the session across attempts, the end.
 
 use crate::opencode_server::serving;
 use crate::world::World;
@@ -24,7 +24,7 @@ fn world(script: &str, more: Value) -> World {
     world
 }
 
-/// The next event of this kind, and all that was heard before.
+/// The next event of this kind, and all events before it.
 fn next(world: &World, kind: &str, heard: &mut Vec<Value>) -> Value {
     let end = Instant::now() + Duration::from_secs(20);
     loop {
@@ -57,7 +57,7 @@ fn two_concurrent_runs_are_answered_separately_and_store_no_password() {
     let mut heard = Vec::new();
     let (one, two) = (next(&first, "permission", &mut heard), next(&second, "permission", &mut heard));
     assert_eq!(one["title"], "bash ls");
-    // An answer to another run's question is nobody's.
+    // An answer for another run is ignored.
     first.call("answer", json!({ "id": two["id"], "value": { "answer": "once" } }));
     second.ok("answer", json!({ "id": two["id"], "value": { "answer": "deny", "reason": "not here" } }));
     assert_eq!(second.settled()["state"], "complete");

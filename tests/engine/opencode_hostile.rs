@@ -1,4 +1,4 @@
-//! What a server of OpenCode's may do to whoever drives it: odd HTTP, odd events, odd moments.
+//! Unusual behaviour of OpenCode's server: HTTP, events, timing.
 
 use super::opencode_server::{notes, play, run};
 use superpower::harness::*;

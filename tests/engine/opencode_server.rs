@@ -1,4 +1,4 @@
-//! OpenCode's server and its traps, against scripts that serve as it does.
+//! OpenCode's server and its traps, tested with scripts that imitate it.
 
 use super::launched::{ended, launch_in, start};
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use superpower::harness::*;
 use superpower::outcome::{Outcome, Session};
 
-/// Serves, and does `work(body)` where it is given a prompt. What is asked of it is in `requests.jsonl`.
+/// Serves, and calls `work(body)` for each prompt. Requests are recorded in `requests.jsonl`.
 const PRELUDE: &str = r#"#!/usr/bin/env python3
 import base64, json, os, queue, subprocess, sys, threading, time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -81,10 +81,10 @@ def serve():
     server.serve_forever()
 "#;
 
-/// Two seconds on a machine that is not busy with something else.
+/// Two seconds, allowing for a busy machine.
 const SOON: Duration = Duration::from_secs(10);
 
-/// A launch of a script that serves.
+/// A launch of a server script.
 pub struct Played {
     _dir: tempfile::TempDir,
     pub running: Running,
@@ -92,7 +92,7 @@ pub struct Played {
     pub requests: std::path::PathBuf,
 }
 
-/// The harness whose program is a script that serves, written into a folder.
+/// A harness whose program is a server script, written to a directory.
 pub fn serving(folder: &Path, script: &str) -> Harnesses {
     let path = folder.join("opencode");
     std::fs::write(&path, format!("{PRELUDE}{script}\nserve()\n")).unwrap();

@@ -1,4 +1,4 @@
-//! What a repository may bring along in the place of a file: it is refused at once, in words that name it, and nothing
+//! What a repository may contain in the place of a file: it is refused at once with a message that names it, and nothing
 //! outside of the project is read, written or waited for.
 
 use crate::world::World;
@@ -9,27 +9,24 @@ use std::os::unix::fs::{MetadataExt, symlink};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
-/// What may stand in the place of a file.
+/// Something in the place of a file.
 #[derive(Clone, Copy, Debug)]
 pub enum Planted {
-    /// A pipe that nobody writes to.
+    /// A pipe without a writer.
     Fifo,
-    /// A link to a file of somebody else's.
+    /// A link to a file outside.
     LinkToFile,
-    /// A link to a folder of somebody else's.
+    /// A link to a directory outside.
     LinkToFolder,
-    /// A link to a device without an end.
+    /// A link to an endless device.
     LinkToDevice,
     /// A file of a hundred gigabytes.
     Huge,
-    /// A folder.
     Folder,
-    /// A socket.
     Socket,
 }
 
 impl Planted {
-    /// All of them.
     pub const ALL: [Self; 7] = [
         Self::Fifo,
         Self::LinkToFile,
@@ -40,7 +37,7 @@ impl Planted {
         Self::Socket,
     ];
 
-    /// Puts it in the place of what is there.
+    /// Puts it in the place of the file.
     pub fn plant(self, path: &Path, outside: &Outside) {
         match path.symlink_metadata() {
             Ok(there) if there.is_dir() => fs::remove_dir_all(path).unwrap(),
@@ -56,7 +53,7 @@ impl Planted {
             Self::Huge => fs::File::create(path).unwrap().set_len(100 << 30).unwrap(),
             Self::Folder => fs::create_dir(path).unwrap(),
             Self::Socket => {
-                // The path of a socket may have 107 bytes only.
+                // A socket's path has at most 107 bytes.
                 let made = tempfile::tempdir().unwrap();
                 let socket = made.path().join("s");
                 drop(UnixListener::bind(&socket).unwrap());
@@ -74,14 +71,14 @@ fn fifo(path: &Path) {
     assert_eq!(unsafe { libc::mkfifo(path.as_ptr(), 0o600) }, 0);
 }
 
-/// A folder of somebody else's, which stays as it is.
+/// A directory outside of the project, which must not change.
 pub struct Outside {
     dir: tempfile::TempDir,
     before: BTreeMap<PathBuf, (Vec<u8>, i64, i64)>,
 }
 
 impl Outside {
-    /// One with a file and a folder that holds what a run's folder would.
+    /// With a file and a directory that look like a run's.
     pub fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         fs::create_dir_all(dir.path().join("folder/inner")).unwrap();
@@ -93,12 +90,11 @@ impl Outside {
         Self { dir, before }
     }
 
-    /// Where it is.
     pub fn path(&self) -> &Path {
         self.dir.path()
     }
 
-    /// Fails where anything in it has changed, or has come.
+    /// Fails if anything in it was changed or added.
     pub fn is_untouched(&self, what: &str) {
         assert_eq!(contents(self.path()), self.before, "outside of the project: {what}");
     }
@@ -123,7 +119,7 @@ const ONE: &str = "stages:\n  - {agent: a}\n";
 const GATE: &str = "stages:\n  - {agent: a}\n  - {gate: human-approval}\n  - {agent: b}\n";
 const RUN: &str = "01a22ef3-0000-7612-b7ab-ce84a7ad77c7";
 
-/// A world whose run waits at its gate, with what the first attempt of its last stage will be kept in.
+/// A world with a run at its gate, and the directory for the first attempt of its last stage.
 fn at_the_gate() -> (World, String) {
     let world = World::new();
     world.declare("gate", GATE);
@@ -301,9 +297,9 @@ fn a_foreign_summary_is_shown_only_with_a_valid_name_and_state() {
         let mut summary = good.clone();
         summary[field] = json!(value);
         theirs.write(&path, &summary.to_string());
-        // One of ours is made from the journal where its seal does not fit.
+        // Our summary is made from the journal if its seal is invalid.
         assert_eq!(theirs.ok("runs", json!({}))[0], shown, "{field}: {value}");
-        // Of one that is not ours nothing is shown but what can be nothing else.
+        // Of a foreign one only harmless fields are shown.
         world.write(&path, &summary.to_string());
         let listed = world.ok("runs", json!({})).to_string();
         for shown in [value, "u001b", "sudo", "..", "%{"] {

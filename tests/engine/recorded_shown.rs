@@ -1,4 +1,4 @@
-//! What the recordings of real tools show while they run: calls, files, text, usage, to-do lists, and what is below.
+//! What is shown while recordings of real tools run: calls, files, text, usage, to-do lists, subagents.
 
 use super::recorded::replay;
 use super::recorded_cases::CASES;

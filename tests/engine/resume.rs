@@ -1,4 +1,4 @@
-//! What a run goes on with, what it does not do twice, and what is asked first where something has changed.
+//! How a run continues, what it does not repeat, and what is asked first after a change.
 
 use crate::world::World;
 use serde_json::{Value, json};
@@ -109,7 +109,7 @@ fn two_runs_of_a_project_do_not_affect_each_other() {
     assert_eq!(world.squad()["active_superpower"], "other");
 }
 
-/// Nothing of another tool's is overwritten without being taken over or, where it cannot be read, moved aside.
+/// Another tool's run is never overwritten: it is taken over, or moved aside if unreadable.
 #[test]
 fn another_tools_run_is_kept_when_a_new_one_starts() {
     let world = World::new();
@@ -138,7 +138,7 @@ fn another_tools_run_is_kept_when_a_new_one_starts() {
             fs::read_dir(world.path(".claude/state")).unwrap().map(|entry| entry.unwrap().file_name());
         names.filter(|name| name.to_string_lossy().starts_with("squad.json.corrupt-")).count()
     };
-    // What can be read and not be taken over stays, for whoever wrote it: the verb is refused, and says what is there.
+    // A readable file that cannot be taken over stays: the verb is refused and says what is there.
     let needs = "inputs:\n  - {name: scope, required: true}\n".to_owned() + TWO;
     world.declare("needs", &needs);
     for (squad, code, says) in [
@@ -170,14 +170,14 @@ fn another_tools_run_is_kept_when_a_new_one_starts() {
         event["type"] == "notice" && event["message"].as_str().unwrap().contains("squad.json.corrupt-")
     });
     assert!(said);
-    // What is done needs no keeping.
+    // A finished run need not be kept.
     theirs(json!({ "active_superpower": "two", "current_stage": 3, "status": "completed" }));
     world.run("two", json!({}));
     world.settled();
     assert_eq!(asides(&world), 1);
 }
 
-/// A verb may have to ask twice, and is given both answers.
+/// A verb may have to ask twice, and gets both answers.
 #[test]
 fn an_edited_declaration_and_changed_files_are_asked_about_one_after_the_other() {
     let mut world = World::new();
@@ -199,7 +199,7 @@ fn an_edited_declaration_and_changed_files_are_asked_about_one_after_the_other()
     assert_eq!(world.settled()["state"], "complete");
 }
 
-/// What cannot be chosen is not offered, and what the new declaration needs is looked for before it is taken.
+/// Impossible answers are not offered, and what the new declaration needs is checked before it is used.
 #[test]
 fn an_unusable_edited_declaration_says_why_and_what_to_do() {
     let world = World::new();
@@ -221,7 +221,7 @@ fn an_unusable_edited_declaration_says_why_and_what_to_do() {
     assert_eq!(world.settled()["state"], "complete");
 }
 
-/// The same for the other verbs that go on with a run: they ask too.
+/// The other verbs that continue a run ask too.
 #[test]
 fn retry_and_skip_ask_about_an_edited_declaration() {
     let world = World::new();

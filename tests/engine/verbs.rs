@@ -1,4 +1,4 @@
-//! The table of reasons and verbs, through the engine.
+//! The table of pause reasons and verbs, tested through the engine.
 
 use crate::world::World;
 use serde_json::json;
@@ -30,7 +30,7 @@ fn a_stage_that_fails_three_times_pauses_the_run_and_each_prompt_differs() {
     assert!(log.contains(&"RETRY  stage 1/2: attempt 2/3: exit status 1".into()), "{log:?}");
     assert!(log.contains(&"FAILED  stage 1/2: Write: attempt 3/3: exit status 1".into()), "{log:?}");
     assert!(log.contains(&"PAUSED (failed) — resume with: :Superpower resume one".into()), "{log:?}");
-    // The log keeps its form; where a human reads it, what was printed last stands behind the bare exit.
+    // The log line's form is fixed; messages for people add the last output to a bare exit status.
     let shown = "exit status 1: broken pipe 3";
     let picture = world.status();
     assert_eq!((&picture["detail"], &picture["stages"][0]["note"]), (&json!(shown), &json!(shown)));
@@ -194,7 +194,7 @@ fn cancel_stops_the_agent_and_all_its_processes() {
     let picture = world.settled();
     assert_eq!(picture["state"], "cancelled");
     for pid in children {
-        // SAFETY: signal 0 only asks whether the process is there.
+        // SAFETY: signal 0 only checks whether the process exists.
         let there = unsafe { libc::kill(pid, 0) } == 0;
         assert!(!there || zombie(pid), "process {pid} is left");
     }

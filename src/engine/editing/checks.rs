@@ -35,7 +35,6 @@ pub struct CheckAll {
     texts: BTreeMap<PathBuf, String>,
 }
 
-/// Checks one declaration.
 pub fn check(engine: &Engine, request: &Check) -> Answer {
     let index = request.root.as_deref().map(|root| index(engine, root));
     let context = context(engine, index.as_ref(), request.path.as_deref());

@@ -57,7 +57,6 @@ fn against(engine: &Engine, request: &Document) -> Against {
     }))
 }
 
-/// Takes a part of a text.
 pub fn part(engine: &Engine, request: Part) -> Result<Value, Refusal> {
     let Part { path, tick, text, first } = request;
     if engine.documents.add_part(path, tick, text, first) {
@@ -67,7 +66,6 @@ pub fn part(engine: &Engine, request: Part) -> Result<Value, Refusal> {
     }
 }
 
-/// Forgets a document.
 pub fn closed(engine: &Engine, request: &Closed) -> Result<Value, Refusal> {
     engine.documents.close(&request.path);
     Ok(json!({}))

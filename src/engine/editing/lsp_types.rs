@@ -8,7 +8,6 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// A file's URI.
 pub fn uri(path: &Path) -> String {
     let mut uri = String::from("file://");
     for &byte in path.as_os_str().as_encoded_bytes() {

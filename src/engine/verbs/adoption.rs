@@ -21,7 +21,6 @@ use crate::tolerant;
 use std::path::Path;
 use std::time::Duration;
 
-/// How a run is taken over.
 pub enum Takeover<'a> {
     /// By a verb that drives it: the claim is shown first.
     Asking {

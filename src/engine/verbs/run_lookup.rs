@@ -17,7 +17,6 @@ use std::path::Path;
 enum CurrentRun {
     /// A run of ours: active in this editor, or named by `squad.json`.
     Ours(String),
-    /// Another tool's run.
     Foreign(Squad),
     /// No `squad.json`.
     Nothing,

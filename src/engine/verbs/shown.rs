@@ -50,7 +50,6 @@ impl GateCaches {
     }
 }
 
-/// A run of a project.
 type OfRun = (PathBuf, String);
 
 /// Digests of the claims of foreign runs, from when they were shown.

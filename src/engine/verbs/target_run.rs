@@ -26,11 +26,9 @@ pub struct TargetRun<'a> {
 pub enum Eligible {
     /// Runs at an open gate.
     Decide,
-    /// Paused runs.
     Resume,
     /// Runs that are paused because of a stage.
     Retry,
-    /// Active runs.
     Pause,
     /// Runs that have not ended.
     Cancel,

@@ -43,7 +43,7 @@ pub fn review(engine: &Engine, request: &OfRun) -> Result<Value, Refusal> {
     });
     let reporter = reporter(&opened, stage);
     let message = match reporter {
-        None if run.stages[stage].visit.by_hand => "The action of this stage was skipped by hand.".into(),
+        None if run.stages[stage].visit.by_hand => "The action of this stage was skipped manually.".into(),
         None => String::new(),
         Some(stage) => run.result(stage),
     };

@@ -89,7 +89,7 @@ fn reasons(root: &Path, opened: &Opened, stage: usize) -> Vec<String> {
         Step::Held { why } => format!("the run is paused at this stage: {why}"),
         Step::AtGate => "its gate is open: :Superpower gate".into(),
         Step::Done(Done::Skipped { why }) => format!("it was skipped: {why}"),
-        Step::Done(Done::SkippedByHand) => "its action was skipped by hand".into(),
+        Step::Done(Done::SkippedByHand) => "its action was skipped manually".into(),
         Step::Done(Done::Approved) => "it was approved".into(),
         Step::Done(Done::Passed) => "it passed".into(),
         Step::Done(Done::Adopted) => {

@@ -3,7 +3,6 @@
 use crate::harness::Actions;
 use serde_json::{Value, json};
 
-/// A message from the user.
 pub(super) fn user_message(text: &str) -> Value {
     json!({
         "type": "user", "message": {"role": "user", "content": text},

@@ -9,7 +9,6 @@ use crate::process::Secrets;
 use semver::Version;
 
 pub const NAME: &str = "claude";
-/// A launch of Claude Code.
 pub struct Claude {
     pub(super) first: Vec<String>,
     pub(super) extra: Vec<String>,
@@ -49,7 +48,6 @@ pub(super) enum Restart {
     NewSession,
     /// It does not answer over the pipe.
     NoReply,
-    /// It has no pipe.
     NoPipe,
     ByText,
 }

@@ -11,7 +11,6 @@ const PIPE: [&str; 3] = ["--input-format", "--permission-prompt-tool", "--includ
 pub enum Refused {
     /// It has no `--agent`, as releases before 2.0.59.
     NoAgentOption,
-    /// It has no pipe.
     NoPipe,
     /// It does not know this option.
     Unknown(String),

@@ -177,7 +177,6 @@ impl Tokens {
     }
 }
 
-/// Usage, by model.
 #[derive(Debug, Default, Deserialize)]
 #[serde(transparent)]
 pub struct Models(std::collections::BTreeMap<String, Object<Model>>);

@@ -25,7 +25,6 @@ use run::Run;
 use serve::Served;
 use setup::{How, Setup};
 
-/// A launch of OpenCode.
 pub struct Opencode {
     mode: Mode,
     /// Notes to show with the first line of output.

@@ -20,7 +20,6 @@ const TAIL: usize = 4096;
 pub enum Last {
     /// No event yet.
     Nothing,
-    /// A step started.
     Open,
     /// A step ended with tool calls.
     Tools,
@@ -30,7 +29,6 @@ pub enum Last {
     Good,
     /// A step ended early, for this reason.
     Short(String),
-    /// An error.
     Error(Failure),
 }
 
