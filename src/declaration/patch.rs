@@ -1,5 +1,7 @@
 //! A text of which pieces were replaced so that it can be read, and the way back to the text as written.
 
+use std::sync::Arc;
+
 /// A replaced piece, in both texts.
 #[derive(Clone, Copy, Debug)]
 struct Piece {
@@ -11,13 +13,15 @@ struct Piece {
 #[derive(Clone, Debug)]
 pub struct Patched {
     text: String,
+    source: Arc<str>,
     pieces: Vec<Piece>,
 }
 
 impl Patched {
     /// The source as it is.
     pub fn new(source: impl Into<String>) -> Self {
-        Self { text: source.into(), pieces: Vec::new() }
+        let text: String = source.into();
+        Self { source: text.as_str().into(), text, pieces: Vec::new() }
     }
 
     /// The text to parse.
@@ -25,14 +29,19 @@ impl Patched {
         &self.text
     }
 
-    /// The source offset of an offset in this text. What was put in place of a piece lies at the piece.
+    /// The source offset of an offset in this text. What was put in place of a piece lies at the piece, at the start of
+    /// a character.
     pub fn to_source(&self, offset: usize) -> usize {
         let next = self.pieces.partition_point(|piece| piece.here.0 <= offset);
         let Some(piece) = next.checked_sub(1).map(|index| self.pieces[index]) else { return offset };
         if offset >= piece.here.1 {
             return offset - piece.here.1 + piece.source.1;
         }
-        (piece.source.0 + (offset - piece.here.0)).min(piece.source.1)
+        let mut at = (piece.source.0 + (offset - piece.here.0)).min(piece.source.1);
+        while !self.source.is_char_boundary(at) {
+            at -= 1;
+        }
+        at
     }
 
     /// Whether any of this text between the two offsets stands in place of something else.
@@ -59,7 +68,8 @@ impl Patched {
                 here: (shift(piece.here.0), shift(piece.here.1)),
             }),
         );
-        Self { text: format!("{}{new}{}", &self.text[..from], &self.text[to..]), pieces }
+        let text = format!("{}{new}{}", &self.text[..from], &self.text[to..]);
+        Self { text, source: self.source.clone(), pieces }
     }
 
     fn source_start(&self, offset: usize) -> usize {
@@ -87,6 +97,12 @@ mod tests {
         assert_eq!(blanked.text(), "a: \nd");
         assert_eq!([3, 4].map(|at| blanked.to_source(at)), [7, 8]);
         assert!(blanked.is_patched(3, 3) && !blanked.is_patched(4, 5));
+    }
+
+    #[test]
+    fn an_offset_within_a_replaced_character_is_its_start() {
+        let blanked = Patched::new("a: \u{fffd}{").replace(3, 6, "   ");
+        assert_eq!([3, 4, 5, 6].map(|at| blanked.to_source(at)), [3, 3, 3, 6]);
     }
 
     #[test]

@@ -172,7 +172,7 @@ fn the_editor_is_left() {
         world.ask(id, "run", json!({ "name": "gated" }));
     }
     world.call("stop", json!({ "grace_ms": 100 }));
-    until_no_thread_is("superpower-asks");
+    until_no_thread_is("superpower-worker");
     let events = world.events();
     let answers = answered(&events);
     assert!(answers.iter().all(|event| event["id"] == 0), "{answers:#?}");

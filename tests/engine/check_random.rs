@@ -214,3 +214,19 @@ proptest! {
         }
     }
 }
+
+/// Found by chance: a character of several bytes behind what looks like a merge key.
+#[test]
+fn a_merge_key_before_a_wide_character_is_checked_soundly() {
+    for text in [
+        "<<: - \u{fffd}{\0",
+        "<<: \u{fffd}",
+        "<<:\u{fffd}",
+        "<<: {\u{fffd}",
+        "a: {b:\u{fffd}c}",
+        "a: {<<:\u{a0}\u{fffd}",
+    ] {
+        bytes_are_checked(text.as_bytes());
+        edits_are_followed(text);
+    }
+}

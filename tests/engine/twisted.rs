@@ -202,7 +202,9 @@ fn what_a_tolerated_document_says_stays_where_it_is_written_again() {
     let read = squad::read(dir.path()).unwrap().unwrap();
     let aside = squad::write(dir.path(), &read, None, chrono::Utc::now()).unwrap();
     assert_eq!(aside, None, "it is not moved out of the way");
-    let written: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
+    let written = std::fs::read_to_string(&path).unwrap();
+    assert!(written.contains("\"x\": \"\\ud83d\""), "half a pair stays half a pair: {written}");
+    let written: Value = serde_json::from_str(&written.replace("\\ud83d", "")).unwrap();
     assert_eq!((&written["active_superpower"], &written["theirs"]), (&json!("old"), &json!([1, 2])));
 }
 
