@@ -1,31 +1,28 @@
-//! What a gate compares with, and what it showed: the trees and digests that the journal holds.
+//! What a gate compares with and what it showed, as recorded in the journal.
 
 use super::event::Event;
 
-/// The files as they were at the beginning, or after an approval.
+/// The files at the start of the run, or after an approval.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Baseline {
-    /// The git tree that they make.
     pub tree: String,
-    /// How many decisions there had been by then.
+    /// Number of decisions made before it.
     pub decisions: usize,
 }
 
-/// A list of the files under review, as it was shown. The list itself can be made again from the two trees.
+/// A list of the files under review, as it was shown. It can be rebuilt from the two trees.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shown {
-    /// The tree that was compared with.
+    /// The tree that it compares with.
     pub from: Option<String>,
-    /// The tree that the files made; none where there is no list.
+    /// The tree of the listed files; absent if there is no list.
     pub tree: Option<String>,
-    /// SHA-256 of the list.
     pub digest: Option<String>,
-    /// Why there is no list, where there is none.
+    /// Why there is no list, if there is none.
     pub note: Option<String>,
 }
 
 impl Shown {
-    /// The record of it.
     pub fn event(self, stage: usize, visit: u32) -> Event {
         let Self { from, tree, digest, note } = self;
         Event::ReviewShown { stage, visit, from, tree, digest, note }
