@@ -1,4 +1,4 @@
-//! `when`: does it parse, do its facts exist, can its comparisons ever differ.
+//! Checks `when`: its syntax, its facts, and whether its comparisons can vary.
 
 use super::context::Context;
 use super::templates::{Inputs, judge_variable};
@@ -81,7 +81,7 @@ fn judge_fact(
     }
 }
 
-/// An input that has a few values only, compared with another one.
+/// Checks a comparison of an input that has few values with a fixed value.
 fn judge_comparison(sink: &mut Sink<'_>, text: &Text, input: &DraftInput, value: &str, span: Span) {
     let name = input.name.as_ref().map_or("", |text| text.value.as_str());
     let values: Vec<&str> = match input.kind.as_ref().map(|kind| kind.value.as_str()) {
@@ -94,7 +94,7 @@ fn judge_comparison(sink: &mut Sink<'_>, text: &Text, input: &DraftInput, value:
         Some("bool") => vec!["true", "false"],
         _ => return,
     };
-    // One that need not be given, and has no default, may be empty.
+    // An optional input without a default may be empty.
     let may_be_empty =
         input.default.is_none() && input.required.as_ref().is_none_or(|(required, _)| !required);
     if values.contains(&value) || (value.is_empty() && may_be_empty) {
@@ -102,7 +102,7 @@ fn judge_comparison(sink: &mut Sink<'_>, text: &Text, input: &DraftInput, value:
     }
     let near = sink.nearest(value, values.iter().copied());
     let hint = near.map_or_else(
-        || format!(": it can be {}", values.join(", ")),
+        || format!("; its values are {}", values.join(", ")),
         |near| format!(" (did you mean \"{near}\"?)"),
     );
     let report = sink.inside(

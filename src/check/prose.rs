@@ -1,4 +1,4 @@
-//! Texts for people that YAML cuts short: what stands behind ` #` is a comment.
+//! Checks for texts that YAML cuts short, because ` #` starts a comment.
 
 use crate::declaration::Sink;
 use crate::declaration::draft::{Draft, Text};
@@ -6,7 +6,7 @@ use crate::declaration::yaml_writer::quoted;
 use crate::diagnostic::{Code, Edit, Severity};
 use crate::source::Span;
 
-/// Judges every text that is free.
+/// Checks all free texts.
 pub fn judge(sink: &mut Sink<'_>, draft: &Draft) {
     let inputs = draft.inputs.iter().flat_map(|input| input.description.iter().chain(&input.default));
     let stages = draft
@@ -18,7 +18,7 @@ pub fn judge(sink: &mut Sink<'_>, draft: &Draft) {
     }
 }
 
-/// `#` with something directly behind it was hardly meant as a comment: `issue #12`.
+/// A `#` with text directly after it is probably not meant as a comment: `issue #12`.
 fn judge_text(sink: &mut Sink<'_>, text: &Text) {
     let span = sink.tree.node(text.slot.node).span;
     let plain = !sink.source.slice(span).starts_with(['"', '\'']);
@@ -38,7 +38,7 @@ fn judge_text(sink: &mut Sink<'_>, text: &Text) {
     }
     let edit = Edit { span: whole, text: quoted(written) };
     let lost = Span::new(span.end + 1, whole.end);
-    let message = format!("\"#{cut}\" is a comment to YAML, and not part of the text: quote the whole");
+    let message = format!("YAML reads \"#{cut}\" as a comment: put the whole text in quotes");
     sink.at(Code::YamlSyntax, &text.slot, message)
         .severity(Severity::Warning)
         .narrow(lost)
