@@ -164,7 +164,6 @@ pub struct Diagnostic {
     pub message: String,
     /// Related positions, for example the first of two equal keys.
     pub related: Vec<Related>,
-    /// The mend, where there is one.
     pub fix: Option<Fix>,
 }
 

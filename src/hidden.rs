@@ -12,7 +12,7 @@ struct Range {
 /// Characters that are harmless after certain others.
 struct Fine {
     characters: (u32, u32),
-    behind: (u32, u32),
+    after: (u32, u32),
 }
 
 struct Table {
@@ -36,7 +36,7 @@ fn read(text: &'static str) -> Table {
         };
         match (number(0), number(1), number(2), number(3)) {
             (Some(first), Some(last), Some(from), Some(to)) => {
-                table.fine.push(Fine { characters: (first, last), behind: (from, to) });
+                table.fine.push(Fine { characters: (first, last), after: (from, to) });
             }
             (Some(first), Some(last), None, None) => {
                 let name = parts.get(2).map_or("", |name| name.trim_matches('"'));
@@ -67,5 +67,5 @@ pub fn name(letter: char) -> Option<&'static str> {
 pub fn is_fine(letter: char, before: Option<char>) -> bool {
     let Some(before) = before.map(u32::from) else { return false };
     let code = u32::from(letter);
-    TABLE.fine.iter().any(|fine| within(code, fine.characters) && within(before, fine.behind))
+    TABLE.fine.iter().any(|fine| within(code, fine.characters) && within(before, fine.after))
 }

@@ -202,7 +202,7 @@ fn expected(text: &mut String, run: &Run, stage: usize) {
             );
         }
     }
-    text.push_str("If you cannot go on without a human, end with the line `{\"verdict\": \"BLOCKED\", \"notes\": \"why\"}`.\n");
+    text.push_str("If you cannot continue without a human, end with the line `{\"verdict\": \"BLOCKED\", \"notes\": \"why\"}`.\n");
 }
 
 /// The glob of an expected file with its values filled in. `literal` escapes each value, which must match literally.

@@ -38,12 +38,12 @@ impl Offer<'_> {
         let acts = |name: &str| matches!(name, "agent" | "skill" | "pipeline");
         let acting = present.iter().any(|name| acts(name));
         let rest = &self.text[self.offset..self.line.end];
-        let behind = rest.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_' || c == '-');
+        let after = rest.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_' || c == '-');
         for key in level.keys() {
             if present.iter().any(|name| name == key.name) || (acting && acts(key.name)) {
                 continue;
             }
-            let insert = if behind.starts_with(':') {
+            let insert = if after.starts_with(':') {
                 key.name.to_owned()
             } else if flow {
                 format!("{}: ", key.name)

@@ -130,13 +130,13 @@ fn level(path: &[String]) -> Option<Level> {
 }
 
 /// The place after `rest`, the part of the line that follows a key (the last of `path`) or a dash.
-fn place(path: &mut Vec<String>, behind_key: bool, rest: &str) -> Option<Place> {
+fn place(path: &mut Vec<String>, after_key: bool, rest: &str) -> Option<Place> {
     // Brackets open levels of their own; the innermost open one counts.
     let mut brackets: Vec<char> = Vec::new();
     let mut keys: Vec<bool> = Vec::new();
     let mut quote: Option<char> = None;
     let mut start = 0;
-    let mut awaits_value = behind_key;
+    let mut awaits_value = after_key;
     for (index, c) in rest.char_indices() {
         let flow = !brackets.is_empty() || rest[start..index].trim().is_empty();
         match (quote, c) {
@@ -188,14 +188,14 @@ fn place(path: &mut Vec<String>, behind_key: bool, rest: &str) -> Option<Place> 
             item,
         }))
     };
-    let key_position = !awaits_value && (!brackets.is_empty() || !behind_key);
+    let key_position = !awaits_value && (!brackets.is_empty() || !after_key);
     let names: Vec<&str> = path.iter().map(String::as_str).collect();
     match names.as_slice() {
         ["stages", "inputs"] if key_position => Some(Place::InputKey),
         ["stages", "inputs", _] if !key_position => value(Level::Stage, "inputs", false),
         [above @ .., key] if !key_position || takes_items(above, key) => {
             let level = level(&above.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>())?;
-            value(level, key, brackets.last() == Some(&'[') || (brackets.is_empty() && !behind_key))
+            value(level, key, brackets.last() == Some(&'[') || (brackets.is_empty() && !after_key))
         }
         _ if key_position => level(path).map(Place::Key),
         _ => None,

@@ -40,11 +40,11 @@ pub fn symbols(checked: &Checked) -> Vec<Symbol> {
 
 /// The fixes of the problems that touch `span`.
 pub fn actions(checked: &Checked, span: Span) -> Vec<Action> {
-    let faults = checked.diagnostics.iter().enumerate();
-    faults
-        .filter(|(_, fault)| fault.span.start <= span.end && span.start <= fault.span.end)
-        .filter_map(|(index, fault)| {
-            let fix = fault.fix.as_ref()?;
+    let problems = checked.diagnostics.iter().enumerate();
+    problems
+        .filter(|(_, problem)| problem.span.start <= span.end && span.start <= problem.span.end)
+        .filter_map(|(index, problem)| {
+            let fix = problem.fix.as_ref()?;
             Some(Action { title: fix.title.clone(), diagnostic: index, edits: fix.edits.clone() })
         })
         .collect()

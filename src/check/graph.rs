@@ -52,7 +52,7 @@ impl<'a> Order<'a> {
     }
 
     /// Reports a reference that is not to an earlier stage. `part` is its position in `text`.
-    pub fn judge(&self, sink: &mut Sink<'_>, text: &Text, part: Option<Span>, name: &str, from: usize) {
+    pub fn check(&self, sink: &mut Sink<'_>, text: &Text, part: Option<Span>, name: &str, from: usize) {
         let problem = match self.reference(name, from) {
             Reference::Earlier => return,
             Reference::Unknown if self.unsure => return,
@@ -77,7 +77,7 @@ impl<'a> Order<'a> {
 }
 
 /// Checks all references between stages and returns their order.
-pub fn judge<'a>(sink: &mut Sink<'_>, draft: &'a Draft) -> Order<'a> {
+pub fn check<'a>(sink: &mut Sink<'_>, draft: &'a Draft) -> Order<'a> {
     let by_name = names(sink, draft);
     let mut named: Vec<(&str, usize)> = by_name.iter().map(|(name, at)| (*name, *at)).collect();
     named.sort_by_key(|(_, at)| *at);
@@ -85,7 +85,7 @@ pub fn judge<'a>(sink: &mut Sink<'_>, draft: &'a Draft) -> Order<'a> {
     let order = Order { by_name, named, rank, unsure: draft.stages_unsure };
     for (at, stage) in draft.stages.iter().enumerate() {
         if let Some(rework) = &stage.rework {
-            order.judge(sink, rework, None, &rework.value, at);
+            order.check(sink, rework, None, &rework.value, at);
         }
     }
     leading_gates(sink, draft, &order);

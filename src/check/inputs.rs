@@ -14,11 +14,11 @@ use std::collections::HashMap;
 pub const RESERVED: [&str; 2] = ["harness", "answer"];
 
 /// Judges every input.
-pub fn judge(sink: &mut Sink<'_>, draft: &Draft) {
+pub fn check(sink: &mut Sink<'_>, draft: &Draft) {
     let mut first: HashMap<&str, Span> = HashMap::new();
     for input in &draft.inputs {
         if let Some(name) = &input.name {
-            judge_name(sink, name);
+            check_name(sink, name);
             let here = sink.tree.node(name.slot.node).span;
             match first.get(name.value.as_str()) {
                 None => {
@@ -30,12 +30,12 @@ pub fn judge(sink: &mut Sink<'_>, draft: &Draft) {
                 }
             }
         }
-        judge_type(sink, input);
-        judge_default(sink, input);
+        check_type(sink, input);
+        check_default(sink, input);
     }
 }
 
-fn judge_name(sink: &mut Sink<'_>, name: &Text) {
+fn check_name(sink: &mut Sink<'_>, name: &Text) {
     let value = name.value.as_str();
     if RESERVED.contains(&value) {
         let message =
@@ -57,7 +57,7 @@ fn judge_name(sink: &mut Sink<'_>, name: &Text) {
     }
 }
 
-fn judge_type(sink: &mut Sink<'_>, input: &DraftInput) {
+fn check_type(sink: &mut Sink<'_>, input: &DraftInput) {
     let kind = input.kind.as_ref().map_or("string", |kind| kind.value.as_str());
     if let Some(text) = input.kind.as_ref().filter(|text| TYPES.iter().all(|(name, _)| *name != text.value)) {
         let other = match kind.to_ascii_lowercase().as_str() {
@@ -140,7 +140,7 @@ fn has_key(sink: &Sink<'_>, input: &DraftInput, name: &str) -> bool {
     })
 }
 
-fn judge_default(sink: &mut Sink<'_>, input: &DraftInput) {
+fn check_default(sink: &mut Sink<'_>, input: &DraftInput) {
     let Some(default) = &input.default else { return };
     let value = default.value.as_str();
     match input.kind.as_ref().map_or("string", |kind| kind.value.as_str()) {

@@ -89,19 +89,19 @@ pub fn check_edited(text: &str, context: &Context, allowance: usize, chunks: &mu
 
 /// Checks the bytes of a file, which may not be text. Each byte that is not UTF-8 is replaced by `?`.
 pub fn check_bytes(bytes: &[u8], context: &Context) -> Checked {
-    let (text, faults) = text::decode(bytes);
+    let (text, problems) = text::decode(bytes);
     let source = Source::new(text);
     let mut read = text::read(&source, usize::MAX, &mut Chunks::default());
-    if source.text().is_empty() && !faults.is_empty() {
+    if source.text().is_empty() && !problems.is_empty() {
         // Nothing can be missing in a file that is not text.
-        read.found = faults.clone();
+        read.found = problems.clone();
     } else {
-        read.found.extend(faults.iter().cloned());
+        read.found.extend(problems.iter().cloned());
     }
     let mut checked = finish(source, read, context);
     // Drop other problems at such a place: they are about our "?", not about what the author wrote.
     let unreadable = |at: &Diagnostic| {
-        faults.iter().any(|fault| at.span.start < fault.span.end && at.span.end > fault.span.start)
+        problems.iter().any(|problem| at.span.start < problem.span.end && at.span.end > problem.span.start)
     };
     checked.diagnostics.retain(|diagnostic| diagnostic.code == Code::YamlSyntax || !unreadable(diagnostic));
     checked
@@ -114,7 +114,7 @@ fn finish(source: Source, read: Read, context: &Context) -> Checked {
     let nothing = tree.cut || tree.root().is_none_or(|root| tree.core(root) == Some(Core::Null));
     let decoded = if nothing { None } else { decode::decode(&mut sink) };
     if let Some(draft) = &decoded {
-        judge(&mut sink, draft, context);
+        apply_rules(&mut sink, draft, context);
     }
     let draft = decoded.unwrap_or_default();
     let mut diagnostics = sink.finish();
@@ -129,14 +129,14 @@ fn finish(source: Source, read: Read, context: &Context) -> Checked {
     Checked { source, tree, draft, declaration, diagnostics }
 }
 
-fn judge(sink: &mut Sink<'_>, draft: &Draft, context: &Context) {
-    names::judge(sink, draft, context);
-    inputs::judge(sink, draft);
-    parameters::judge(sink, draft);
-    stages::judge(sink, draft, context);
-    let order = graph::judge(sink, draft);
-    prose::judge(sink, draft);
+fn apply_rules(sink: &mut Sink<'_>, draft: &Draft, context: &Context) {
+    names::check(sink, draft, context);
+    inputs::check(sink, draft);
+    parameters::check(sink, draft);
+    stages::check(sink, draft, context);
+    let order = graph::check(sink, draft);
+    prose::check(sink, draft);
     let inputs = templates::Inputs::new(draft);
-    conditions::judge(sink, draft, &inputs, context);
-    templates::judge(sink, draft, &inputs, &order);
+    conditions::check(sink, draft, &inputs, context);
+    templates::check(sink, draft, &inputs, &order);
 }

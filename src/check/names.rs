@@ -14,29 +14,29 @@ pub const ORCHESTRATOR: &str = "orchestrator";
 pub(super) const ARGUMENT: &str = "it becomes an argument of a program, so use only letters, digits and . _ : / -, \
                                    starting with a letter, digit or _";
 
-pub fn judge(sink: &mut Sink<'_>, draft: &Draft, context: &Context) {
+pub fn check(sink: &mut Sink<'_>, draft: &Draft, context: &Context) {
     if let Some(name) = &draft.name {
-        judge_name(sink, name, context);
+        check_name(sink, name, context);
     }
     if let Some(version) = &draft.version {
-        judge_version(sink, version);
+        check_version(sink, version);
     }
     for (key, text) in draft.stages.iter().flat_map(|stage| &stage.actions) {
         match key {
             ActionKey::Agent => {
                 let left = &context.agents_left;
-                judge_worker(sink, text, "agent", Code::UnknownAgent, context.agents.as_deref(), left)
+                check_worker(sink, text, "agent", Code::UnknownAgent, context.agents.as_deref(), left)
             }
             ActionKey::Skill => {
                 let left = &context.skills_left;
-                judge_worker(sink, text, "skill", Code::UnknownSkill, context.skills.as_deref(), left)
+                check_worker(sink, text, "skill", Code::UnknownSkill, context.skills.as_deref(), left)
             }
-            ActionKey::Pipeline => judge_pipeline(sink, text, context.agents.as_deref()),
+            ActionKey::Pipeline => check_pipeline(sink, text, context.agents.as_deref()),
         }
     }
 }
 
-fn judge_name(sink: &mut Sink<'_>, name: &Text, context: &Context) {
+fn check_name(sink: &mut Sink<'_>, name: &Text, context: &Context) {
     let value = name.value.as_str();
     let stem = context.stem.as_deref();
     if !is_kebab(value) {
@@ -67,7 +67,7 @@ fn judge_name(sink: &mut Sink<'_>, name: &Text, context: &Context) {
     }
 }
 
-fn judge_version(sink: &mut Sink<'_>, version: &Text) {
+fn check_version(sink: &mut Sink<'_>, version: &Text) {
     let value = version.value.as_str();
     // A number is reported as a wrong type; in quotes it is a version.
     if is_version(value) || version.core != Core::Text {
@@ -90,7 +90,7 @@ fn is_version(text: &str) -> bool {
     short || semver::Version::parse(text).is_ok()
 }
 
-fn judge_worker(
+fn check_worker(
     sink: &mut Sink<'_>,
     text: &Text,
     what: &str,
@@ -138,7 +138,7 @@ fn judge_worker(
 }
 
 /// Checks that the agent that runs pipelines exists; the declaration does not name it.
-fn judge_pipeline(sink: &mut Sink<'_>, text: &Text, known: Option<&[String]>) {
+fn check_pipeline(sink: &mut Sink<'_>, text: &Text, known: Option<&[String]>) {
     let known = known.unwrap_or(const { &[] });
     if pipeline(&text.value).is_some() && !known.is_empty() && !known.iter().any(|name| name == ORCHESTRATOR)
     {

@@ -9,7 +9,7 @@ use crate::source::Span;
 use std::collections::HashMap;
 
 /// Checks the inputs of the superpower, and the inputs of each stage together with them.
-pub fn judge(sink: &mut Sink<'_>, draft: &Draft) {
+pub fn check(sink: &mut Sink<'_>, draft: &Draft) {
     let mut declared: HashMap<String, &Text> = HashMap::new();
     for name in draft.inputs.iter().filter_map(|input| input.name.as_ref()) {
         match declared.get(&parameter(&name.value)) {

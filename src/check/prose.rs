@@ -7,31 +7,31 @@ use crate::diagnostic::{Code, Edit, Severity};
 use crate::source::Span;
 
 /// Checks all free texts.
-pub fn judge(sink: &mut Sink<'_>, draft: &Draft) {
+pub fn check(sink: &mut Sink<'_>, draft: &Draft) {
     let inputs = draft.inputs.iter().flat_map(|input| input.description.iter().chain(&input.default));
     let stages = draft
         .stages
         .iter()
         .flat_map(|stage| stage.description.iter().chain(stage.inputs.iter().map(|(_, value)| value)));
     for text in draft.description.iter().chain(inputs).chain(stages) {
-        judge_text(sink, text);
+        check_text(sink, text);
     }
 }
 
 /// A `#` with text directly after it is probably not meant as a comment: `issue #12`.
-fn judge_text(sink: &mut Sink<'_>, text: &Text) {
+fn check_text(sink: &mut Sink<'_>, text: &Text) {
     let span = sink.tree.node(text.slot.node).span;
     let plain = !sink.source.slice(span).starts_with(['"', '\'']);
     if !plain {
         return;
     }
     let line_end = sink.source.offset(sink.source.position(span.end).line, usize::MAX);
-    let behind = sink.source.slice(Span::new(span.end, line_end)).trim_end();
-    let Some(cut) = behind.strip_prefix(" #").filter(|_| span.start < span.end) else { return };
+    let after = sink.source.slice(Span::new(span.end, line_end)).trim_end();
+    let Some(cut) = after.strip_prefix(" #").filter(|_| span.start < span.end) else { return };
     if cut.is_empty() || cut.starts_with([' ', '\t', '#', '-', '=', '!']) || text.slot.alias.is_some() {
         return;
     }
-    let whole = Span::new(span.start, span.end + behind.len());
+    let whole = Span::new(span.start, span.end + after.len());
     let written = sink.source.slice(whole);
     if written.contains('\n') {
         return;

@@ -10,20 +10,20 @@ use crate::declaration::yaml_writer::plain_or_quoted;
 use crate::diagnostic::{Code, Severity};
 use crate::source::Span;
 
-pub fn judge(sink: &mut Sink<'_>, draft: &Draft, context: &Context) {
+pub fn check(sink: &mut Sink<'_>, draft: &Draft, context: &Context) {
     if let Some(slot) = draft.stages_slot.as_ref().filter(|_| draft.stages.is_empty() && !draft.stages_unsure)
     {
         sink.at(Code::EmptyStages, slot, "\"stages\" is empty: a superpower needs at least one stage");
     }
     for stage in &draft.stages {
-        judge_actions(sink, stage);
-        judge_gate(sink, stage);
-        judge_limits(sink, stage, context);
-        judge_expects(sink, stage);
+        check_actions(sink, stage);
+        check_gate(sink, stage);
+        check_limits(sink, stage, context);
+        check_expects(sink, stage);
     }
 }
 
-fn judge_actions(sink: &mut Sink<'_>, stage: &DraftStage) {
+fn check_actions(sink: &mut Sink<'_>, stage: &DraftStage) {
     if let Some(((_, first), more)) = stage.actions.split_first() {
         for (_, text) in more {
             let message =
@@ -56,7 +56,7 @@ fn first_line(sink: &Sink<'_>, node: crate::declaration::yaml::NodeId) -> Span {
     Span::new(span.start, span.start + line.len())
 }
 
-fn judge_gate(sink: &mut Sink<'_>, stage: &DraftStage) {
+fn check_gate(sink: &mut Sink<'_>, stage: &DraftStage) {
     if let Some(text) = stage.gate.as_ref().filter(|text| gate(&text.value).is_none()) {
         unknown_word(sink, Code::UnknownGate, text, "gate", GATES);
     }
@@ -98,7 +98,7 @@ fn synonym(word: &str) -> Option<&'static str> {
     }
 }
 
-fn judge_limits(sink: &mut Sink<'_>, stage: &DraftStage, context: &Context) {
+fn check_limits(sink: &mut Sink<'_>, stage: &DraftStage, context: &Context) {
     if let Some(text) = &stage.harness {
         let value = text.value.as_str();
         let known =
@@ -170,7 +170,7 @@ fn near_duration(text: &str) -> Option<String> {
     duration(&near).is_some().then_some(near)
 }
 
-fn judge_expects(sink: &mut Sink<'_>, stage: &DraftStage) {
+fn check_expects(sink: &mut Sink<'_>, stage: &DraftStage) {
     let Some(expects) = &stage.expects else { return };
     if !expects.given {
         let message = "\"expects\" is empty: add files or a verdict";

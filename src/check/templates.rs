@@ -36,17 +36,17 @@ impl<'a> Inputs<'a> {
 }
 
 /// Checks every text that may contain variables.
-pub fn judge(sink: &mut Sink<'_>, draft: &Draft, inputs: &Inputs<'_>, order: &Order<'_>) {
+pub fn check(sink: &mut Sink<'_>, draft: &Draft, inputs: &Inputs<'_>, order: &Order<'_>) {
     for (at, stage) in draft.stages.iter().enumerate() {
         let values = stage.inputs.iter().map(|(_, value)| value);
         let expects = stage.expects.iter().flat_map(|expects| expects.files.iter().chain(&expects.verdict));
         for text in stage.description.iter().chain(values).chain(expects) {
-            judge_text(sink, inputs, order, text, at);
+            check_text(sink, inputs, order, text, at);
         }
     }
 }
 
-fn judge_text(sink: &mut Sink<'_>, inputs: &Inputs<'_>, order: &Order<'_>, text: &Text, stage: usize) {
+fn check_text(sink: &mut Sink<'_>, inputs: &Inputs<'_>, order: &Order<'_>, text: &Text, stage: usize) {
     full_width(sink, text);
     if !text.value.contains("{{") {
         return;
@@ -54,8 +54,8 @@ fn judge_text(sink: &mut Sink<'_>, inputs: &Inputs<'_>, order: &Order<'_>, text:
     let (places, errors) = template::parse(&text.value);
     for place in places {
         match &place.variable {
-            Variable::Input(name) => judge_variable(sink, inputs, text, name, place.span),
-            Variable::StageResult(name) => order.judge(sink, text, Some(place.name), name, stage),
+            Variable::Input(name) => check_variable(sink, inputs, text, name, place.span),
+            Variable::StageResult(name) => order.check(sink, text, Some(place.name), name, stage),
         }
     }
     for error in errors {
@@ -93,7 +93,7 @@ fn full_width(sink: &mut Sink<'_>, text: &Text) {
 }
 
 /// Checks one `{{name}}`; `span` is its position in `text`, with braces.
-pub fn judge_variable(sink: &mut Sink<'_>, inputs: &Inputs<'_>, text: &Text, name: &str, span: Span) {
+pub fn check_variable(sink: &mut Sink<'_>, inputs: &Inputs<'_>, text: &Text, name: &str, span: Span) {
     if inputs.unsure || inputs.get(name).is_some() {
         return;
     }

@@ -280,10 +280,7 @@ mod tests {
         };
         assert_eq!(stops("stages:\n- gate: auto\n- agent: b\n"), (false, 32));
         assert_eq!(stops("stages:\n- gate: no\n- agent: b\n"), (false, 11), "what has changed");
-        assert!(
-            stops("stages:\n  - gate: no\n- agent: b\n").0,
-            "an item there, and here what nobody can read"
-        );
+        assert!(stops("stages:\n  - gate: no\n- agent: b\n").0, "an item there, unreadable here");
         assert_eq!(
             stops("stages:\n- gate: no\n- agent: b\n"),
             (false, 0),

@@ -273,7 +273,7 @@ impl Decoder<'_, '_> {
                 let is_plain = !written.starts_with(['"', '\'']);
                 // A comma was meant to separate two items; other text that brackets would change is quoted.
                 let quoted =
-                    is_plain && !written.split(',').all(|part| yaml_writer::stands_plain(part.trim(), true));
+                    is_plain && !written.split(',').all(|part| yaml_writer::is_plain_safe(part.trim(), true));
                 let one = if quoted { yaml_writer::quoted(written) } else { written.to_owned() };
                 report.fix("make it a list", format!("[{one}]"));
             }

@@ -98,7 +98,6 @@ pub struct Key {
     pub level: Level,
     pub name: &'static str,
     pub takes: Takes,
-    /// Whether it must be there.
     pub required: bool,
     /// Help text of one or two sentences.
     pub help: &'static str,

@@ -88,8 +88,8 @@ fn key(rest: &str) -> Option<usize> {
     let quote = rest.chars().next().filter(|c| matches!(c, '"' | '\''));
     let from = quote.map_or(Some(0), |quote| rest[1..].find(quote).map(|at| at + 2))?;
     let colon = rest[from..].match_indices(':').map(|(at, _)| from + at).find(|&at| {
-        let behind = rest[at + 1..].chars().next();
-        behind.is_none_or(char::is_whitespace)
+        let after = rest[at + 1..].chars().next();
+        after.is_none_or(char::is_whitespace)
     })?;
     (colon > 0 && !rest[..colon].contains(" #")).then_some(colon)
 }

@@ -126,6 +126,6 @@ fn tight_colon(text: &str) -> Option<Span> {
 /// Whether it starts with a key and a look-alike colon, or has an odd space around the colon: `agent：qa`.
 fn begins_with_key(text: &str) -> bool {
     let word = &text[..text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(text.len())];
-    let behind = text[word.len()..].trim_start_matches(|c| c == ' ' || lookalike::is_blank(c));
-    KEYS.iter().any(|key| key.name == word) && behind.starts_with(|c| c == ':' || lookalike::is_like(c, ":"))
+    let after = text[word.len()..].trim_start_matches(|c| c == ' ' || lookalike::is_blank(c));
+    KEYS.iter().any(|key| key.name == word) && after.starts_with(|c| c == ':' || lookalike::is_like(c, ":"))
 }

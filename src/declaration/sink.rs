@@ -264,7 +264,7 @@ fn scalar_edit(tree: &Tree, node: NodeId, part: Span, span: Span, text: &str) ->
     let part = match style {
         Style::DoubleQuoted => yaml_writer::inside(text, '"'),
         Style::SingleQuoted => yaml_writer::inside(text, '\''),
-        Style::Plain => yaml_writer::stands_plain(&whole, own.flow).then(|| text.to_owned()),
+        Style::Plain => yaml_writer::is_plain_safe(&whole, own.flow).then(|| text.to_owned()),
         Style::Literal | Style::Folded => yaml_writer::inside(text, '\'').map(|_| text.to_owned()),
     };
     match part {

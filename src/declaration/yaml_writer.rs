@@ -17,7 +17,7 @@ pub fn quoted(text: &str) -> String {
 
 /// `text` as a plain scalar if every reader reads it back as the same text, else quoted.
 pub fn plain_or_quoted(text: &str) -> String {
-    if stands_plain(text, true) { text.to_owned() } else { quoted(text) }
+    if is_plain_safe(text, true) { text.to_owned() } else { quoted(text) }
 }
 
 /// The content of `text` between these quotes; none if these quotes cannot contain it.
@@ -29,7 +29,7 @@ pub fn inside(text: &str, quote: char) -> Option<String> {
 }
 
 /// Whether unquoted `text` is the same text to us and to YAML 1.1 readers, inside brackets if `flow` is set.
-pub fn stands_plain(text: &str, flow: bool) -> bool {
+pub fn is_plain_safe(text: &str, flow: bool) -> bool {
     core(text) == Core::Text
         && other_reading(text).is_none()
         && !text.contains(is_escaped)

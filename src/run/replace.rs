@@ -39,8 +39,8 @@ pub fn replace(run: &mut Run, plan: Arc<Plan>, at: DateTime<Utc>) {
     run.stages = stages;
     run.plan = plan;
     run.updated_at = at;
-    let stands = run.current().filter(|&stage| current.is_some() && origins[stage] == current);
-    if stands.is_none() {
+    let same_stage = run.current().filter(|&stage| current.is_some() && origins[stage] == current);
+    if same_stage.is_none() {
         // The run was at another stage: that one starts again when it is reached, and a gate asks again.
         for state in &mut run.stages {
             if !matches!(state.step, Step::Done(_) | Step::Waiting) {

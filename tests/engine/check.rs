@@ -35,7 +35,7 @@ fn sound(folder: &Path) -> usize {
 }
 
 #[test]
-fn the_shops_declarations_have_no_fault() {
+fn the_shops_declarations_have_no_problems() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/shop/.claude/superpowers");
     assert_eq!(sound(&folder), 4);
 }
@@ -47,7 +47,7 @@ fn other_peoples_declarations_have_no_fault() {
 }
 
 #[test]
-fn a_fault_lies_at_its_exact_place() {
+fn a_problem_has_its_exact_position() {
     assert_eq!(
         only(&with_stage("gate: human_approval")),
         (
@@ -68,7 +68,7 @@ fn a_fault_lies_at_its_exact_place() {
 }
 
 #[test]
-fn a_version_that_is_a_number_is_mended_with_quotes() {
+fn a_numeric_version_is_fixed_with_quotes() {
     let text = "name: x\ndescription: d\nversion: 1.10\nstages: [{agent: a}]\n";
     let checked = check(text, &Context::default());
     let found = &checked.diagnostics[0];
@@ -77,7 +77,7 @@ fn a_version_that_is_a_number_is_mended_with_quotes() {
 }
 
 #[test]
-fn lines_name_file_place_path_and_fault() {
+fn lines_name_file_position_path_and_problem() {
     let checked = check(&with_stage("gate: human_approval"), &Context::default());
     assert_eq!(
         checked.lines("x.yaml"),
@@ -86,7 +86,7 @@ fn lines_name_file_place_path_and_fault() {
 }
 
 #[test]
-fn hostile_files_are_told_shortly() {
+fn hostile_files_give_short_reports() {
     let size = 1 << 17;
     let stage = "  - agent: a\n    when: '{{aaaaaaaaaaaaab}}'\n    wen: y\n";
     let inputs = format!("inputs:\n{}", "  - name: aaaaaaaaaaaaa\n".repeat(999));
@@ -123,7 +123,7 @@ fn a_file_beyond_a_limit_says_which() {
         checked.diagnostics.iter().find(|found| found.code == Code::Limit).unwrap().message.clone()
     };
     let head = "name: x\ndescription: d\nversion: \"1.0.0\"\n";
-    assert!(only_limit(&format!("# {}", "x".repeat(1 << 20))).contains("1048576 is the most"));
+    assert!(only_limit(&format!("# {}", "x".repeat(1 << 20))).contains("at most 1048576"));
     assert!(
         only_limit(&format!("{head}stages:\n{}", "  - agent: a\n".repeat(10_001)))
             .starts_with("10001 stages")

@@ -35,7 +35,7 @@ fn what_is_no_file_or_too_large_is_said_and_never_read() {
 
     let large = world.path(".claude/superpowers/large.yaml");
     fs::File::create(&large).unwrap().set_len(1 << 40).unwrap();
-    let words = "the file has 1099511627776 bytes, and 1048576 is the most".to_owned();
+    let words = "the file is too large: 1099511627776 bytes (at most 1048576)".to_owned();
     assert_eq!(said(&large), ("limit".to_owned(), words.clone()));
     let listed = world.ok("list", json!({}));
     assert_eq!((&listed[0]["name"], &listed[0]["errors"]), (&json!("large"), &json!(1)));

@@ -15,7 +15,7 @@ fn root() -> &'static Path {
 }
 
 #[test]
-fn the_file_is_what_the_table_says() {
+fn the_schema_file_matches_the_table() {
     let path = root().join("schema/superpower.schema.json");
     let text = format!("{}\n", serde_json::to_string_pretty(&json_schema()).unwrap());
     if std::env::var_os("UPDATE_FIXTURES").is_some() {
@@ -86,7 +86,7 @@ fn speakable(fault: &Diagnostic) -> bool {
 }
 
 #[test]
-fn schema_and_checker_have_one_verdict_on_every_fixture() {
+fn schema_and_checker_agree_on_every_fixture() {
     let validator = jsonschema::draft7::new(&json_schema()).unwrap();
     let (mut compared, mut wrong) = (0, Vec::new());
     for (path, bytes, context) in fixtures() {
@@ -137,7 +137,7 @@ fn valid(folder: &Path) -> usize {
 }
 
 #[test]
-fn what_runs_is_valid() {
+fn declarations_that_run_match_the_schema() {
     assert_eq!(valid(&root().join("examples/shop/.claude/superpowers")), 4);
 }
 

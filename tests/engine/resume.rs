@@ -41,7 +41,7 @@ fn resuming_an_ended_run_does_nothing_and_says_so() {
     let journal = format!(".claude/state/runs/{done}/journal.jsonl");
     let (before, squad) = (world.read(&journal), world.squad());
     let message = world.refused("resume", json!({ "which": done }), "finished");
-    assert_eq!(message, "two is complete; start it anew with :Superpower run two");
+    assert_eq!(message, "two is complete; start it again with :Superpower run two");
     assert_eq!(
         (world.read(&journal), world.squad()),
         (before, squad),

@@ -94,7 +94,7 @@ fn a_manual_stage_says_that_it_waits_for_the_user_and_can_be_skipped() {
         world.until("a stage in somebody's hands", |picture| picture["stages"][stage]["mark"] == "by-hand")
     };
     let picture = in_hand(0);
-    assert_eq!(picture["stages"][0]["note"], "by hand, waits for you");
+    assert_eq!(picture["stages"][0]["note"], "manual, waits for you");
     world.refused("retry", json!({}), "running");
     world.ok("skip", json!({}));
     let picture = in_hand(1);

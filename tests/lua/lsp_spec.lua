@@ -424,7 +424,7 @@ describe(":Superpower check", function()
       nvim:wait(#wanted > 0 and "vim.bo.buftype == 'quickfix'" or "vim.bo.buftype == ''")
     end
     check("", { "other.yaml:2:14 yaml-syntax" })
-    nvim:wait_screen("must stand in quotes")
+    nvim:wait_screen("needs quotes")
     nvim:cmd("cclose | 22s/human/humn/")
     check("", { "flow.yaml:22:11 unknown-gate", "other.yaml:2:14 yaml-syntax" })
     nvim:cmd("cclose")

@@ -74,7 +74,7 @@ describe("the progress window", function()
       note = "asks you",
       summary = "stage 4/8 asks: which colour should the banner be? :Superpower retry ANSWER",
     }),
-    ["progress-by-hand"] = S.run({ mark = "by-hand", note = "by hand, waits for you" }),
+    ["progress-by-hand"] = S.run({ mark = "by-hand", note = "manual, waits for you" }),
     ["progress-usage"] = S.at_gate({
       summary = "waits at gate 5/8: :Superpower gate",
       usage = { tokens = 41234, cost = 0.381 },
@@ -297,7 +297,7 @@ describe("the status line", function()
     for expected, run in pairs({
       ["● new-ui-feature gate 5/8"] = S.at_gate(),
       ["✗ new-ui-feature 4/8 failed"] = S.run({ state = "paused", reason = "failed" }),
-      ["● new-ui-feature 4/8 manual"] = S.run({ mark = "by-hand", note = "by hand, waits for you" }),
+      ["● new-ui-feature 4/8 manual"] = S.run({ mark = "by-hand", note = "manual, waits for you" }),
       ["● new-ui-feature 4/8 asks"] = S.run({ state = "paused", reason = "needs-human" }),
       ["● new-ui-feature 4/8 paused"] = S.run({ state = "paused", reason = "user" }),
       [""] = S.run({ state = "complete" }),

@@ -56,7 +56,7 @@ fn of_line(text: &str, line: &Line, found: &mut Vec<Guess>) {
     brackets(text, line, found);
     missing_space(text, line, found);
     missing_colon(text, line, found);
-    list_behind_key(text, line, found);
+    list_after_key(text, line, found);
 }
 
 /// Tabs used as indentation. The whole file is fixed at once, because an editor put them everywhere.
@@ -180,8 +180,8 @@ fn missing_space(text: &str, line: &Line, found: &mut Vec<Guess>) {
             also: Vec::new(),
         });
     }
-    let behind = content.strip_prefix('-').filter(|rest| rest.starts_with(|c: char| c.is_alphabetic()));
-    if behind.is_some() {
+    let after = content.strip_prefix('-').filter(|rest| rest.starts_with(|c: char| c.is_alphabetic()));
+    if after.is_some() {
         let at = line.inner + 1;
         found.push(Guess {
             span: (line.inner, at),
@@ -212,7 +212,7 @@ fn missing_colon(text: &str, line: &Line, found: &mut Vec<Guess>) {
 }
 
 /// A list directly after a key, as in `tags: - a`.
-fn list_behind_key(text: &str, line: &Line, found: &mut Vec<Guess>) {
+fn list_after_key(text: &str, line: &Line, found: &mut Vec<Guess>) {
     let Some((start, end)) = line.value.filter(|_| line.key.is_some()) else { return };
     if let Some(item) = text[start..end].strip_prefix("- ") {
         found.push(Guess {

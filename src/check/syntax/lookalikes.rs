@@ -116,10 +116,10 @@ fn key(text: &str, start: usize, end: usize, edits: &mut Vec<Change>) -> Option<
     if !(c == ':' || alike && KEYS.iter().any(|key| key.name == word)) {
         return None;
     }
-    let behind = colon + c.len_utf8();
+    let after = colon + c.len_utf8();
     let blank =
-        text[behind..end].len() - text[behind..end].trim_start_matches(|c| c == ' ' || is_blank(c)).len();
-    let value = behind + blank;
+        text[after..end].len() - text[after..end].trim_start_matches(|c| c == ' ' || is_blank(c)).len();
+    let value = after + blank;
     let odd = |from: usize, to: usize| text[from..to].contains(is_blank);
     if odd(start + length, colon) {
         edits.push((start + length, colon, String::new()));
@@ -127,8 +127,8 @@ fn key(text: &str, start: usize, end: usize, edits: &mut Vec<Change>) -> Option<
     let space = if value == end { "" } else { " " };
     if alike {
         edits.push((colon, value, format!(":{space}")));
-    } else if odd(behind, value) {
-        edits.push((behind, value, space.to_owned()));
+    } else if odd(after, value) {
+        edits.push((after, value, space.to_owned()));
     }
     Some(value)
 }
@@ -179,11 +179,11 @@ fn in_brackets(value: &str, start: usize, edits: &mut Vec<Change>) {
 fn line_breaks(text: &str, line: &Line, inner: usize, edits: &mut Vec<Change>) {
     for (at, c) in text[line.start..line.end].char_indices().filter(|(_, c)| is_like(*c, "\n")) {
         let at = line.start + at;
-        let behind = &text[at + c.len_utf8()..line.end];
-        let word = &behind[..behind.find(':').unwrap_or(0)];
+        let after = &text[at + c.len_utf8()..line.end];
+        let word = &after[..after.find(':').unwrap_or(0)];
         let (dash, word) = word.trim_start().strip_prefix("- ").map_or((false, word), |word| (true, word));
         if KEYS.iter().any(|key| key.name == word.trim()) {
-            let own = behind.len() - behind.trim_start_matches(' ').len();
+            let own = after.len() - after.trim_start_matches(' ').len();
             let column = if dash || own > 0 { 0 } else { inner - line.start };
             edits.push((at, at + c.len_utf8(), format!("\n{}", " ".repeat(column))));
         }

@@ -13,7 +13,7 @@ pub fn message(kind: &ErrorKind) -> String {
             "this bracket was never opened: remove it, or put the text in quotes".to_owned()
         }
         ErrorKind::MismatchedFlowCollectionEnd { open, close } => {
-            format!("\"{open}\" is closed by \"{close}\"")
+            format!("\"{open}\" cannot be closed by \"{close}\"")
         }
         ErrorKind::UnexpectedEofFlowSequence
         | ErrorKind::UnexpectedEofFlowMapping

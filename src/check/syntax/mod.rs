@@ -47,8 +47,9 @@ pub fn read(source: &Source, start: Patched, allowance: usize, chunks: &mut Chun
     let (mut found, mut blanks) = (Vec::new(), Vec::new());
     while let Some(error) = stop.take() {
         let fatal = matches!(error.error.kind(), ErrorKind::RecursionLimitExceeded);
-        let mended = if fatal || found.len() + 1 >= MAX_ERRORS { None } else { reader.repair(&text, &error) };
-        match mended {
+        let repaired =
+            if fatal || found.len() + 1 >= MAX_ERRORS { None } else { reader.repair(&text, &error) };
+        match repaired {
             Some((guess, step)) => {
                 found.extend(guess.diagnostics(&text));
                 (text, tree, stop) = (step.text, step.tree, step.stop);
@@ -255,7 +256,7 @@ fn misread(
         return;
     }
     found.extend(guesses.iter().map(|guess| guess.diagnostic(text)));
-    let mended = guesses.iter().rev().fold(text.clone(), |text, guess| guess.apply(&text));
-    (*tree, *stop) = reader.read(&mended);
-    *text = mended;
+    let repaired = guesses.iter().rev().fold(text.clone(), |text, guess| guess.apply(&text));
+    (*tree, *stop) = reader.read(&repaired);
+    *text = repaired;
 }

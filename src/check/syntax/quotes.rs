@@ -113,8 +113,8 @@ fn escapes(text: &str, (start, end): (usize, usize), found: &mut Vec<Guess>) {
     let mut wrong = Vec::new();
     let mut at = 1;
     while let Some(backslash) = written.get(at..).and_then(|rest| rest.find('\\')).map(|found| at + found) {
-        let behind = written[backslash + 1..].chars().next();
-        let digits = match behind {
+        let after = written[backslash + 1..].chars().next();
+        let digits = match after {
             Some('x') => 2,
             Some('u') => 4,
             Some('U') => 8,
@@ -126,13 +126,13 @@ fn escapes(text: &str, (start, end): (usize, usize), found: &mut Vec<Guess>) {
         if digits == usize::MAX || hex < digits {
             wrong.push(start + backslash);
         }
-        at = backslash + 1 + behind.map_or(0, char::len_utf8);
+        at = backslash + 1 + after.map_or(0, char::len_utf8);
     }
     let Some(&first) = wrong.first() else { return };
-    let behind = text[first + 1..].chars().next().unwrap_or(' ');
+    let after = text[first + 1..].chars().next().unwrap_or(' ');
     found.push(Guess {
-        span: (first, first + 1 + behind.len_utf8()),
-        message: format!("\"\\{behind}\" is not an escape: write \"\\\\{behind}\", or use single quotes"),
+        span: (first, first + 1 + after.len_utf8()),
+        message: format!("\"\\{after}\" is not an escape: write \"\\\\{after}\", or use single quotes"),
         title: "double the backslash".to_owned(),
         edits: wrong.into_iter().map(|at| (at, at, "\\".to_owned())).collect(),
         shown: None,
