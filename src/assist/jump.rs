@@ -78,11 +78,11 @@ pub fn rename(checked: &Checked, offset: usize, new: &str) -> Result<Vec<Edit>, 
         return Err(match found.entity {
             Entity::Input(_) => {
                 format!(
-                    "invalid input name \"{new}\"; use letters, digits, \"_\" and \"-\", and start with a letter or \"_\""
+                    "invalid input name \"{new}\"; use a-z, A-Z, digits, \"_\" and \"-\", and start with a letter or \"_\""
                 )
             }
             Entity::Stage(_) => {
-                format!("invalid stage name \"{new}\"; use lower-case letters, digits and \"-\" between them")
+                format!("invalid stage name \"{new}\"; use a-z, digits and \"-\" between them")
             }
         });
     }

@@ -102,9 +102,7 @@ fn names<'a>(sink: &mut Sink<'_>, draft: &'a Draft) -> HashMap<&'a str, usize> {
             let message = if number {
                 format!("invalid stage name \"{value}\": a number always means a position")
             } else {
-                format!(
-                    "invalid stage name \"{value}\"; use lower-case letters, digits and \"-\" between them"
-                )
+                format!("invalid stage name \"{value}\"; use a-z, digits and \"-\" between them")
             };
             let report = sink.at(Code::InvalidName, &name.slot, message);
             if let Some(near) = kebab(value).filter(|_| !number) {

@@ -48,7 +48,7 @@ fn check_name(sink: &mut Sink<'_>, name: &Text) {
             .map(|c| if c.is_ascii_alphanumeric() || "_-".contains(c) { c } else { '_' })
             .collect();
         let message = format!(
-            "invalid input name \"{value}\"; use letters, digits, \"_\" and \"-\", and start with a letter or \"_\""
+            "invalid input name \"{value}\"; use a-z, A-Z, digits, \"_\" and \"-\", and start with a letter or \"_\""
         );
         let report = sink.at(Code::InvalidName, &name.slot, message);
         if is_input_name(&near) {

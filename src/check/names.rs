@@ -11,7 +11,7 @@ use crate::diagnostic::Code;
 pub const ORCHESTRATOR: &str = "orchestrator";
 
 /// Explains which names can become the argument of a program.
-pub(super) const ARGUMENT: &str = "it becomes an argument of a program, so use only letters, digits and . _ : / -, \
+pub(super) const ARGUMENT: &str = "it becomes an argument of a program, so use only a-z, A-Z, digits and . _ : / -, \
                                    starting with a letter, digit or _";
 
 pub fn check(sink: &mut Sink<'_>, draft: &Draft, context: &Context) {
@@ -44,9 +44,7 @@ fn check_name(sink: &mut Sink<'_>, name: &Text, context: &Context) {
         let report = sink.at(
             Code::InvalidName,
             &name.slot,
-            format!(
-                "invalid superpower name \"{value}\"; use lower-case letters, digits and \"-\" between them"
-            ),
+            format!("invalid superpower name \"{value}\"; use a-z, digits and \"-\" between them"),
         );
         if let Some(near) = near {
             report.fix(format!("change to \"{near}\""), plain_or_quoted(&near));

@@ -196,7 +196,7 @@ fn check_expects(sink: &mut Sink<'_>, stage: &DraftStage) {
                 format!("the verdict {value} always ends the stage, so it cannot be expected: write PASS")
             }
             _ if is_argument(&without_variables(value)) => return,
-            _ => format!("invalid verdict \"{value}\"; use one word of letters, such as PASS"),
+            _ => format!("invalid verdict \"{value}\"; use one word of a-z and A-Z, such as PASS"),
         };
         sink.at(Code::InvalidValue, &verdict.slot, message);
     }

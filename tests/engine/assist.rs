@@ -297,7 +297,7 @@ fn a_rename_changes_every_occurrence() {
     for place in [edited("name: plan", "name: ¦plan"), edited("stages.plan", "stages.pla¦n")] {
         assert_eq!(renamed(place, "think").unwrap(), expected);
     }
-    assert!(renamed(edited("name: plan", "name: ¦plan"), "build").unwrap_err().contains("taken"));
+    assert!(renamed(edited("name: plan", "name: ¦plan"), "build").unwrap_err().contains("already used"));
     assert!(renamed(edited("name: plan", "name: ¦plan"), "Plan It").is_err());
     assert!(renamed(edited("name: scope", "name: ¦scope"), "1st").is_err());
     assert!(renamed(edited("stages.1.result", "stages.¦1.result"), "one").is_err(), "a number is no name");

@@ -126,7 +126,7 @@ fn a_file_beyond_a_limit_says_which() {
     assert!(only_limit(&format!("# {}", "x".repeat(1 << 20))).contains("at most 1048576"));
     assert!(
         only_limit(&format!("{head}stages:\n{}", "  - agent: a\n".repeat(10_001)))
-            .starts_with("10001 stages")
+            .starts_with("too many stages: 10001")
     );
     assert!(only_limit(&format!("{head}x-a:\n{}", "- a\n".repeat(100_001))).starts_with("more than 100000"));
     let most = format!("{head}stages:\n{}", "  - agent: a\n".repeat(10_000));

@@ -67,14 +67,16 @@ fn an_agent_that_asked_is_told_that_it_got_no_answer() {
     let prompts = stopped("echo 'Which colour?'; exit 2", &[("resume", "")]);
     let told = &prompts[1];
     assert!(told.contains("stopped with a question") && told.contains("\n    Which colour?\n"), "{told}");
-    assert!(told.contains("Nobody answered.") && !told.contains(INTERRUPTED), "{told}");
+    assert!(told.contains("You got no answer.") && !told.contains(INTERRUPTED), "{told}");
 }
 
 #[test]
 fn an_agent_that_was_blocked_is_told_why_it_stopped() {
     let prompts = stopped("echo 'no database'; exit 4", &[("resume", ""), ("retry", "it runs now")]);
     assert!(prompts[1].contains("because you were blocked") && prompts[1].contains("\n    no database\n"));
-    assert!(prompts[1].contains("Nobody said what was done about it") && !prompts[1].contains(INTERRUPTED));
+    assert!(
+        prompts[1].contains("You were not told what was done about it") && !prompts[1].contains(INTERRUPTED)
+    );
     assert!(
         prompts[2].contains("A human has answered") && prompts[2].contains("it runs now"),
         "{}",
@@ -87,10 +89,10 @@ fn answers_are_repeated_until_the_stage_passes() {
     let verbs = [("retry", "green, and light"), ("resume", "")];
     let prompts = stopped("echo \"Which colour, $SUPERPOWER_ATTEMPT?\"; exit 2", &verbs);
     assert!(prompts[1].contains("You asked: Which colour, 1?") && prompts[1].contains("green, and light"));
-    assert!(prompts[1].contains("A human has answered") && !prompts[1].contains("Nobody answered"));
+    assert!(prompts[1].contains("A human has answered") && !prompts[1].contains("You got no answer"));
     let last = &prompts[2];
     assert!(last.contains("green, and light"), "a comment stays until the stage passes: {last}");
-    assert!(last.contains("\n    Which colour, 2?\n") && last.contains("Nobody answered"), "{last}");
+    assert!(last.contains("\n    Which colour, 2?\n") && last.contains("You got no answer"), "{last}");
 }
 
 #[test]
