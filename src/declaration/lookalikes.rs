@@ -82,7 +82,7 @@ fn edits(tree: &Tree, span: Span, text: &str) -> Vec<Edit> {
             (Style::DoubleQuoted, "\"") => "\\\"",
             (Style::SingleQuoted, "'") => "''",
             (_, "\n") => " ",
-            // Without a space it would belong to the word before it.
+            // Without a space, it would be part of the word before it.
             (Style::Plain, ":") if is_tight => ": ",
             (_, sign) => sign,
         };

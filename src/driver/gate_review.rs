@@ -219,7 +219,7 @@ pub fn baseline(run: &Run) -> Option<TreeId> {
 pub fn baseline_is_due(run: &Run) -> bool {
     let approved = run.decisions.iter().rposition(|it| it.decision == Decision::Approve);
     let (decisions, launches) = approved.map_or((0, 0), |at| (at + 1, run.decisions[at].launches));
-    run.heard <= launches && run.baseline.as_ref().is_none_or(|taken| taken.decisions < decisions)
+    run.last_started <= launches && run.baseline.as_ref().is_none_or(|taken| taken.decisions < decisions)
 }
 
 pub(super) fn keep(dir: &RunDir, gate: &str, review: &GateReview) {

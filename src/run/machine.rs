@@ -34,7 +34,7 @@ pub fn start(plan: Arc<Plan>, record: &Record) -> (Run, Vec<Effect>) {
         stages: vec![StageState::default(); plan.total()],
         facts: BTreeMap::new(),
         launches: 0,
-        heard: 0,
+        last_started: 0,
         pausing: false,
         rework_comment: None,
         unconfirmed: adopted.clone().filter(|adopted| adopted.unasked),
@@ -109,7 +109,7 @@ pub fn step(run: &mut Run, record: &Record) -> Result<Vec<Effect>, Refusal> {
         }
         Event::AgentStarted { launch, harness, process } => {
             let stage = launched(run, *launch).ok_or(Refusal::Stale)?;
-            run.heard = run.heard.max(*launch);
+            run.last_started = run.last_started.max(*launch);
             let (harness, process) = (Some(harness.clone()), process.clone());
             run.stages[stage].launch = Some(Launch { number: *launch, harness, process });
         }
@@ -191,11 +191,11 @@ pub fn step(run: &mut Run, record: &Record) -> Result<Vec<Effect>, Refusal> {
             )));
             run.stages[stage].comments.clear();
             run.stages[stage].result = None;
-            run.stages[stage].visit.by_hand = true;
+            run.stages[stage].visit.skipped_manually = true;
             if run.plan.asks(stage) {
                 open_gate(run, stage, at, &mut out);
             } else {
-                done(run, stage, Done::SkippedByHand, at, &mut out);
+                done(run, stage, Done::SkippedManually, at, &mut out);
                 advance(run, at, &mut out);
             }
         }

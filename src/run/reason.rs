@@ -25,7 +25,7 @@ pub enum Reason {
 
 impl Reason {
     /// Whether nothing went wrong, so that `retry` and `skip` do not apply.
-    pub const fn waits_for_another_verb(self) -> bool {
+    pub const fn refuses_retry(self) -> bool {
         matches!(self, Reason::Gate | Reason::Interrupted | Reason::User | Reason::Trust)
     }
 

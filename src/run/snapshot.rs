@@ -78,7 +78,7 @@ pub fn summary(run: &Run) -> String {
         Phase::Complete => {
             let agents = (0..run.plan.total()).filter(|&stage| run.action_ran(stage)).count();
             let skipped = |state: &&StageState| {
-                state.visit.by_hand || matches!(state.step, Step::Done(Done::Skipped { .. }))
+                state.visit.skipped_manually || matches!(state.step, Step::Done(Done::Skipped { .. }))
             };
             let skipped = run.stages.iter().filter(skipped).count();
             let approvals = run.decisions.iter().filter(|it| it.decision == Decision::Approve).count();
@@ -173,7 +173,7 @@ fn mark(run: &Run, stage: usize, state: &StageState) -> (&'static str, String) {
         Step::Waiting => ("waiting", if run.plan.acts(stage) { String::new() } else { "gate".into() }),
         Step::Deciding => ("waiting", "deciding".into()),
         Step::Ready { .. } => ("waiting", "interrupted".into()),
-        Step::Working { .. } if state.in_hand() => ("by-hand", "manual, waits for you".into()),
+        Step::Working { .. } if state.is_manual() => ("by-hand", "manual, waits for you".into()),
         Step::Working { .. } if state.visit.spent > 0 => {
             ("running", format!("attempt {}/{max}", state.visit.spent + 1))
         }
@@ -186,15 +186,15 @@ fn mark(run: &Run, stage: usize, state: &StageState) -> (&'static str, String) {
         }
         Step::Held { .. } if run.phase.reason() == Some(Reason::NeedsHuman) => ("held", "asks you".into()),
         Step::Held { .. } => ("held", run.phase.reason().map_or("held", Reason::word).into()),
-        Step::AtGate if state.visit.by_hand => ("gate", "waits for you; skipped manually".into()),
+        Step::AtGate if state.visit.skipped_manually => ("gate", "waits for you; skipped manually".into()),
         Step::AtGate => ("gate", "waits for you".into()),
         Step::Done(Done::Passed) => ("passed", String::new()),
-        Step::Done(Done::Approved) if state.visit.by_hand => {
+        Step::Done(Done::Approved) if state.visit.skipped_manually => {
             ("approved", "approved; skipped manually".into())
         }
         Step::Done(Done::Approved) => ("approved", "approved".into()),
         Step::Done(Done::Skipped { why }) => ("skipped", why.clone()),
-        Step::Done(Done::SkippedByHand) => ("skipped", "skipped manually".into()),
+        Step::Done(Done::SkippedManually) => ("skipped", "skipped manually".into()),
         Step::Done(Done::Adopted) => ("passed", "before this run".into()),
     }
 }

@@ -30,7 +30,7 @@ pub struct Run {
     /// Number of launches so far, which is the newest launch's serial number.
     pub launches: u32,
     /// The newest launch that reported that its agent started, and so may have done work.
-    pub heard: u32,
+    pub last_started: u32,
     /// Whether to pause before the next stage or attempt.
     pub pausing: bool,
     /// The comment of "request changes", until the first action after the rework target takes it.
@@ -158,7 +158,7 @@ pub struct Visit {
     /// When the stage was done.
     pub done_at: Option<DateTime<Utc>>,
     /// Whether the user skipped the action; the stage's own gate still asks.
-    pub by_hand: bool,
+    pub skipped_manually: bool,
     pub launches: u32,
     /// Attempts that count against `max_attempts`.
     pub spent: u32,
@@ -262,14 +262,14 @@ pub enum Done {
         why: String,
     },
     /// A human skipped its action.
-    SkippedByHand,
+    SkippedManually,
     /// Counted as done when the run was taken over from another tool.
     Adopted,
 }
 
 impl StageState {
     /// Whether this is a manual stage that a human is working on.
-    pub fn in_hand(&self) -> bool {
+    pub fn is_manual(&self) -> bool {
         let harness = self.launch.as_ref().and_then(|launch| launch.harness.as_ref());
         matches!(self.step, Step::Working { .. }) && harness == Some(&Harness::Manual)
     }
@@ -289,7 +289,7 @@ impl Run {
     /// The value of `{{stages.X.result}}`.
     pub fn result(&self, stage: usize) -> String {
         match (&self.stages[stage].step, &self.stages[stage].result) {
-            (Step::Done(Done::Skipped { .. } | Done::SkippedByHand), _) | (_, None) => String::new(),
+            (Step::Done(Done::Skipped { .. } | Done::SkippedManually), _) | (_, None) => String::new(),
             (_, Some(result)) => result.clone(),
         }
     }
@@ -308,13 +308,15 @@ impl Run {
     /// The newest decision, if it is an approval and no agent has started since. A launch that never reported a start
     /// did no work.
     pub fn unused_approval(&self) -> Option<&GateRecord> {
-        self.decisions.last().filter(|it| it.decision == Decision::Approve && self.heard <= it.launches)
+        self.decisions
+            .last()
+            .filter(|it| it.decision == Decision::Approve && self.last_started <= it.launches)
     }
 
     /// Whether the stage's action ran and passed in the current visit.
     pub fn action_ran(&self, stage: usize) -> bool {
         self.plan.acts(stage)
-            && !self.stages[stage].visit.by_hand
+            && !self.stages[stage].visit.skipped_manually
             && matches!(self.stages[stage].step, Step::Done(Done::Passed | Done::Approved | Done::Adopted))
     }
 

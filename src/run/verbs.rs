@@ -81,8 +81,8 @@ pub(super) fn held(run: &Run, verb: &'static str) -> Result<usize, Refusal> {
 
 /// The stage whose action can be skipped: the one that paused the run, or a manual stage that is active.
 pub(super) fn skippable(run: &Run) -> Result<usize, Refusal> {
-    let in_hand = |stage: &usize| run.phase == Phase::Running && run.stages[*stage].in_hand();
-    run.current().filter(in_hand).map_or_else(|| held(run, "skip"), Ok)
+    let manual = |stage: &usize| run.phase == Phase::Running && run.stages[*stage].is_manual();
+    run.current().filter(manual).map_or_else(|| held(run, "skip"), Ok)
 }
 
 pub(super) fn not_now(run: &Run, verb: &'static str) -> Refusal {

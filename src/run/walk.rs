@@ -84,7 +84,7 @@ pub(super) fn done(run: &mut Run, stage: usize, how: Done, at: DateTime<Utc>, ou
         Done::Passed | Done::Adopted => ("passed", String::new()),
         Done::Approved => ("approved", String::new()),
         Done::Skipped { why } => ("skipped", why.clone()),
-        Done::SkippedByHand => ("skipped", "manual".to_owned()),
+        Done::SkippedManually => ("skipped", "manual".to_owned()),
     };
     let label = run.label(stage);
     let state = &mut run.stages[stage];
@@ -135,6 +135,7 @@ pub(super) fn open_gate(run: &mut Run, stage: usize, at: DateTime<Utc>, out: &mu
 
 /// The log line for a gate that asks.
 pub(super) fn asks(run: &Run, stage: usize, label: &str) -> Effect {
-    let note = if run.stages[stage].visit.by_hand { "  (its action was skipped manually)" } else { "" };
+    let note =
+        if run.stages[stage].visit.skipped_manually { "  (its action was skipped manually)" } else { "" };
     Effect::Log(format!("GATE   Human approval required: {label}{note}"))
 }

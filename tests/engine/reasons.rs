@@ -260,12 +260,12 @@ fn leading_and_adjacent_gates_have_nothing_to_rework() {
 fn a_stage_is_manual_once_its_manual_launch_has_started() {
     let mut table = Table::new();
     let (launch, harness) = (table.run.launches, Harness::Manual);
-    assert!(!table.run.stages[0].in_hand());
+    assert!(!table.run.stages[0].is_manual());
     table.step(Event::AgentStarted { launch, harness, process: None }).unwrap();
-    assert!(table.run.stages[0].in_hand());
+    assert!(table.run.stages[0].is_manual());
     table.end(Outcome::Blocked { why: "no".into() });
     table.step(Event::Retried { by: "ann".into(), comment: String::new() }).unwrap();
-    assert!(!table.run.stages[0].in_hand(), "its harness may be another one by now");
+    assert!(!table.run.stages[0].is_manual(), "its harness may be another one by now");
     let skip = table.step(Event::Skipped { by: "ann".into() });
     assert!(matches!(skip, Err(Refusal::NotNow { .. })), "{skip:?}");
 }

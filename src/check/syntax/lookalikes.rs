@@ -75,17 +75,17 @@ fn indentation(text: &str, line: &Line, edits: &mut Vec<Change>) -> usize {
     at
 }
 
-/// `{epic:x}`, whose value belongs to the key: no space stands behind the colon, or one that is none to YAML.
+/// A guess for `{epic:x}`, where the value is part of the key because no YAML space follows the colon.
 pub fn tight_colon(text: &str, key: Span, gap: Span) -> Guess {
     let odd = text[gap.start..gap.end].char_indices().find(|(_, c)| is_blank(*c));
     let (span, message) = match odd {
         Some((at, c)) => ((gap.start + at, gap.start + at + c.len_utf8()), explained(c)),
         None => {
             let shown = &text[key.start..gap.start];
-            ((key.start, gap.start), format!("a space is missing behind \"{shown}\""))
+            ((key.start, gap.start), format!("a space is missing after \"{shown}\""))
         }
     };
-    let title = if odd.is_some() { "replace it by a space" } else { "add a space" };
+    let title = if odd.is_some() { "replace it with a space" } else { "add a space" };
     let edits = vec![(gap.start, gap.end, " ".to_owned())];
     Guess { span, message, title: title.to_owned(), edits, shown: None, also: Vec::new() }
 }

@@ -50,7 +50,7 @@ pub fn verb(
     let handle = take_up(engine.host(), root, &run_id, admit, |opened| -> Result<Vec<Event>, Refusal> {
         let mut events = Vec::new();
         // For other phases the machine's own refusal says what the run is doing.
-        let fits = matches!(opened.run.phase.reason(), Some(reason) if !reason.waits_for_another_verb());
+        let fits = matches!(opened.run.phase.reason(), Some(reason) if !reason.refuses_retry());
         if let Some(answers) = answers.filter(|_| fits) {
             if let Some(at) = review_changed_files(engine, root, opened, answers)? {
                 return Ok(at);

@@ -43,7 +43,9 @@ pub fn review(engine: &Engine, request: &OfRun) -> Result<Value, Refusal> {
     });
     let reporter = reporter(&opened, stage);
     let message = match reporter {
-        None if run.stages[stage].visit.by_hand => "The action of this stage was skipped manually.".into(),
+        None if run.stages[stage].visit.skipped_manually => {
+            "The action of this stage was skipped manually.".into()
+        }
         None => String::new(),
         Some(stage) => run.result(stage),
     };
@@ -62,7 +64,7 @@ pub fn review(engine: &Engine, request: &OfRun) -> Result<Value, Refusal> {
 /// The stage whose work the gate is about: its own action, or else the nearest earlier action that ran.
 fn reporter(opened: &Opened, gate: usize) -> Option<usize> {
     let run = &opened.run;
-    if run.stages[gate].visit.by_hand {
+    if run.stages[gate].visit.skipped_manually {
         return None;
     }
     if run.plan.acts(gate) && run.stages[gate].result.is_some() {

@@ -74,7 +74,7 @@ fn reasons(root: &Path, opened: &Opened, stage: usize) -> Vec<String> {
         Step::Waiting => "it is waiting for its turn".into(),
         Step::Deciding => "its condition is being decided".into(),
         Step::Ready { .. } => "it was interrupted and continues with the run".into(),
-        Step::Working { .. } if state.in_hand() => {
+        Step::Working { .. } if state.is_manual() => {
             "it is a manual stage, waiting for your result: :Superpower gate".into()
         }
         Step::Working { .. } => {
@@ -89,7 +89,7 @@ fn reasons(root: &Path, opened: &Opened, stage: usize) -> Vec<String> {
         Step::Held { why } => format!("the run is paused at this stage: {why}"),
         Step::AtGate => "its gate is open: :Superpower gate".into(),
         Step::Done(Done::Skipped { why }) => format!("it was skipped: {why}"),
-        Step::Done(Done::SkippedByHand) => "its action was skipped manually".into(),
+        Step::Done(Done::SkippedManually) => "its action was skipped manually".into(),
         Step::Done(Done::Approved) => "it was approved".into(),
         Step::Done(Done::Passed) => "it passed".into(),
         Step::Done(Done::Adopted) => {
