@@ -1,4 +1,5 @@
--- Registers what a user can type or map, and requires nothing: the plugin and its library load on first use.
+-- Registers the command, mappings and autocommands, and requires nothing: the plugin and its library load on first
+-- use.
 if vim.g.loaded_superpower then
   return
 end
@@ -17,7 +18,7 @@ vim.api.nvim_create_user_command("Superpower", function(opts)
   if not opts.bang then
     return execute(opts)
   end
-  -- Without a screen nobody reads a trace, and an editor that is left standing is waited for for ever.
+  -- Headless, no user reads a trace, and an editor that does not exit would block its script.
   local fine, trace = xpcall(execute, debug.traceback, opts)
   if fine then
     return
@@ -25,7 +26,7 @@ vim.api.nvim_create_user_command("Superpower", function(opts)
     error(trace, 0)
   end
   if not pcall(function()
-    require("superpower.boot").load("commands.headless").fall(trace)
+    require("superpower.boot").load("commands.headless").internal_error(trace)
   end) then
     io.stderr:write("superpower: " .. (trace:match("[^\n]+") or "?") .. "\n")
     vim.cmd("cquit 1")
@@ -62,32 +63,32 @@ for _, verb in ipairs({
   vim.api.nvim_set_keymap("n", "<Plug>(superpower-" .. verb .. ")", rhs, { desc = "Superpower: " .. verb })
 end
 
--- A project with something waiting says so once, after start-up. Only where a run has left its file is anything loaded.
+-- Reports once, after start-up, that a run of the project waits. Modules are loaded only if a run has left its file.
 local group = vim.api.nvim_create_augroup("superpower", { clear = true })
-local function look()
+local function check_runs()
   if vim.env.SUPERPOWER_RUN_ID then
     return
   end
   local here = vim.bo.buftype == "" and vim.api.nvim_buf_get_name(0) or ""
   local from = here ~= "" and vim.fs.dirname(here) or vim.uv.cwd()
   if from and vim.fs.find(".claude/state/squad.json", { path = from, upward = true, limit = 1 })[1] then
-    require("superpower.boot").load("notices.welcome").look()
+    require("superpower.boot").load("notices.welcome").check()
   end
 end
 vim.api.nvim_create_autocmd({ "VimEnter", "UIEnter", "DirChanged", "BufReadPost", "BufNewFile" }, {
   group = group,
-  desc = "Say once that a run waits in this project",
+  desc = "Report once that a run waits in this project",
   callback = function()
     if vim.v.vim_did_enter == 1 then
-      vim.schedule(look)
+      vim.schedule(check_runs)
     end
   end,
 })
 
--- A session restores our splits as empty windows of their names.
+-- A session restores our splits as empty windows with their names.
 vim.api.nvim_create_autocmd("SessionLoadPost", {
   group = group,
-  desc = "Close what a session kept of our windows",
+  desc = "Close our windows that a session restored",
   callback = function()
     for _, buf in ipairs(vim.api.nvim_list_bufs()) do
       local ours = vim.startswith(vim.api.nvim_buf_get_name(buf), "superpower://")
@@ -98,7 +99,8 @@ vim.api.nvim_create_autocmd("SessionLoadPost", {
   end,
 })
 
--- A declaration gets its language server. Whether a YAML file is one is told from its path; for others nothing is loaded.
+-- Starts the language server for declarations. The path tells whether a YAML file is one; for other files nothing is
+-- loaded.
 local function declaration(buf)
   local path = vim.api.nvim_buf_get_name(buf)
   if not path:find("%.ya?ml$") or not vim.api.nvim_buf_is_loaded(buf) then
@@ -120,5 +122,5 @@ vim.api.nvim_create_autocmd({ "BufReadPost", "BufNewFile", "BufFilePost" }, {
   end,
 })
 for _, buf in ipairs(vim.api.nvim_list_bufs()) do
-  declaration(buf) -- those that are open already where the plugin is loaded late
+  declaration(buf) -- buffers that were open before the plugin was loaded
 end

@@ -39,7 +39,7 @@ keys() { "${tmux[@]}" send-keys -t demo "$@"; }
   "env COLORTERM=truecolor TERM=tmux-256color DEMO_DIR=$frames/demo DEMO_PACE=${DEMO_PACE:-2} $root/scripts/demo.sh"
 "${tmux[@]}" set -g default-terminal tmux-256color \; set -ga terminal-overrides ',*:Tc' \; set -g status off
 
-# A gate's keys count only a moment after its window opened; until then its foot is dim.
+# A gate's keys count only a moment after its window opened; until then its footer is dim.
 approve() {
   await 'a approve'
   sleep 0.6
@@ -93,7 +93,7 @@ await 'a approve'
 sleep 0.6
 keys q
 keys ':Superpower' Enter
-await 'Under way'
+await ' Active'
 sleep 0.3
 still dashboard
 keys q

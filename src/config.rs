@@ -1,60 +1,59 @@
-//! What the user configured, as the editor hands it over. Everything has a default.
+//! The user's configuration, as received from the editor. Every option has a default.
 
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// The configuration that the engine works with.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// The harness of stages that name none: a name, or `auto`.
+    /// The harness of stages without one of their own: a name, or `auto`.
     pub harness: String,
-    /// Commands of harnesses, by name.
+    /// Harness commands by name.
     pub harnesses: BTreeMap<String, HarnessConfig>,
-    /// Whether the first run of a declaration asks.
+    /// Whether the first run of a declaration asks for trust.
     pub trust: Trust,
-    /// Wall clock of one attempt.
+    /// Time limit of one attempt.
     #[serde(deserialize_with = "duration")]
     pub timeout: Duration,
-    /// Silence after which an agent that streams is ended.
+    /// Time without output after which a streaming agent is stopped.
     #[serde(deserialize_with = "duration")]
     pub idle: Duration,
-    /// How long a permission waits for a human before a machine denies it.
+    /// Maximum time that a permission request waits for a human before it is denied automatically.
     #[serde(deserialize_with = "duration")]
     pub permission_timeout: Duration,
-    /// Names of facts that Lua provides.
+    /// Facts that Lua provides.
     pub conditions: Vec<String>,
-    /// Whether Lua replaces prompts.
+    /// Whether a Lua hook replaces prompts.
     pub prompt: bool,
-    /// More places of superpowers, relative to the project.
+    /// More directories of superpowers, relative to the project.
     pub places: Vec<PathBuf>,
-    /// Our state, outside of projects; where the environment says, if it is not given.
+    /// Our state directory, outside of projects; defaults to the one from the environment.
     pub state_dir: Option<PathBuf>,
-    /// Where older versions kept the answers about trust. They are taken over once.
+    /// State directory of older versions, whose trust answers are imported once.
     pub old_state_dir: Option<PathBuf>,
-    /// How many finished runs a project keeps.
+    /// Number of finished runs that a project keeps.
     pub keep_runs: usize,
-    /// Bytes of raw output that are kept of one launch.
+    /// Maximum bytes of raw output that are kept for one launch.
     pub max_output: u64,
-    /// Bytes of the log that are kept, and as many of the one before it.
+    /// Maximum size of the log in bytes; one older log of the same size is kept.
     pub max_log: u64,
-    /// Whether nobody is there to be asked.
+    /// Whether no user can be asked.
     pub headless: bool,
 }
 
-/// What a harness is started with.
+/// The command line of a harness.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct HarnessConfig {
-    /// Program and its first arguments; the harness's own where empty.
+    /// Program and its first arguments; if empty, the harness's own.
     pub cmd: Vec<String>,
     /// More arguments.
     pub args: Vec<String>,
 }
 
-/// Whether the first run of a declaration asks.
+/// Whether the first run of a declaration asks for trust.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Trust {
@@ -87,7 +86,7 @@ impl Default for Config {
     }
 }
 
-/// Reads `30s`, `15m`, `2h`.
+/// Parses `30s`, `15m` or `2h`.
 pub fn parse_duration(text: &str) -> Option<Duration> {
     let unit = text.chars().last()?;
     let number: u64 = text.strip_suffix(unit)?.parse().ok()?;
@@ -102,7 +101,6 @@ pub fn parse_duration(text: &str) -> Option<Duration> {
 
 fn duration<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
     let text = String::deserialize(deserializer)?;
-    parse_duration(&text).ok_or_else(|| {
-        serde::de::Error::custom(format!("\"{text}\" is not a time: write it as 30s, 15m or 2h"))
-    })
+    parse_duration(&text)
+        .ok_or_else(|| serde::de::Error::custom(format!("invalid duration \"{text}\"; write 30s, 15m or 2h")))
 }

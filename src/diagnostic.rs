@@ -1,22 +1,21 @@
-//! A fault in a declaration, as data: what, how bad, where, and what would mend it.
+//! Diagnostics: problems in a declaration, with code, severity, position and fix.
 
 use crate::source::Span;
 use serde::Serialize;
 
-/// How bad a fault is. Only an error keeps a superpower from running.
+/// Severity of a problem. Only an error keeps a superpower from running.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// The run is refused.
     Error,
-    /// Likely a mistake; the run goes on.
+    /// Probably a mistake; the run starts anyway.
     Warning,
-    /// Worth knowing.
+    /// Information.
     Hint,
 }
 
 impl Severity {
-    /// The number `vim.diagnostic.severity` has for it.
+    /// The number for `vim.diagnostic.severity`.
     pub const fn number(self) -> u8 {
         match self {
             Severity::Error => 1,
@@ -28,7 +27,7 @@ impl Severity {
 
 macro_rules! codes {
     ($($(#[doc = $doc:literal])+ $variant:ident $name:literal $severity:ident;)+) => {
-        /// What kind of fault it is. The names are stable: users filter by them.
+        /// The kind of a problem. The names are stable, because users filter by them.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum Code { $($(#[doc = $doc])+ $variant,)+ }
 
@@ -41,12 +40,12 @@ macro_rules! codes {
                 match self { $(Code::$variant => $name,)+ }
             }
 
-            /// How bad a fault of this kind is.
+            /// The usual severity of a problem of this kind.
             pub const fn severity(self) -> Severity {
                 match self { $(Code::$variant => Severity::$severity,)+ }
             }
 
-            /// One sentence for the help page: when it is reported.
+            /// One sentence for the help page, saying when the problem is reported.
             pub const fn help(self) -> &'static str {
                 match self { $(Code::$variant => concat!($($doc),+),)+ }
             }
@@ -57,41 +56,41 @@ macro_rules! codes {
 codes! {
     /// The text is not YAML; the rest of the file is still checked as far as it can be.
     YamlSyntax "yaml-syntax" Error;
-    /// A mapping has a key twice, or a stage two inputs that become the same parameter.
+    /// A mapping has a key twice, or a stage has two inputs that become the same parameter.
     DuplicateKey "duplicate-key" Error;
-    /// A required key is not there.
+    /// A required key is missing.
     MissingField "missing-field" Error;
-    /// A value is of another type than its key takes.
+    /// A value has another type than its key takes.
     WrongType "wrong-type" Error;
-    /// A name is not what names are made of, or not the file's stem.
+    /// A name contains characters that are not allowed, or is not the file's stem.
     InvalidName "invalid-name" Error;
     /// The version is neither semver nor its first one or two numbers.
     InvalidVersion "invalid-version" Error;
-    /// A timeout, `max_attempts`, `harness` or `expects` that cannot be.
+    /// A timeout, `max_attempts`, `harness` or `expects` is not valid.
     InvalidValue "invalid-value" Error;
-    /// There are no stages.
+    /// The list of stages is empty.
     EmptyStages "empty-stages" Error;
     /// A stage has neither an action nor a gate.
     EmptyStage "empty-stage" Error;
     /// A stage has more than one of `agent`, `skill` and `pipeline`.
     ManyActions "many-actions" Error;
-    /// A key that means nothing here.
+    /// A key is not known at this place.
     UnknownField "unknown-field" Warning;
-    /// A key that cannot stand here, or that looks like a gate and is none.
+    /// A key is not allowed here, or looks like a gate but is not one.
     MisplacedField "misplaced-field" Error;
-    /// A gate that does not exist.
+    /// A gate does not exist.
     UnknownGate "unknown-gate" Error;
-    /// A pipeline that does not exist.
+    /// A pipeline does not exist.
     UnknownPipeline "unknown-pipeline" Error;
-    /// An input type that does not exist.
+    /// An input type does not exist.
     UnknownType "unknown-type" Error;
-    /// No agent of this name in the places where agents are looked for.
+    /// No agent of this name was found in the places where agents are searched for.
     UnknownAgent "unknown-agent" Warning;
-    /// No skill of this name in the places where skills are looked for.
+    /// No skill of this name was found in the places where skills are searched for.
     UnknownSkill "unknown-skill" Warning;
-    /// A condition that does not parse.
+    /// A condition cannot be parsed.
     InvalidCondition "invalid-condition" Error;
-    /// A fact that nobody provides.
+    /// A fact is neither built in nor registered.
     UnknownCondition "unknown-condition" Error;
     /// An enum input is compared with a value that it can never have.
     ConstantCondition "constant-condition" Warning;
@@ -99,25 +98,25 @@ codes! {
     UndefinedVariable "undefined-variable" Error;
     /// `rework` or `{{stages.X.result}}` names no earlier stage.
     UnknownStage "unknown-stage" Error;
-    /// `{{` without `}}`, or with something else than a name between them.
+    /// `{{` without `}}`, or without a valid name between them.
     InvalidTemplate "invalid-template" Error;
-    /// Two inputs of one name, or of names that become the same parameter.
+    /// Two inputs have the same name, or names that become the same parameter.
     DuplicateInput "duplicate-input" Error;
-    /// Two stages of one name.
+    /// Two stages have the same name.
     DuplicateStage "duplicate-stage" Error;
-    /// A default that is not of the input's type, or not in its enum.
+    /// A default does not have the input's type, or is not in its enum.
     InvalidDefault "invalid-default" Error;
     /// A required input with a default is never asked for.
     RequiredDefault "required-default" Hint;
-    /// `depends_on` names no stage.
+    /// `depends_on` names a stage that does not exist.
     UnknownDependency "unknown-dependency" Error;
-    /// Stages that depend on each other in a circle.
+    /// Stages depend on each other in a cycle.
     DependencyCycle "dependency-cycle" Error;
-    /// A gate with nothing before it to approve.
+    /// A gate has nothing before it to approve.
     LeadingGate "leading-gate" Hint;
-    /// Two files of one name in the same place.
+    /// Two files in the same place have the same name.
     DuplicateSuperpower "duplicate-superpower" Warning;
-    /// Larger than a declaration may be.
+    /// The file is larger than a declaration may be.
     Limit "limit" Error;
 }
 
@@ -127,10 +126,10 @@ impl Serialize for Code {
     }
 }
 
-/// A change of the text that mends a fault.
+/// An edit of the text that fixes a problem.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Fix {
-    /// What the editor offers, e.g. `change to "human-approval"`.
+    /// The title in the editor, for example `change to "human-approval"`.
     pub title: String,
     /// The edits, which do not overlap.
     pub edits: Vec<Edit>,
@@ -139,42 +138,37 @@ pub struct Fix {
 /// One replacement; an insertion where the span is empty.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Edit {
-    /// What is replaced.
     pub span: Span,
-    /// By what.
     pub text: String,
 }
 
-/// Another place that has to do with the fault.
+/// Another position that is related to the problem.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Related {
-    /// Where.
     pub span: Span,
-    /// What is there, e.g. `first here`.
+    /// For example `first here`.
     pub message: String,
 }
 
-/// A fault.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Diagnostic {
     /// Which kind.
     pub code: Code,
     /// How bad.
     pub severity: Severity,
-    /// The exact key or value that it is about.
+    /// The key or value with the problem.
     pub span: Span,
-    /// The way to it from the top, e.g. `stages[2].gate`; empty for the whole document.
+    /// The path from the root, for example `stages[2].gate`; empty for the whole document.
     pub path: String,
-    /// What is wrong and what to write instead: lower case, no full stop.
+    /// What is wrong and what to write instead, in lower case without a full stop.
     pub message: String,
-    /// Other places, e.g. the first of two equal keys.
+    /// Related positions, for example the first of two equal keys.
     pub related: Vec<Related>,
-    /// The mend, where there is one.
     pub fix: Option<Fix>,
 }
 
 impl Diagnostic {
-    /// A fault of the code's own severity, without related places and fix.
+    /// A problem with the code's usual severity, without related positions or a fix.
     pub fn new(code: Code, span: Span, path: impl Into<String>, message: impl Into<String>) -> Self {
         Self {
             code,
@@ -187,13 +181,13 @@ impl Diagnostic {
         }
     }
 
-    /// The same with a fix of one edit.
+    /// Adds a fix with one edit.
     pub fn with_fix(mut self, title: impl Into<String>, span: Span, text: impl Into<String>) -> Self {
         self.fix = Some(Fix { title: title.into(), edits: vec![Edit { span, text: text.into() }] });
         self
     }
 
-    /// The same with another place.
+    /// Adds a related position.
     pub fn with_related(mut self, span: Span, message: impl Into<String>) -> Self {
         self.related.push(Related { span, message: message.into() });
         self

@@ -1,18 +1,18 @@
-//! Characters that are not seen as themselves. The editor's part draws by the same table, which is a file of its own.
+//! Characters that are invisible or misleading. The Lua half reads the same table, which is a separate file.
 
 use std::sync::LazyLock;
 
-/// Some characters in a row, with their name.
+/// A range of characters with a name.
 struct Range {
     first: u32,
     last: u32,
     name: &'static str,
 }
 
-/// Characters, and behind which others they are fine.
+/// Characters that are harmless after certain others.
 struct Fine {
     characters: (u32, u32),
-    behind: (u32, u32),
+    after: (u32, u32),
 }
 
 struct Table {
@@ -22,7 +22,7 @@ struct Table {
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| read(include_str!("../lua/superpower/base/hidden.lua")));
 
-/// Reads the rows: `{ 0x200b, 0x200b, "NAME" },` and `{ 0xfe0e, 0xfe0f, 0x0023, 0x0023 },`.
+/// Parses the rows: `{ 0x200b, 0x200b, "NAME" },` and `{ 0xfe0e, 0xfe0f, 0x0023, 0x0023 },`.
 fn read(text: &'static str) -> Table {
     let mut table = Table { hidden: Vec::new(), fine: Vec::new() };
     for line in text.lines() {
@@ -36,7 +36,7 @@ fn read(text: &'static str) -> Table {
         };
         match (number(0), number(1), number(2), number(3)) {
             (Some(first), Some(last), Some(from), Some(to)) => {
-                table.fine.push(Fine { characters: (first, last), behind: (from, to) });
+                table.fine.push(Fine { characters: (first, last), after: (from, to) });
             }
             (Some(first), Some(last), None, None) => {
                 let name = parts.get(2).map_or("", |name| name.trim_matches('"'));
@@ -52,7 +52,7 @@ fn within(code: u32, (first, last): (u32, u32)) -> bool {
     (first..=last).contains(&code)
 }
 
-/// The name of a character that is not seen as itself; of its block where that has but one.
+/// The name of a hidden character, or of its block.
 pub fn name(letter: char) -> Option<&'static str> {
     let code = u32::from(letter);
     if code < 0x80 {
@@ -63,9 +63,9 @@ pub fn name(letter: char) -> Option<&'static str> {
     (range.first <= code).then_some(range.name)
 }
 
-/// Whether `letter` hides nothing, standing directly behind `before`: emoji and some scripts are written so.
+/// Whether `letter` is harmless directly after `before`, as in emoji and some scripts.
 pub fn is_fine(letter: char, before: Option<char>) -> bool {
     let Some(before) = before.map(u32::from) else { return false };
     let code = u32::from(letter);
-    TABLE.fine.iter().any(|fine| within(code, fine.characters) && within(before, fine.behind))
+    TABLE.fine.iter().any(|fine| within(code, fine.characters) && within(before, fine.after))
 }

@@ -9,8 +9,8 @@
 //! disk ─▶ store ─▶ runs (a run on disk, read without driving it) ─▶ engine: door ─▶ table of operations ─▶ verbs, views, editing
 //! ```
 //!
-//! The modules stand in the order of a superpower's life. Dependencies point one way, towards the top of this
-//! list; `tests/engine/architecture.rs` holds it, and `tests/engine/file_graph.rs` that no files stand in a circle.
+//! The modules are listed in the order of a superpower's life. Dependencies point one way, towards the top of this
+//! list: `tests/engine/architecture.rs` checks this, and `tests/engine/file_graph.rs` checks that files have no cycles.
 
 #[cfg(not(panic = "unwind"))]
 compile_error!(

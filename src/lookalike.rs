@@ -1,11 +1,11 @@
-//! Characters that look like the signs of YAML and are others: pasted from a page, or typed on another keyboard.
+//! Characters that look like YAML's signs: pasted from a web page, or typed on another keyboard.
 
 use crate::hidden;
 
-/// A character, the sign that it looks like, and its name.
+/// A character, the sign it looks like, and its name.
 type Row = (char, &'static str, &'static str);
 
-/// Those that Unicode names by itself. What is in [`hidden`] looks like nothing, the full-width forms like their ASCII.
+/// Characters by Unicode name. Invisible ones are in [`hidden`]; full-width forms are computed from ASCII.
 const ROWS: &[Row] = &[
     ('\u{85}', "\n", "NEXT LINE"),
     ('\u{2028}', "\n", "LINE SEPARATOR"),
@@ -72,7 +72,7 @@ const ROWS: &[Row] = &[
     ('\u{fe5f}', "#", "SMALL NUMBER SIGN"),
 ];
 
-/// The characters of ASCII that have a full-width form, in order.
+/// The ASCII characters that have a full-width form, in order.
 const ASCII: &str =
     "!\"#$%&'()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_`abcdefghijklmnopqrstuvwxyz{|}~";
 
@@ -85,7 +85,8 @@ fn full_width(c: char) -> Option<&'static str> {
     ASCII.get(at..=at)
 }
 
-/// What `c` looks like and is not: a sign, a letter or digit, a space, a line break, or nothing at all (`""`).
+/// What `c` looks like: a sign, a letter, a digit, a space, a line break, or nothing (`""`). None if it is no
+/// look-alike.
 pub fn meant(c: char) -> Option<&'static str> {
     if c.is_ascii() {
         return None;
@@ -93,17 +94,17 @@ pub fn meant(c: char) -> Option<&'static str> {
     row(c).map(|row| row.1).or_else(|| full_width(c)).or_else(|| hidden::name(c).map(|_| ""))
 }
 
-/// Whether `c` looks like this sign and is another.
+/// Whether `c` looks like `sign`.
 pub fn is_like(c: char, sign: &str) -> bool {
     meant(c) == Some(sign)
 }
 
-/// Whether `c` looks like a space or like nothing, and is no space to YAML.
+/// Whether `c` is invisible or looks like a space, but is not a space in YAML.
 pub fn is_blank(c: char) -> bool {
     matches!(meant(c), Some(" " | ""))
 }
 
-/// `U+00A0 NO-BREAK SPACE`.
+/// The code point and name of a character, for example `U+00A0 NO-BREAK SPACE`.
 pub fn called(c: char) -> String {
     let code = u32::from(c);
     match row(c).map(|row| row.2).or_else(|| hidden::name(c)) {
@@ -164,20 +165,22 @@ fn ascii_name(sign: &str) -> String {
     }
 }
 
-/// What is said of `c` where the sign that it looks like belongs.
+/// The message for a look-alike in place of a sign.
 pub fn explained(c: char) -> String {
     let name = called(c);
     match meant(c) {
-        Some("") => format!("the invisible character {name} stands here: remove it"),
-        Some(" ") => format!("this looks like a space and is {name}: write a space"),
-        Some("\n") => format!("this looks like the end of a line and is {name}: start a new line"),
-        Some(sign @ ("\"" | "'")) => format!("this looks like the quote {sign} and is {name}: write {sign}"),
-        Some(sign) => format!("this looks like \"{sign}\" and is {name}: write \"{sign}\""),
+        Some("") => format!("this is the invisible character {name}: remove it"),
+        Some(" ") => format!("this looks like a space, but it is {name}: write a space"),
+        Some("\n") => format!("this looks like a line break, but it is {name}: start a new line"),
+        Some(sign @ ("\"" | "'")) => {
+            format!("this looks like the quote {sign}, but it is {name}: write {sign}")
+        }
+        Some(sign) => format!("this looks like \"{sign}\", but it is {name}: write \"{sign}\""),
         None => name,
     }
 }
 
-/// `text` with the characters made visible that look like spaces or like nothing.
+/// `text` with characters made visible that are invisible or look like a space.
 pub fn shown(text: &str) -> String {
     let is_odd = |c: char| matches!(meant(c), Some(" " | "" | "\n"));
     if text.is_ascii() || !text.contains(is_odd) {

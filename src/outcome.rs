@@ -1,9 +1,9 @@
-//! How an attempt ended, read from evidence. Harnesses make it, the run acts on it.
+//! The outcome of an attempt, which a harness reads from evidence and the run acts on.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-/// What carries out a launch.
+/// What runs a launch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 pub enum Harness {
@@ -14,7 +14,7 @@ pub enum Harness {
 }
 
 impl Harness {
-    /// The name that the user knows it under.
+    /// The name as the user knows it.
     pub fn name(&self) -> &str {
         match self {
             Self::Manual => "manual",
@@ -35,64 +35,63 @@ impl From<Harness> for String {
     }
 }
 
-/// How an attempt ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "kebab-case")]
 pub enum Outcome {
-    /// A good final event, a non-empty result, expectations met.
+    /// A successful final event, a non-empty result, and all expectations met.
     Passed,
-    /// An error result, no final event, an empty result, unmet expectations, a time limit, or unclassifiable.
+    /// An error result, no final event, an empty result, unmet expectations, a time limit, or an unknown failure.
     Failed {
-        /// In a few words, e.g. `exit status 1`, `silent for 15m`.
+        /// Short reason, for example `exit status 1` or `silent for 15m`.
         why: String,
     },
-    /// The same where nothing is known but how the process ended: what it printed last says why.
+    /// A failure of which only the exit of the process is known; its last output must explain it.
     Exited {
-        /// How, e.g. `exit status 1`, `killed by signal 9 (KILL)`, `no final event (exit status 1)`.
+        /// For example `exit status 1`, `killed by signal 9 (KILL)` or `no final event (exit status 1)`.
         why: String,
     },
-    /// What trying again cannot change: no such agent or model, a program too old, a refused command line, the agent's
-    /// own spending cap, a result that cannot be read. No further attempt.
+    /// A failure that a retry cannot change: an unknown agent or model, an outdated program, a refused command line,
+    /// the agent's own spending cap, or an unreadable result. The stage is not attempted again.
     FailedForGood {
-        /// In a few words, with what to do.
+        /// Short reason with what to do.
         why: String,
     },
-    /// Overload or a lost connection: tried again after a pause.
+    /// Overload or a lost connection; retried after a delay.
     Transient {
         /// In a few words.
         why: String,
     },
-    /// A rate limit or quota: the run waits. Spends no attempt.
+    /// A rate limit or quota. The run waits, and no attempt is spent.
     Limited {
         /// In a few words.
         why: String,
-        /// When it is over; unknown is 15 minutes from the end.
+        /// End of the limit; 15 minutes from now if unknown.
         until: Option<DateTime<Utc>>,
     },
-    /// The final message ends with the verdict `FAIL`: no more attempts.
+    /// The final message ends with the verdict `FAIL`. The stage is not attempted again.
     VerdictFail {
         /// What the verdict says.
         why: String,
     },
-    /// The final message ends with the verdict `BLOCKED`. Spends no attempt.
+    /// The final message ends with the verdict `BLOCKED`. No attempt is spent.
     Blocked {
         /// What the verdict says.
         why: String,
     },
-    /// No login, or a refused one. Spends no attempt.
+    /// The login is missing or refused. No attempt is spent.
     Auth {
         /// In a few words.
         why: String,
     },
-    /// The agent asked, or a machine refused it a permission. Spends no attempt.
+    /// The agent asked a question, or a permission was denied without a human. No attempt is spent.
     NeedsHuman {
-        /// What was asked or refused, with the line to add to the configuration where there is one.
+        /// The question or the denied permission, with the configuration line that would allow it, if there is one.
         question: String,
     },
 }
 
 impl Outcome {
-    /// What it says, where it says anything.
+    /// The text of the outcome, if it has one.
     pub fn text(&mut self) -> Option<&mut String> {
         match self {
             Outcome::Passed => None,
@@ -109,26 +108,26 @@ impl Outcome {
     }
 }
 
-/// What an attempt used. `None` is unknown, which is shown as unknown and never as zero.
+/// Usage of an attempt. `None` is unknown; it is shown as unknown and never as zero.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Usage {
-    /// Tokens, in and out, caches included.
+    /// Input and output tokens, including caches.
     pub tokens: Option<u64>,
-    /// United States dollars.
+    /// US dollars.
     #[serde(default, deserialize_with = "fraction")]
     pub cost: Option<f64>,
 }
 
 impl Usage {
-    /// Counts more to it. What is not known of one of them does not hide what is known of the other.
+    /// Adds `more`. A part that is unknown in one of them does not hide the part that is known in the other.
     pub fn add(&mut self, more: &Self) {
         self.tokens = self.tokens.into_iter().chain(more.tokens).reduce(u64::saturating_add);
         self.cost = self.cost.into_iter().chain(more.cost).reduce(|a, b| a + b);
     }
 }
 
-/// A number with a fraction, also inside of a tagged enum: `serde_json` with arbitrary precision hands it over there as
-/// an object, which `f64` by itself does not take.
+/// Reads a number with a fraction inside a tagged enum: `serde_json` with arbitrary precision passes it as an object
+/// there, which `f64` does not accept.
 fn fraction<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
     Ok(Option::<serde_json::Number>::deserialize(deserializer)?.and_then(|number| number.as_f64()))
 }
@@ -138,7 +137,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cost_survives_a_tagged_enum() {
+    fn a_cost_can_be_read_inside_a_tagged_enum() {
         #[derive(Serialize, Deserialize, PartialEq, Debug)]
         #[serde(tag = "event")]
         enum Event {
@@ -152,22 +151,20 @@ mod tests {
     }
 }
 
-/// A process, exactly: an id alone may have been given to another since.
+/// Identifies a process. An id alone may have been reused since.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessRecord {
-    /// Process id, which is also its group's.
+    /// Process id, which is also the id of its group.
     pub pid: u32,
-    /// When the kernel says it started: clock ticks since boot on Linux, microseconds since the epoch on macOS.
+    /// Start time from the kernel: clock ticks since boot on Linux, microseconds since the epoch on macOS.
     pub start_time: u64,
-    /// The boot that `start_time` counts from.
+    /// The boot that `start_time` is relative to.
     pub boot_id: String,
 }
 
-/// An agent's own session, to go on in.
+/// An agent's session, which a later launch can continue.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Session {
-    /// The harness that it belongs to.
     pub harness: String,
-    /// The harness's id for it.
     pub id: String,
 }

@@ -1,4 +1,4 @@
-//! A declaration with a user's inputs: what will be walked through, in which order.
+//! A declaration combined with a run's inputs, with its stages in the order of execution.
 
 use crate::condition::Expr;
 use crate::declaration::model::{Action, Declaration, Gate, Input, InputKind, Stage};
@@ -10,27 +10,25 @@ use thiserror::Error;
 /// The values of a run's inputs, defaults applied.
 pub type Inputs = BTreeMap<String, String>;
 
-/// Characters of a substituted value that a label keeps.
+/// Maximum number of characters of a value in a label.
 const LABEL_VALUE_CHARS: usize = 200;
 
 /// Why a run cannot start with these inputs.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum InputError {
-    /// Required inputs that nobody gave.
+    /// Required inputs without a value.
     #[error("missing {}", .0.iter().map(|input| format!("\"{}\"", input.name.value)).collect::<Vec<_>>().join(", "))]
     Missing(Vec<Input>),
-    /// A key that the superpower does not declare.
-    #[error("unknown input \"{key}\"{hint}, inputs are: {}", if known.is_empty() { "none".into() } else { known.join(", ") })]
+    /// An input that the superpower does not declare.
+    #[error("unknown input \"{key}\"{hint}; inputs: {}", if known.is_empty() { "none".into() } else { known.join(", ") })]
     Unknown {
-        /// What was given.
         key: String,
-        /// What there is.
         known: Vec<String>,
-        /// ` (did you mean …)`, or nothing.
+        /// ` (did you mean …)`, or empty.
         hint: String,
     },
-    /// A value that the input does not take.
-    #[error("input \"{key}\" cannot be \"{value}\", allowed: {}", allowed.join(", "))]
+    /// A value that the input does not allow.
+    #[error("invalid value \"{value}\" for input \"{key}\"; expected {}", allowed.join(" or "))]
     Invalid {
         /// Which input.
         key: String,
@@ -44,32 +42,29 @@ pub enum InputError {
 /// A declaration, the inputs, and the order of execution.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// What was declared.
     pub declaration: Declaration,
     /// Every value, defaults applied.
     pub inputs: Inputs,
-    /// Execution order: indices into `declaration.stages`. A "rank" is a place in it.
+    /// Indices into `declaration.stages`, in execution order. A "rank" is a position in this list.
     pub order: Vec<usize>,
     ranks: Vec<usize>,
-    /// Labels that say the same all along: those that name no other stage's result.
+    /// Labels that never change, because they contain no stage's result.
     labels: Vec<Option<String>>,
 }
 
-/// Who does a stage.
+/// What carries out a stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Actor<'a> {
-    /// An agent of this name.
     Agent(&'a str),
-    /// A skill of this name.
     Skill(&'a str),
     /// The orchestrator.
     Pipeline,
-    /// Nobody: a human decides.
+    /// No action: a human decides.
     Gate,
 }
 
 impl<'a> Actor<'a> {
-    /// `agent`, `skill`, `pipeline` or `gate`, as a snapshot has it.
+    /// The `kind` of a stage in a snapshot.
     pub fn kind(self) -> &'static str {
         match self {
             Actor::Agent(_) => "agent",
@@ -79,7 +74,7 @@ impl<'a> Actor<'a> {
         }
     }
 
-    /// The name; empty at a gate.
+    /// The agent or skill; empty for a gate.
     pub fn name(self) -> &'a str {
         match self {
             Actor::Agent(name) | Actor::Skill(name) => name,
@@ -90,7 +85,7 @@ impl<'a> Actor<'a> {
 }
 
 impl Plan {
-    /// Applies defaults, refuses what does not fit, and sorts the stages.
+    /// Applies defaults, validates the inputs and sorts the stages.
     pub fn new(declaration: Declaration, given: &Inputs) -> Result<Self, InputError> {
         let inputs = resolve(&declaration.inputs, given)?;
         Ok(Self::with(declaration, inputs))
@@ -107,9 +102,8 @@ impl Plan {
         plan
     }
 
-    /// The plan of a run that stands in a journal: its inputs were looked at when they were given, and those that held
-    /// a secret are masked there, which no type allows. What the declaration does not name came with another tool's
-    /// run, and is kept.
+    /// Rebuilds the plan of a run from its journal. Inputs are not validated again: they were when they were given, and
+    /// a masked secret fits no type. Undeclared inputs, which came with another tool's run, are kept.
     pub fn kept(declaration: Declaration, given: &Inputs) -> Self {
         let named = |key: &String| declaration.inputs.iter().any(|input| input.name.value == *key);
         let mut inputs: Inputs = given
@@ -128,7 +122,7 @@ impl Plan {
         Self::with(declaration, inputs)
     }
 
-    /// The same for a run that is under way: inputs that the edited declaration has no more are dropped.
+    /// The plan of an active run after an edit of its declaration. Inputs that it no longer declares are dropped.
     pub fn again(declaration: Declaration, inputs: &Inputs) -> Result<Self, InputError> {
         let known = |name: &String| declaration.inputs.iter().any(|input| input.name.value == *name);
         let kept =
@@ -137,12 +131,10 @@ impl Plan {
         Self::new(declaration, &kept)
     }
 
-    /// The superpower's name.
     pub fn name(&self) -> &str {
         &self.declaration.name.value
     }
 
-    /// How many stages there are.
     pub fn total(&self) -> usize {
         self.declaration.stages.len()
     }
@@ -152,12 +144,11 @@ impl Plan {
         &self.declaration.stages[index]
     }
 
-    /// The place of a stage in the order of execution.
+    /// Position of a stage in the order of execution.
     pub fn rank(&self, index: usize) -> usize {
         self.ranks[index]
     }
 
-    /// The stage's condition.
     pub fn when(&self, index: usize) -> Option<&Expr> {
         self.stage(index).when.as_ref().map(|when| &when.value)
     }
@@ -167,12 +158,11 @@ impl Plan {
         matches!(self.stage(index).gate.as_ref().map(|gate| gate.value), Some(Gate::HumanApproval))
     }
 
-    /// Whether the stage hands work to somebody.
+    /// Whether the stage has an action.
     pub fn acts(&self, index: usize) -> bool {
         self.stage(index).action.is_some()
     }
 
-    /// Who does a stage.
     pub fn actor(&self, index: usize) -> Actor<'_> {
         match self.stage(index).action.as_ref().map(|action| &action.value) {
             Some(Action::Agent(name)) => Actor::Agent(name),
@@ -182,12 +172,12 @@ impl Plan {
         }
     }
 
-    /// How often the stage may be attempted before it is failed.
+    /// Number of attempts before the stage counts as failed.
     pub fn max_attempts(&self, index: usize) -> u32 {
         self.stage(index).max_attempts.as_ref().map_or(3, |max| max.value)
     }
 
-    /// The stage that a name or a position (from 1) means.
+    /// Finds a stage by name or by position (from 1).
     pub fn find(&self, reference: &str) -> Option<usize> {
         let named = |stage: &Stage| stage.name.as_ref().is_some_and(|name| name.value == reference);
         self.declaration.stages.iter().position(named).or_else(|| {
@@ -196,7 +186,7 @@ impl Plan {
         })
     }
 
-    /// The stage's label on one line: its whole description with the values filled in, else what it does.
+    /// The stage's label on one line: its description with the values filled in, or else its action.
     pub fn label(&self, index: usize, result: &dyn Fn(usize) -> String) -> String {
         self.labels[index].clone().unwrap_or_else(|| self.rendered_label(index, result))
     }
@@ -227,7 +217,7 @@ impl Plan {
         one_line(&template::render(&description.value, &value))
     }
 
-    /// The text that a `{{…}}` stands for.
+    /// The value of a variable.
     pub fn value(&self, variable: &Variable, result: &dyn Fn(usize) -> String) -> String {
         match variable {
             Variable::Input(name) => self.inputs.get(name).cloned().unwrap_or_default(),
@@ -235,7 +225,7 @@ impl Plan {
         }
     }
 
-    /// What the stage is given: every input of the run, overridden by its own.
+    /// The stage's inputs: those of the run, overridden by its own.
     pub fn stage_inputs(&self, index: usize, result: &dyn Fn(usize) -> String) -> Vec<(String, String)> {
         let mut all: Vec<(String, String)> = self
             .declaration
@@ -266,10 +256,10 @@ impl Plan {
     }
 }
 
-/// The agent that a pipeline stage is handed to.
+/// The agent that runs pipeline stages.
 pub const ORCHESTRATOR: &str = "orchestrator";
 
-/// `text` with each run of line breaks as one space.
+/// Replaces each run of line breaks by one space.
 pub fn one_line(text: &str) -> String {
     text.split(['\n', '\r']).map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
 }
@@ -310,9 +300,9 @@ fn resolve(declared: &[Input], given: &Inputs) -> Result<Inputs, InputError> {
     if missing.is_empty() { Ok(inputs) } else { Err(InputError::Missing(missing)) }
 }
 
-/// The listed order, or, where `depends_on` is used, the topological order that stays nearest to it: always the
-/// first listed stage whose dependencies are done. The checker has refused cycles and unknown names; should one
-/// come here all the same, the stages that it holds up follow in listed order.
+/// The listed order, or with `depends_on` the topological order nearest to it: always the first listed stage whose
+/// dependencies are done. The checker refuses cycles and unknown names; if one got here anyway, the stages that it
+/// blocks follow in listed order.
 fn order(stages: &[Stage]) -> Vec<usize> {
     let by_name: BTreeMap<&str, usize> = stages
         .iter()

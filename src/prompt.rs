@@ -1,5 +1,5 @@
-//! What an agent is told: which superpower, stage and label, every input, what earlier stages
-//! reported, what humans said, what went wrong before, and what is expected.
+//! The prompt of a launch: the superpower, the stage, its inputs, earlier reports, human comments, previous failures,
+//! and what the stage must produce.
 
 use crate::plan::{Actor, one_line};
 use crate::run::event::Decision;
@@ -7,18 +7,18 @@ use crate::run::state::{Done, Reason, Run, StageState, Step, Stop};
 use std::fmt::Write;
 use std::time::Duration;
 
-/// Bytes of one earlier stage's report.
+/// Maximum bytes of one earlier stage's report.
 const REPORT: usize = 8 * 1024;
-/// Bytes of all earlier stages' reports, and how many of them; the newest are kept.
+/// Maximum bytes and number of earlier reports; the newest are kept.
 const REPORTS: usize = 64 * 1024;
 const MOST_REPORTS: usize = 100;
-/// Bytes of what was said when gates were approved; the newest is kept.
+/// Maximum bytes of comments made when gates were approved; the newest are kept.
 const SAID: usize = 16 * 1024;
-/// Bytes of output from a failed attempt.
+/// Maximum bytes of output from a failed attempt.
 const TAIL: usize = 4 * 1024;
 
-/// The prompt for the stage's next launch. `resume` where it goes on with what an earlier one has begun, `limit` how
-/// long it may take, where that is limited.
+/// Writes the prompt for the stage's next launch. `resume` is set if it continues the work of an earlier launch;
+/// `limit` is its time limit.
 pub fn prompt(run: &Run, stage: usize, resume: bool, limit: Option<Duration>) -> String {
     let mut text = String::new();
     let state = &run.stages[stage];
@@ -37,52 +37,52 @@ pub fn prompt(run: &Run, stage: usize, resume: bool, limit: Option<Duration>) ->
     if let Some(limit) = limit {
         let _ = writeln!(
             text,
-            "This attempt is ended after {}. What is not done by then, report as missing.",
+            "This attempt is stopped after {}. Report what is not done by then as missing.",
             span(limit)
         );
     }
     text
 }
 
-/// Why the last launch stopped, where this one goes on with what it has begun.
+/// Says why the last launch stopped, if this one continues its work.
 fn begun(text: &mut String, state: &StageState, resume: bool) {
-    const ON: &str = "Look at what is already there and continue; do not start over.";
+    const CONTINUE: &str = "Look at what is already there and continue; do not start over.";
     let _ = match &state.visit.stopped {
         Some(Stop::Held { reason, why, answered, cut_off }) => {
             let (what, otherwise) = match reason {
                 Reason::NeedsHuman => (
                     "with a question, or something that was refused",
-                    "Nobody answered. Decide by yourself what you can.",
+                    "You got no answer. Decide what you can yourself.",
                 ),
                 Reason::Auth => {
                     ("because a login was missing or refused", "A human has resumed the run since.")
                 }
-                _ => ("because you were blocked", "Nobody said what was done about it: look first."),
+                _ => ("because you were blocked", "You were not told what was done about it: check first."),
             };
             let since =
                 if *answered { "A human has answered: see what you are asked to do now." } else { otherwise };
             let cut = if *cut_off { " After that you were interrupted." } else { "" };
             writeln!(
                 text,
-                "\nYour last attempt at this stage stopped {what}:\n\n{}\n\n{since}{cut} {ON}",
+                "\nYour last attempt at this stage stopped {what}:\n\n{}\n\n{since}{cut} {CONTINUE}",
                 indent(head(why.trim(), TAIL))
             )
         }
-        // Comments say what there is to do, and failures what went wrong.
+        // In the other cases comments say what to do, and failures say what went wrong.
         _ if !resume || !state.comments.is_empty() => Ok(()),
-        Some(Stop::CutOff) => writeln!(text, "\nYou were interrupted during this stage. {ON}"),
+        Some(Stop::CutOff) => writeln!(text, "\nYou were interrupted during this stage. {CONTINUE}"),
         Some(Stop::Limited { why }) => {
             writeln!(
                 text,
-                "\nYou were stopped during this stage by a limit, which has passed: {}. {ON}",
+                "\nYou were stopped during this stage by a limit, which has passed: {}. {CONTINUE}",
                 one_line(why)
             )
         }
-        None => writeln!(text, "\nYou have begun this stage before. {ON}"),
+        None => writeln!(text, "\nYou started this stage before. {CONTINUE}"),
     };
 }
 
-/// A length of time in a few words, e.g. `1h 30m`.
+/// A duration, for example `1h 30m`.
 pub fn span(duration: Duration) -> String {
     let seconds = duration.as_secs();
     match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
@@ -168,7 +168,7 @@ fn failures(text: &mut String, run: &Run, stage: usize) {
     };
     let _ = writeln!(
         text,
-        "\n## What went wrong before\n\n{times}: {}. What it did may still be there: look first.",
+        "\n## What went wrong before\n\n{times}: {}. What it did may still be there: check first.",
         one_line(&last.why)
     );
     let earlier: Vec<_> = state.visit.failures[..count - 1]
@@ -202,10 +202,10 @@ fn expected(text: &mut String, run: &Run, stage: usize) {
             );
         }
     }
-    text.push_str("If you cannot go on without a human, end with the line `{\"verdict\": \"BLOCKED\", \"notes\": \"why\"}`.\n");
+    text.push_str("If you cannot continue without a human, end with the line `{\"verdict\": \"BLOCKED\", \"notes\": \"why\"}`.\n");
 }
 
-/// An expected file's glob with the values filled in, each as `literal` makes it: a value is no pattern.
+/// The glob of an expected file with its values filled in. `literal` escapes each value, which must match literally.
 pub fn file_glob(run: &Run, glob: &str, literal: &dyn Fn(&str) -> String) -> String {
     crate::template::render(glob, &|variable| {
         Some(literal(&run.plan.value(variable, &|other| run.result(other))))
@@ -216,7 +216,7 @@ fn indent(text: &str) -> String {
     text.lines().map(|line| format!("    {line}")).collect::<Vec<_>>().join("\n")
 }
 
-/// The first `limit` bytes, on a character's edge.
+/// The first `limit` bytes, cut at a character boundary.
 pub fn head(text: &str, limit: usize) -> &str {
     let mut end = limit.min(text.len());
     while !text.is_char_boundary(end) {
@@ -225,7 +225,7 @@ pub fn head(text: &str, limit: usize) -> &str {
     &text[..end]
 }
 
-/// The last `limit` bytes, on a character's edge.
+/// The last `limit` bytes, cut at a character boundary.
 pub fn tail(text: &str, limit: usize) -> &str {
     let mut start = text.len().saturating_sub(limit);
     while !text.is_char_boundary(start) {

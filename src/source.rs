@@ -1,6 +1,6 @@
-//! A text with its line index: bytes to lines and columns, in bytes and in UTF-16 units.
+//! A text with its line index: converts bytes to lines and columns, in bytes and in UTF-16 units.
 //!
-//! Everything in the crate speaks of places as byte spans; only what leaves the crate becomes lines and columns.
+//! Inside the crate, positions are byte spans; they become lines and columns only where they leave it.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,16 +19,15 @@ impl Span {
         Self { start, end }
     }
 
-    /// Whether `offset` lies inside, or directly at the end (where a cursor may stand).
+    /// Whether `offset` is inside, or directly at the end (where a cursor may be).
     pub fn touches(self, offset: usize) -> bool {
         self.start <= offset && offset <= self.end
     }
 }
 
-/// A place, as editors count: both from 0.
+/// A position as editors count, from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Position {
-    /// Line, from 0.
     pub line: usize,
     /// Column in bytes, from 0.
     pub col: usize,
@@ -36,7 +35,7 @@ pub struct Position {
     pub col_utf16: usize,
 }
 
-/// A text and where its lines start.
+/// A text with the starts of its lines.
 #[derive(Clone, Debug)]
 pub struct Source {
     text: String,
@@ -56,13 +55,13 @@ impl Source {
         &self.text
     }
 
-    /// The text under `span`, cut to what exists.
+    /// The text in `span`, clipped to the text.
     pub fn slice(&self, span: Span) -> &str {
         let end = self.floor(span.end);
         &self.text[self.floor(span.start).min(end)..end]
     }
 
-    /// Where a byte offset is. Offsets beyond the end, or inside a character, are moved back to a valid place.
+    /// The position of a byte offset. Offsets past the end or inside a character are moved back to a valid position.
     pub fn position(&self, offset: usize) -> Position {
         let offset = self.floor(offset);
         let line = self.lines.partition_point(|&start| start <= offset) - 1;
@@ -70,14 +69,14 @@ impl Source {
         Position { line, col: before.len(), col_utf16: utf16_length(before) }
     }
 
-    /// The byte offset of a line and a byte column, both from 0, moved back to a valid place.
+    /// The byte offset of a line and byte column, both from 0, moved back to a valid position.
     pub fn offset(&self, line: usize, col: usize) -> usize {
         let Some(&start) = self.lines.get(line) else { return self.text.len() };
         let end = self.lines.get(line + 1).map_or(self.text.len(), |&next| next - 1);
         self.floor(start.saturating_add(col).min(end))
     }
 
-    /// The byte offset of a line and a column in UTF-16 units, both from 0, moved back to a valid place.
+    /// The byte offset of a line and UTF-16 column, both from 0, moved back to a valid position.
     pub fn offset_utf16(&self, line: usize, col: usize) -> usize {
         let start = self.line_start(line);
         let text = &self.text[start..];
@@ -91,7 +90,7 @@ impl Source {
         self.text.len()
     }
 
-    /// Where a line starts, in bytes; the end of the text for a line beyond it.
+    /// The byte offset at which a line starts; the end of the text for a line after the last.
     pub fn line_start(&self, line: usize) -> usize {
         self.lines.get(line).copied().unwrap_or(self.text.len())
     }
@@ -105,7 +104,7 @@ impl Source {
     }
 }
 
-/// How many UTF-16 units a text has; from its bytes, since lines may be very long.
+/// Number of UTF-16 units in a text, computed from its bytes because lines may be very long.
 fn utf16_length(text: &str) -> usize {
     let characters = text.bytes().filter(|byte| byte & 0xc0 != 0x80).count();
     characters + text.bytes().filter(|byte| *byte >= 0xf0).count()

@@ -1,11 +1,11 @@
-//! The nearest known name, for "did you mean".
+//! Suggests the nearest known name, for "did you mean".
 
-/// Nobody means a name longer than this, and comparing texts costs the product of their lengths.
+/// Longest name that is compared. The cost grows with the product of the lengths.
 const LONGEST: usize = 100;
 
-/// The candidate nearest to `name`, if one is near enough to have been meant.
+/// The candidate nearest to `name`, if it is near enough.
 ///
-/// Near is a Damerau-Levenshtein distance of at most one and a quarter of the name's length, ignoring case.
+/// Near means a Damerau-Levenshtein distance of at most one plus a quarter of the name's length, ignoring case.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let length = name.chars().take(LONGEST + 1).count();
     if length > LONGEST {
@@ -23,7 +23,7 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, candidate)| candidate)
 }
 
-/// ` (did you mean "x"?)` for the nearest candidate, or nothing.
+/// ` (did you mean "x"?)` for the nearest candidate, or an empty text.
 pub fn did_you_mean<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> String {
     nearest(name, candidates).map(|near| format!(" (did you mean \"{near}\"?)")).unwrap_or_default()
 }
@@ -33,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn near_names_are_offered_and_far_ones_are_not() {
+    fn only_near_names_are_suggested() {
         let gates = ["human-approval", "auto"];
         assert_eq!(nearest("human_approval", gates), Some("human-approval"));
         assert_eq!(nearest("Auto", gates), Some("auto"));

@@ -1,35 +1,34 @@
-//! Locks that a panic elsewhere does not spoil, waits that end, and what a panic said.
+//! Locks that survive a panic, waits with a deadline, and the message of a panic.
 //!
-//! A panic while a lock is held poisons it, and everybody after that would panic too. What we keep under locks is changed
-//! in one step, so that it can be used on.
+//! A panic while a lock is held poisons it, so that every later user would panic too. Our locked data is changed in one
+//! step, so it is still valid after a panic.
 
 use std::any::Any;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// Takes a lock, also one under which somebody panicked.
+/// Takes a lock, even if a thread panicked while it held it.
 pub fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Waits until somebody rings.
+/// Waits for a notification.
 pub fn wait<'a, T>(bell: &Condvar, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
     bell.wait(guard).unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Waits until somebody rings or the time is over. Rings without a reason are possible.
+/// Waits for a notification or the deadline. Spurious wake-ups are possible.
 pub fn wait_until<'a, T>(bell: &Condvar, guard: MutexGuard<'a, T>, until: Instant) -> MutexGuard<'a, T> {
     let left = until.saturating_duration_since(Instant::now());
     bell.wait_timeout(guard, left).unwrap_or_else(PoisonError::into_inner).0
 }
 
-/// What a panic said.
 pub fn panic_text(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<&str>().copied();
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message")
 }
 
-/// Something that happens once, and can be waited for.
+/// An event that happens once and can be waited for.
 #[derive(Debug, Default)]
 pub struct Once {
     happened: Mutex<bool>,
@@ -37,18 +36,16 @@ pub struct Once {
 }
 
 impl Once {
-    /// It has happened.
     pub fn set(&self) {
         *locked(&self.happened) = true;
         self.bell.notify_all();
     }
 
-    /// Whether it has.
     pub fn is_set(&self) -> bool {
         *locked(&self.happened)
     }
 
-    /// Waits for it; whether it has happened by then.
+    /// Waits until it happens or until the deadline. Returns whether it happened.
     pub fn wait(&self, until: Instant) -> bool {
         let mut happened = locked(&self.happened);
         while !*happened && Instant::now() < until {
@@ -58,7 +55,7 @@ impl Once {
     }
 }
 
-/// Lets something have happened when it is dropped, also by a panic.
+/// Sets the event when dropped, even during a panic.
 #[derive(Debug)]
 pub struct AtEnd(pub Arc<Once>);
 
@@ -75,7 +72,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn what_happens_once_is_waited_for_and_not_longer_than_asked() {
+    fn waiting_for_an_event_ends_at_the_deadline() {
         let once = Arc::new(Once::default());
         assert!(!once.wait(Instant::now() + Duration::from_millis(5)));
         let thread = std::thread::spawn({
@@ -95,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_under_a_lock_leaves_it_usable_and_its_words_are_known() {
+    fn a_lock_stays_usable_after_a_panic_and_the_message_is_known() {
         let lock = Mutex::new(1);
         let held = AssertUnwindSafe(&lock);
         let panic = catch_unwind(|| {

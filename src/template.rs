@@ -1,39 +1,38 @@
-//! `{{…}}` in a declaration's texts: where the variables are, and the text with their values in place.
+//! Variables (`{{…}}`) in a declaration's texts: finding them, and replacing them by their values.
 
 use crate::source::Span;
 
-/// What `{{…}}` names.
+/// What a variable refers to.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Variable {
     /// `{{name}}`: an input.
     Input(String),
-    /// `{{stages.NAME.result}}`, or a stage's number: what an earlier stage reported.
+    /// `{{stages.NAME.result}}`, with a stage's name or number: the report of an earlier stage.
     StageResult(String),
 }
 
-/// A variable and its place, relative to the text.
+/// A variable and its position, relative to the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// What is named.
     pub variable: Variable,
-    /// The whole of it, braces included.
+    /// The whole variable, with its braces.
     pub span: Span,
-    /// The name alone: the input's, or the stage's.
+    /// The name of the input or stage.
     pub name: Span,
 }
 
-/// Braces that name nothing.
+/// Braces without a valid variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TemplateError {
-    /// The braces and what is between them, relative to the text.
+    /// The braces and their content, relative to the text.
     pub span: Span,
-    /// What is wrong and what to write.
+    /// What is wrong and what to write instead.
     pub message: String,
-    /// What to put in place of the span, where that is certain.
+    /// Replacement for the span, if it is certain.
     pub instead: Option<String>,
 }
 
-/// Every variable of `text`, and every pair of braces that is none, in the order of the text.
+/// Every variable and every invalid pair of braces in `text`, in order.
 pub fn parse(text: &str) -> (Vec<Place>, Vec<TemplateError>) {
     let (mut places, mut errors) = (Vec::new(), Vec::new());
     let mut at = 0;
@@ -59,9 +58,9 @@ pub fn parse(text: &str) -> (Vec<Place>, Vec<TemplateError>) {
     (places, errors)
 }
 
-/// `text` with every variable replaced, once: what stands in a value stays as it is.
+/// Replaces every variable in `text` once; variables inside a value are not replaced.
 ///
-/// A variable that `lookup` does not know stays as it was written.
+/// Variables that `lookup` does not know stay as written.
 pub fn render(text: &str, lookup: &dyn Fn(&Variable) -> Option<String>) -> String {
     let mut out = String::with_capacity(text.len());
     let mut at = 0;
@@ -76,7 +75,7 @@ pub fn render(text: &str, lookup: &dyn Fn(&Variable) -> Option<String>) -> Strin
     out
 }
 
-/// The name may go on to the end of the word, and there the braces belong.
+/// The name may extend to the end of the word; the closing braces belong there.
 fn unclosed(text: &str, open: usize) -> TemplateError {
     let rest = &text[open + 2..];
     let blank = rest.len() - rest.trim_start_matches(' ').len();
@@ -84,19 +83,19 @@ fn unclosed(text: &str, open: usize) -> TemplateError {
     let length = blank + word.unwrap_or(rest.len() - blank);
     let end = open + 2 + length;
     let name = rest[..length].trim();
-    // One brace of the two may be there already.
+    // One of the two closing braces may be present.
     let end = if text[end..].starts_with('}') { end + 1 } else { end };
     let instead = variable(name).is_ok().then(|| format!("{{{{{name}}}}}"));
     TemplateError {
         span: Span::new(open, end),
-        message: "\"{{\" without \"}}\" behind the name".to_owned(),
+        message: "\"}}\" is missing after the name".to_owned(),
         instead,
     }
 }
 
 type Wrong = (String, Option<String>);
 
-/// What stands between the braces, and where in it the name is.
+/// Parses the content of the braces into a variable and the position of its name.
 fn variable(inner: &str) -> Result<(Variable, Span), Wrong> {
     let text = inner.trim();
     let start = inner.len() - inner.trim_start().len();
@@ -104,7 +103,7 @@ fn variable(inner: &str) -> Result<(Variable, Span), Wrong> {
         return Ok((Variable::Input(text.to_owned()), Span::new(start, start + text.len())));
     }
     if text.is_empty() {
-        return Err(("a name is missing between \"{{\" and \"}}\"".to_owned(), None));
+        return Err(("the name between \"{{\" and \"}}\" is missing".to_owned(), None));
     }
     if let Some(rest) = text.strip_prefix("stages.") {
         if let Some(name) = rest.strip_suffix(".result").filter(|name| is_stage(name)) {
@@ -113,16 +112,16 @@ fn variable(inner: &str) -> Result<(Variable, Span), Wrong> {
         }
         let stage = rest.split('.').next().unwrap_or(rest);
         let instead = is_stage(stage).then(|| format!("{{{{stages.{stage}.result}}}}"));
-        return Err(("a stage offers its result only: write {{stages.NAME.result}}".to_owned(), instead));
+        return Err(("a stage has only a result: write {{stages.NAME.result}}".to_owned(), instead));
     }
     let stripped = text.strip_prefix("inputs.").or_else(|| text.strip_prefix('$'));
     if let Some(name) = stripped.filter(|name| crate::condition::is_input_name(name)) {
         return Err((
-            format!("write {{{{{name}}}}}: an input has no prefix"),
+            format!("write {{{{{name}}}}}: an input needs no prefix"),
             Some(format!("{{{{{name}}}}}")),
         ));
     }
-    Err((format!("\"{text}\" names nothing: write {{{{input}}}} or {{{{stages.NAME.result}}}}"), None))
+    Err((format!("invalid variable \"{text}\"; write {{{{input}}}} or {{{{stages.NAME.result}}}}"), None))
 }
 
 fn is_stage(name: &str) -> bool {

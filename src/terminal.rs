@@ -1,9 +1,8 @@
-//! Texts that others wrote, where a terminal or a line of ours shows them: nothing in them is obeyed.
+//! Makes text from outside safe for terminals and for our own log lines, so that it cannot control them.
 
 use crate::hidden;
 
-/// `text` with what a terminal would obey, and what changes or hides what is read, made visible: control characters
-/// as `^[`, all others as `<202e>`. See [`crate::hidden`].
+/// `text` with control characters shown as `^[`, and hidden or misleading ones as `<202e>`. See [`crate::hidden`].
 pub fn visible(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut before = None;
@@ -26,10 +25,10 @@ pub fn visible(text: &str) -> String {
     shown
 }
 
-/// A text without control sequences: colours, links, titles. Other control characters stay.
+/// Removes control sequences: colours, links, titles. Other control characters remain.
 pub fn plain(text: &str) -> String {
     let mut out = Plain(String::with_capacity(text.len()));
-    // A sequence that does not end hides no more than its line.
+    // An unterminated sequence hides no more than its line.
     for line in text.split_inclusive('\n') {
         let (line, end) = line.strip_suffix('\n').map_or((line, ""), |line| (line, "\n"));
         vte::Parser::new().advance(&mut out, line.as_bytes());
@@ -38,7 +37,7 @@ pub fn plain(text: &str) -> String {
     out.0
 }
 
-/// What a terminal would print.
+/// Collects what a terminal would print.
 struct Plain(String);
 
 impl vte::Perform for Plain {
@@ -56,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sequences_of_every_kind_go_and_text_stays() {
+    fn control_sequences_are_removed_and_text_remains() {
         for (text, expected) in [
             ("\x1b[1;31merror\x1b[0m: E0382", "error: E0382"),
             ("\x1b[38:2::255:0:0mred\x1b[m", "red"),
@@ -73,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sequence_without_an_end_hides_no_other_line() {
+    fn an_unterminated_sequence_hides_no_other_line() {
         assert_eq!(plain("\x1b]8;;https://x\nerror: why\nbye\x1b["), "\nerror: why\nbye");
         assert_eq!(plain("\x1bPq\nerror: why"), "\nerror: why");
     }

@@ -10,7 +10,10 @@ use std::ops::Range;
 use thiserror::Error;
 
 mod door;
+mod guard;
 mod hidden;
+pub mod kept;
+pub mod numbers;
 mod scan;
 
 pub use door::{DEEPEST, Door, EVENT, FILE, PROSE, SETTINGS};

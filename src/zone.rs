@@ -1,30 +1,30 @@
-//! The local time, as the editor's main thread last saw it.
+//! The local time zone, captured on the editor's main thread.
 //!
-//! What tells the zone (`TZ`) is in the environment, which no other thread may read (see [`crate::environ`]), and nothing
-//! that is replayed may depend on it. So runs hold instants, and whoever shows one takes the zone from here.
+//! The zone depends on the environment (`TZ`), which no other thread may read (see [`crate::environ`]), and nothing
+//! that is replayed may depend on it. So runs store instants, and code that displays a time takes the zone from here.
 
 use crate::sync::locked;
 use chrono::{DateTime, FixedOffset, Local, NaiveDateTime, Offset, TimeDelta, TimeZone, Utc};
 use std::sync::Mutex;
 
-/// How far ahead a change of the clocks is looked for: further than any limit is believed.
+/// How far ahead to search for a clock change; longer than any accepted limit.
 const AHEAD: TimeDelta = TimeDelta::days(40);
 
 static SEEN: Mutex<Option<Zone>> = Mutex::new(None);
 
-/// How far local time is from UTC, now and after the next change of the clocks.
+/// The offset from UTC, now and after the next clock change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Zone {
     offset: FixedOffset,
     change: Option<(DateTime<Utc>, FixedOffset)>,
 }
 
-/// Takes the zone as it is now. For the editor's main thread.
+/// Captures the current zone. Call it on the editor's main thread only.
 pub fn capture() {
     *locked(&SEEN) = Some(Zone::read(Utc::now()));
 }
 
-/// What was captured last, else the zone as it is.
+/// The last capture, or else the current zone.
 pub fn current() -> Zone {
     let seen = *locked(&SEEN);
     seen.unwrap_or_else(|| Zone::read(Utc::now()))
@@ -35,7 +35,7 @@ impl Zone {
         Self::of(now, |at| Local.offset_from_utc_datetime(&at.naive_utc()).fix())
     }
 
-    /// The zone whose offset at a time `offset` tells.
+    /// Builds the zone from a function that returns the offset at a time.
     fn of(now: DateTime<Utc>, offset: impl Fn(DateTime<Utc>) -> FixedOffset) -> Self {
         let (mut before, mut after) = (now, now + AHEAD);
         let here = offset(now);
@@ -46,7 +46,7 @@ impl Zone {
             let middle = before + (after - before) / 2;
             *(if offset(middle) == here { &mut before } else { &mut after }) = middle;
         }
-        // Clocks change at a whole second: the first one behind the last that is as now.
+        // Clocks change at a whole second, the first one that no longer has the current offset.
         let at = DateTime::from_timestamp(after.timestamp(), 0).unwrap_or(after);
         Self { offset: here, change: Some((at, offset(after))) }
     }
@@ -55,19 +55,19 @@ impl Zone {
         self.change.filter(|(change, _)| at >= *change).map_or(self.offset, |(_, offset)| offset)
     }
 
-    /// A time as clocks here show it.
+    /// An instant in local time.
     pub fn local(&self, at: DateTime<Utc>) -> DateTime<FixedOffset> {
         at.with_timezone(&self.offset(at))
     }
 
-    /// The time at which clocks here show this; of two, the earlier.
+    /// The instant of a local time; the earlier one if there are two.
     pub fn utc(&self, shown: NaiveDateTime) -> Option<DateTime<Utc>> {
         let offsets = [Some(self.offset), self.change.map(|(_, offset)| offset)];
         let times = offsets.into_iter().flatten().filter_map(|it| it.from_local_datetime(&shown).single());
         times.map(|at| at.to_utc()).filter(|at| self.local(*at).naive_local() == shown).min()
     }
 
-    /// A time of day, with its date where that is not today's.
+    /// The time of day, with the date if it is not today.
     pub fn clock(&self, at: DateTime<Utc>, now: DateTime<Utc>) -> String {
         let (at, now) = (self.local(at), self.local(now));
         let format = if at.date_naive() == now.date_naive() { "%H:%M" } else { "%Y-%m-%d %H:%M" };
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_of_the_clocks_is_found_to_the_second() {
+    fn a_clock_change_is_found_to_the_second() {
         let (zone, change) = autumn();
         assert_eq!(zone.change.map(|(at, _)| at), Some(change));
         assert_eq!(zone.local(at("2026-10-24T12:00:00Z")).naive_local(), shown("2026-10-24 14:00"));
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn what_clocks_show_is_a_time_also_around_their_change() {
+    fn local_times_convert_to_utc_around_a_clock_change() {
         let (zone, _) = autumn();
         for (text, utc) in [
             ("2026-10-24 14:00", "2026-10-24T12:00:00Z"),
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_has_its_date_where_that_is_another_day_here() {
+    fn a_time_on_another_local_day_has_its_date() {
         let (zone, _) = autumn();
         let now = at("2026-10-20T21:30:00Z");
         assert_eq!(zone.clock(at("2026-10-20T21:45:00Z"), now), "23:45");
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_read_is_what_the_system_says() {
+    fn the_captured_zone_matches_the_system() {
         let now = Utc::now();
         assert_eq!(Zone::read(now).local(now).naive_local(), now.with_timezone(&Local).naive_local());
     }

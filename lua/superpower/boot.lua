@@ -1,27 +1,28 @@
---- Brings the editor's half together: the only place that knows which feature hears of which event. Loaded once, by the
---- first thing that the user does with the plugin; what it wires is loaded when its event comes.
-local late = require("superpower.base.late")
+--- Wires the Lua half: the only file that knows which feature handles which event. It is loaded once, by the user's
+--- first use of the plugin. The features are loaded when their events come.
+local lazy = require("superpower.base.lazy")
 
-local manual = late("superpower.ask.manual")
-local permission = late("superpower.ask.permission")
-local config = late("superpower.config")
-local attention = late("superpower.editor.attention")
-local buffers = late("superpower.editor.buffers")
-local events = late("superpower.events")
-local gate = late("superpower.gate")
-local progress_message = late("superpower.notices.progress_message")
-local run_notices = late("superpower.notices.run_notices")
-local statusline = late("superpower.notices.statusline")
-local notify = late("superpower.notify")
-local runs = late("superpower.runs")
-local user_functions = late("superpower.runs.user_functions")
-local decision = late("superpower.ui.decision")
-local highlights = late("superpower.ui.highlights")
-local progress = late("superpower.views.progress")
+local manual = lazy("superpower.ask.manual")
+local permission = lazy("superpower.ask.permission")
+local config = lazy("superpower.config")
+local attention = lazy("superpower.editor.attention")
+local buffers = lazy("superpower.editor.buffers")
+local events = lazy("superpower.events")
+local gate = lazy("superpower.gate")
+local progress_message = lazy("superpower.notices.progress_message")
+local run_notices = lazy("superpower.notices.run_notices")
+local statusline = lazy("superpower.notices.statusline")
+local notify = lazy("superpower.notify")
+local runs = lazy("superpower.runs")
+local current = lazy("superpower.runs.current")
+local user_functions = lazy("superpower.runs.user_functions")
+local decision = lazy("superpower.ui.decision")
+local highlights = lazy("superpower.ui.highlights")
+local progress = lazy("superpower.views.progress")
 
 local M = {}
 
---- Hands the events of a type to a function of a feature.
+--- Calls a function of a feature for the events of a type.
 ---@param type string
 ---@param feature table
 ---@param name string
@@ -31,7 +32,7 @@ local function wire(type, feature, name)
   end)
 end
 
---- Something waits for the user, who may be looking elsewhere.
+--- Calls the user when something waits for them.
 local function call_user()
   for _, type in ipairs({ "gate-opened", "permission", "manual" }) do
     wire(type, attention, "call")
@@ -43,7 +44,7 @@ local function call_user()
   end)
 end
 
---- What is known of runs, and what follows it.
+--- Stores snapshots and logs, and updates what follows them.
 local function follow_runs()
   events.on("log", function(event)
     runs.append(event.root, event.line)
@@ -61,24 +62,24 @@ local function follow_runs()
   end)
 end
 
---- The files that agents work on, in this editor's buffers.
+--- Follows the files that agents change, in this editor's buffers.
 local function follow_files()
   for _, type in ipairs({ "gate-opened", "run-paused", "run-finished", "stage-finished" }) do
     events.on(type, function(event)
-      buffers.look(event.root)
+      buffers.check(event.root)
     end)
   end
   events.on("stage-started", function(event)
-    buffers.say_unsaved(event.root)
-    buffers.before(event.root)
+    buffers.report_unsaved(event.root)
+    buffers.record(event.root)
   end)
   events.on("files-changed", function(event)
     buffers.changed(event.root, event.paths or {})
   end)
 end
 
---- What asks the human, and what becomes of it.
-local function ask()
+--- Wires everything that asks the user.
+local function wire_questions()
   wire("ask-fact", user_functions, "fact")
   wire("ask-prompt", user_functions, "prompt")
   wire("gate-opened", gate, "opened")
@@ -93,11 +94,11 @@ local function ask()
   end
 end
 
---- What is said.
-local function say()
+--- Wires the messages to the user.
+local function wire_notices()
   events.on("notice", function(event)
     if event.answer or notify.headless() then
-      -- What becomes of a verb: also where nobody wants to hear the news. Without a screen the lines are all there is.
+      -- The result of a verb is shown whatever the option `notify` says. Headless, these lines are all that is shown.
       notify.info(event.message)
     else
       notify.news(event.message, event.level or "info")
@@ -114,7 +115,7 @@ local function say()
   end)
 end
 
---- Verbs that the user has given here: what they set going is shown.
+--- Shows the effects of verbs that the user has typed in this editor.
 local function show_verbs()
   events.on("verb-drives", function(event)
     if config.get().progress.open and not notify.headless() then
@@ -127,7 +128,7 @@ local function show_verbs()
     end
     local others = event.others or 0
     if others > 0 then
-      notify.info(("%d other unfinished %s: :Superpower runs"):format(others, others == 1 and "run" or "runs"))
+      notify.info(current.others(others))
     end
     if event.state == "paused" then
       gate.open(event.root, { quiet = true, run_id = event.run_id })
@@ -135,27 +136,28 @@ local function show_verbs()
   end)
 end
 
---- A server whose user interface was detached went on without a window; whoever comes is shown what waits.
-local function greet()
+--- Handles user interfaces that attach or detach. A detached server continues without windows; a new user interface is
+--- shown what waits.
+local function follow_user_interfaces()
   vim.api.nvim_create_autocmd({ "UIEnter", "UILeave" }, {
     group = vim.api.nvim_create_augroup("superpower-ui", { clear = true }),
     callback = function(args)
-      decision.anew()
+      decision.rearm_all()
       if args.event == "UIEnter" then
         vim.schedule(function()
           for _, run in pairs(runs.all()) do
-            gate.renew(run)
+            gate.offer_again(run)
           end
-          permission.renew()
-          manual.renew()
+          permission.offer_again()
+          manual.offer_again()
         end)
       end
     end,
   })
 end
 
---- Runs that others drive.
-local function follow_others()
+--- Follows runs that other editors drive.
+local function follow_other_editors()
   events.on("run-seen", function(event)
     local run = event.run
     gate.follow(run)
@@ -175,7 +177,7 @@ end
 
 local started = false
 
---- Wires everything; a second time it does nothing.
+--- Wires everything, once.
 function M.start()
   if started then
     return
@@ -183,19 +185,19 @@ function M.start()
   started = true
   call_user()
   follow_runs()
-  follow_others()
+  follow_other_editors()
   follow_files()
-  ask()
-  say()
+  wire_questions()
+  wire_notices()
   show_verbs()
-  greet()
+  follow_user_interfaces()
   highlights.setup()
   statusline.listen()
   attention.listen()
   events.listen()
 end
 
---- Starts, and gives a module of ours: the way in, for what the user types and for scripts.
+--- Starts, and returns a module of the plugin. Everything that the user types, and scripts, enter here.
 ---@param module string
 ---@return table
 function M.load(module)
@@ -203,7 +205,7 @@ function M.load(module)
   return require("superpower." .. module)
 end
 
---- Gives a module of ours and wires nothing: for completion, which hears of no event.
+--- Returns a module of the plugin without starting, for completion, which needs no events.
 ---@param module string
 ---@return table
 function M.peek(module)

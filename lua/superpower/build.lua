@@ -1,7 +1,7 @@
---- Builds the native library from within the editor: for plugin managers, and by hand.
+--- Builds the native library inside the editor, for plugin managers and for manual use.
 ---
 --- lazy.nvim: `build = function() require("superpower.build").run() end`; the built-in manager: the same in a
---- `PackChanged` autocommand. It needs Rust, and runs what `make build` runs.
+--- `PackChanged` autocommand. It needs Rust, and runs the same script as `make build`.
 local library = require("superpower.base.library")
 local program = require("superpower.base.program")
 local engine = require("superpower.engine")
@@ -9,7 +9,7 @@ local engine = require("superpower.engine")
 local M = {}
 
 ---@class superpower.BuildOpts
----@field wait? boolean return only when it has ended; so it is where there is no screen to tell on
+---@field wait? boolean wait for the end; always so without a user interface
 
 ---@param text string
 ---@param level integer
@@ -19,7 +19,7 @@ local function say(text, level)
   end
   now()
   if vim.v.vim_did_enter == 0 and level > vim.log.levels.INFO then
-    -- While Neovim starts, a manager of plugins draws over it: what went wrong is said again when there is a screen.
+    -- While Neovim starts, a plugin manager draws over the message. So an error is shown again afterwards.
     vim.api.nvim_create_autocmd("VimEnter", { once = true, callback = vim.schedule_wrap(now) })
   end
 end
@@ -30,7 +30,7 @@ local function report(result)
   if result.code ~= 0 then
     local output = vim.trim((result.stdout or "") .. (result.stderr or ""))
     local tail = vim.list_slice(vim.split(output, "\n"), -20)
-    say("the native library was not built:\n" .. table.concat(tail, "\n"), vim.log.levels.ERROR)
+    say("the native library could not be built:\n" .. table.concat(tail, "\n"), vim.log.levels.ERROR)
     return false
   end
   local loaded = package.loaded["superpower.engine"] and engine.info()
@@ -45,7 +45,7 @@ end
 --- Builds and installs the library.
 ---@param opts? superpower.BuildOpts
 ---@param callback? fun(built: boolean)
----@return boolean? built where it waits
+---@return boolean? built if it waits
 function M.run(opts, callback)
   local root = library.root()
   if not program.find("cargo") then
@@ -62,7 +62,7 @@ function M.run(opts, callback)
     end
     return built
   end
-  say("building the native library, which takes a minute or two", vim.log.levels.INFO)
+  say("building the native library; this takes a minute or two", vim.log.levels.INFO)
   local cmd = { "/bin/sh", root .. "/scripts/build.sh" }
   local env = { PATH = table.concat(program.places(), ":") }
   if (opts and opts.wait) or #vim.api.nvim_list_uis() == 0 then

@@ -1,11 +1,11 @@
---- The user's configuration: read from `vim.g.superpower` when first needed, checked, and filled up with defaults.
---- What is wrong is said once, with the option's full path, and the default stands in for it.
+--- The user's configuration: read from `vim.g.superpower` when first needed, checked, and completed with defaults. A
+--- problem is reported once, with the option's full path, and the default is used instead.
 local options = require("superpower.base.options")
 local suggest = require("superpower.base.suggest")
 
 local M = {}
 
----@class superpower.Config nothing optional; see options.lua for each
+---@class superpower.Config every option, with its default; see options.lua
 ---@field harness string
 ---@field harnesses table<string, { cmd?: string[], args?: string[] }>
 ---@field trust "ask"|"always"
@@ -28,27 +28,27 @@ local M = {}
 ---@field icons "unicode"|"nerd"|"ascii"
 ---@field border string
 
----@type { raw: any, config: superpower.Config, faults: string[] }?
+---@type { raw: any, config: superpower.Config, problems: string[] }?
 local cached
 
 ---@param path string
 ---@param message string
 ---@return string
-local function fault(path, message)
+local function problem(path, message)
   return ("vim.g.superpower%s: %s"):format(path == "" and "" or "." .. path, message)
 end
 
 ---@param value any
 ---@return string
-local function said(value)
+local function shown(value)
   local text = vim.inspect(value, { newline = " ", indent = "" })
   return #text > 60 and text:sub(1, 57) .. "…" or text
 end
 
 ---@param value any
 ---@param inside string?
----@return string? what it should have been
-local function list_fault(value, inside)
+---@return string? the expected type, if it is wrong
+local function list_problem(value, inside)
   if type(value) ~= "table" or not vim.islist(value) then
     return "a list of strings" .. (inside or "")
   end
@@ -61,9 +61,9 @@ end
 
 ---@param option superpower.Option
 ---@param value any
----@param faults string[]
+---@param problems string[]
 ---@return boolean good
-local function check(option, value, faults)
+local function check(option, value, problems)
   local kind = option.type
   local wanted ---@type string?
   if kind == "string" or kind == "boolean" or (kind == "function" and value ~= option.default) then
@@ -81,19 +81,19 @@ local function check(option, value, faults)
       wanted = 'a number with s, m or h, such as "30m"'
     end
   elseif kind == "list" then
-    wanted = list_fault(value)
+    wanted = list_problem(value)
   elseif type(value) ~= "table" or (vim.islist(value) and #value > 0) then
     wanted = "a table"
   end
   if wanted then
-    table.insert(faults, fault(option.path, ("expected %s, got %s"):format(wanted, said(value))))
+    table.insert(problems, problem(option.path, ("expected %s, got %s"):format(wanted, shown(value))))
     return false
   end
   local good = true
   if kind == "functions" then
     for name, fn in pairs(value) do
       if type(fn) ~= "function" then
-        table.insert(faults, fault(("%s[%q]"):format(option.path, name), "expected a function, got " .. said(fn)))
+        table.insert(problems, problem(("%s[%q]"):format(option.path, name), "expected a function, got " .. shown(fn)))
         good = false
       end
     end
@@ -101,17 +101,17 @@ local function check(option, value, faults)
     for name, entry in pairs(value) do
       local at = ("%s.%s"):format(option.path, name)
       if type(entry) ~= "table" then
-        table.insert(faults, fault(at, "expected a table, got " .. said(entry)))
+        table.insert(problems, problem(at, "expected a table, got " .. shown(entry)))
         good = false
       else
         for key, item in pairs(entry) do
           local keys = vim.tbl_keys(option.item)
           if not option.item[key] then
             local hint = suggest.hint(tostring(key), keys)
-            table.insert(faults, fault(at .. "." .. tostring(key), "unknown option" .. hint))
+            table.insert(problems, problem(at .. "." .. tostring(key), "unknown option" .. hint))
             good = false
-          elseif list_fault(item) then
-            table.insert(faults, fault(at .. "." .. key, "expected a list of strings, got " .. said(item)))
+          elseif list_problem(item) then
+            table.insert(problems, problem(at .. "." .. key, "expected a list of strings, got " .. shown(item)))
             good = false
           end
         end
@@ -124,7 +124,7 @@ end
 ---@param given table
 ---@return superpower.Config, string[]
 local function fill(given)
-  local config, faults, known, groups = {}, {}, {}, {}
+  local config, problems, known, groups = {}, {}, {}, {}
   for _, option in ipairs(options) do
     local group, name = option.path:match("^([^.]+)%.(.+)$")
     local source, target = given, config
@@ -139,7 +139,7 @@ local function fill(given)
       table.insert(known[""], name)
     end
     local value = source[name]
-    if value ~= nil and check(option, value, faults) then
+    if value ~= nil and check(option, value, problems) then
       target[name] = value
     else
       target[name] = vim.deepcopy(option.default)
@@ -149,43 +149,43 @@ local function fill(given)
   for key, value in pairs(given) do
     if not vim.tbl_contains(known[""], key) then
       local hint = suggest.hint(tostring(key), known[""])
-      table.insert(faults, fault(tostring(key), "unknown option" .. hint))
+      table.insert(problems, problem(tostring(key), "unknown option" .. hint))
     elseif groups[key] and type(value) ~= "table" then
-      table.insert(faults, fault(key, "expected a table, got " .. said(value)))
+      table.insert(problems, problem(key, "expected a table, got " .. shown(value)))
     elseif groups[key] then
       for inner in pairs(value) do
         if not vim.tbl_contains(known[key], inner) then
           local hint = suggest.hint(tostring(inner), known[key])
-          table.insert(faults, fault(key .. "." .. tostring(inner), "unknown option" .. hint))
+          table.insert(problems, problem(key .. "." .. tostring(inner), "unknown option" .. hint))
         end
       end
     end
   end
-  table.sort(faults)
-  return config, faults
+  table.sort(problems)
+  return config, problems
 end
 
----@return { raw: any, config: superpower.Config, faults: string[] }
+---@return { raw: any, config: superpower.Config, problems: string[] }
 local function read()
   local raw = vim.g.superpower
   if cached and vim.deep_equal(raw, cached.raw) then
     return cached
   end
-  local given, faults = raw, {}
+  local given, problems = raw, {}
   if type(raw) == "function" then
     local ok, value = pcall(raw)
     given = value
     if not ok then
-      given, faults = {}, { fault("", "the function failed: " .. tostring(value)) }
+      given, problems = {}, { problem("", "the function failed: " .. tostring(value)) }
     end
   end
   if given == nil or given == vim.NIL then
     given = {}
   elseif type(given) ~= "table" then
-    given, faults = {}, { fault("", "expected a table or a function that returns one, got " .. said(given)) }
+    given, problems = {}, { problem("", "expected a table or a function that returns one, got " .. shown(given)) }
   end
   local config, more = fill(given)
-  cached = { raw = raw, config = config, faults = vim.list_extend(faults, more) }
+  cached = { raw = raw, config = config, problems = vim.list_extend(problems, more) }
   return cached
 end
 
@@ -194,13 +194,13 @@ function M.get()
   return read().config
 end
 
---- What is wrong with the configuration, a line each.
+--- Returns the problems of the configuration, one per line.
 ---@return string[]
-function M.faults()
-  return read().faults
+function M.problems()
+  return read().problems
 end
 
---- Without what is empty, since JSON made from Lua cannot tell an empty list from an empty map.
+--- Leaves out empty tables: JSON made from Lua cannot tell an empty list from an empty map.
 ---@param value any
 ---@return any
 local function full(value)
@@ -216,7 +216,7 @@ local function full(value)
   return next(out) ~= nil and out or nil
 end
 
---- The part that the engine is told.
+--- Returns the part for the engine.
 ---@param config superpower.Config
 ---@return table
 function M.for_engine(config)
@@ -230,9 +230,9 @@ function M.for_engine(config)
       out[option.path] = full(config[option.path])
     end
   end
-  -- The engine's own state lies beside it, the same for every editor; what is here it takes over.
+  -- The engine keeps its own state elsewhere, and takes over what is here.
   local old = vim.fs.joinpath(vim.fn.stdpath("state") --[[@as string]], "superpower")
-  -- A relative one would be looked for in whatever folder the editor stands, a clone's too.
+  -- A relative path would point into the working directory, which may be a clone.
   out.old_state_dir = vim.startswith(old, "/") and old or nil
   return out
 end

@@ -1,8 +1,10 @@
---- The only user of the native library (library.lua finds it): speaks JSON with it and hears its events.
+--- The only user of the native library (library.lua finds it). It exchanges JSON with the library and dispatches its
+--- events.
 ---
---- Nothing starts when this file is required. The library is loaded by the first call, or by `load()`. Its threads
---- never touch Lua: they write one byte into a pipe of ours, and the main loop then takes the events that wait.
+--- Requiring this file starts nothing. The library is loaded by the first call, or by `load()`. Its threads never
+--- touch Lua: they write one byte into a pipe, and the main loop then takes the queued events.
 local native_library = require("superpower.base.library")
+local request = require("superpower.base.request")
 local texts = require("superpower.base.text")
 local notify = require("superpower.notify")
 
@@ -10,17 +12,12 @@ local uv = vim.uv
 
 local M = {}
 
---- A poll takes no more than this; the library rings again for the rest.
+--- The maximum number of events per poll. If there are more, the library wakes the main loop again.
 local BATCH = 200
---- How often to look where there is no pipe to wake us, in milliseconds.
+--- The interval of polling without a pipe, in milliseconds.
 local FALLBACK_EVERY = 100
---- How long stopping may take on leaving the editor, in milliseconds.
+--- The maximum time to stop when the editor is left, in milliseconds.
 local GRACE = 1000
-
----@class superpower.Err
----@field code string kebab-case, stable
----@field message string for people
----@field data? table what else is known, by code
 
 ---@class superpower.Event
 ---@field type string
@@ -36,19 +33,19 @@ local GRACE = 1000
 local native ---@type superpower.Native?
 local info ---@type superpower.EngineInfo?
 local stopped = false
+local unwritten = {} ---@type string[] checkpoints that were still unwritten when it stopped
 local handlers = {} ---@type table<string, fun(event: table)[]>
 local pipe ---@type uv.uv_pipe_t?
 local timer ---@type uv.uv_timer_t?
 local scheduled = false
-local running = {} ---@type table<string, true> roots whose run is on, for the fallback timer
-local unanswered = 0 ---@type integer what was asked and is to be answered by an event
+local batches = {} ---@type table[][] events that were taken and not dispatched yet, outermost first
+local running = {} ---@type table<string, true> roots with an active run, for the fallback timer
+local unanswered = 0 ---@type integer requests that an event will answer
 
---- Fields that are maps: an empty Lua table would be sent as a list.
-local MAPS = { inputs = true, config = true, harnesses = true }
---- Operations after which events come.
+--- Operations that are followed by events.
 local STARTS = { ask = true, run = true, resume = true, decide = true, retry = true, skip = true }
 
----@return nil, superpower.Err
+---@return nil, superpower.Error
 local function refused(code, message)
   return nil, { code = code, message = message }
 end
@@ -57,10 +54,10 @@ local function decode(text)
   return vim.json.decode(text, { luanil = { object = true } })
 end
 
---- Something of ours has raised: that is said, and nothing else stops for it.
+--- Reports an error of our own code. Nothing else stops for it.
 ---@param message string
-local function stumbled(message)
-  if not pcall(notify.broken, message) then
+local function report_error(message)
+  if not pcall(notify.internal_error, message) then
     io.stderr:write("superpower: " .. message:match("[^\n]+") .. "\n")
   end
 end
@@ -70,13 +67,13 @@ local function dispatch(event)
     for _, handler in ipairs(vim.list_slice(handlers[name] or {})) do
       local fine, message = xpcall(handler, debug.traceback, event)
       if not fine then
-        stumbled(('an event handler for "%s" failed: %s'):format(event.type, message))
+        report_error(('an event handler for "%s" failed: %s'):format(event.type, message))
       end
     end
   end
 end
 
---- Takes a bounded number of events from the library and hands them on.
+--- Takes a bounded number of events from the library and dispatches them.
 ---@return integer taken
 local function drain()
   scheduled = false
@@ -84,7 +81,10 @@ local function drain()
     return 0
   end
   local events = decode(native.poll(BATCH))
+  local batch = vim.list_slice(events)
+  table.insert(batches, batch)
   for _, event in ipairs(events) do
+    table.remove(batch, 1)
     if event.type == "snapshot" and type(event.run) == "table" then
       running[event.root or ""] = event.run.state == "running" or nil
     end
@@ -93,28 +93,29 @@ local function drain()
     end
     dispatch(event)
   end
+  table.remove(batches)
   if timer and unanswered == 0 and not next(running) and #events == 0 then
     timer:stop()
   end
   return #events
 end
 
-local function drain_or_say()
+local function drain_safely()
   local fine, message = xpcall(drain, debug.traceback)
   if not fine then
-    stumbled("events were lost: " .. message)
+    report_error("events were lost: " .. message)
   end
 end
 
 local function wake()
   if not scheduled then
     scheduled = true
-    vim.schedule(drain_or_say)
+    vim.schedule(drain_safely)
   end
 end
 
---- Where no pipe wakes us we look ourselves, while a run is on.
-local function look_while_running()
+--- Polls while a run is active, if there is no pipe.
+local function poll_while_running()
   if not pipe and not stopped then
     timer = timer or assert(uv.new_timer())
     if not timer:is_active() then
@@ -149,7 +150,7 @@ local function attach(library)
   pipe:read_start(function(err, data)
     if err or not data then
       close_pipe()
-      look_while_running()
+      poll_while_running()
     else
       wake()
     end
@@ -159,60 +160,32 @@ end
 
 --- Loads the library, if it is not loaded yet.
 ---@return true?
----@return superpower.Err?
+---@return superpower.Error?
 function M.load()
   if native then
     return true
   end
   local found, path = native_library.open()
   if not found then
-    return nil, path --[[@as superpower.Err]]
+    return nil, path --[[@as superpower.Error]]
   end
   local log = vim.fn.stdpath("log") .. "/superpower.log"
-  pcall(vim.fn.mkdir, vim.fs.dirname(log), "p") -- a log that cannot be written stops nothing
+  pcall(vim.fn.mkdir, vim.fs.dirname(log), "p") -- the plugin works without a log
   found.log(log)
   native = found
   info = { path = path, version = found.version, protocol = found.protocol, log = log, waking = attach(found) }
   vim.api.nvim_create_autocmd("VimLeavePre", {
     group = vim.api.nvim_create_augroup("superpower_engine", { clear = true }),
-    desc = "stop what superpower has started",
+    desc = "stop the agents of superpower",
     callback = M.stop,
   })
   return true
 end
 
---- A copy in which empty maps are marked as such. Cycles raise.
-local function marked(value, key)
-  if type(value) ~= "table" then
-    return value
-  end
-  if next(value) == nil then
-    return MAPS[key] and vim.empty_dict() or value
-  end
-  local copy = {}
-  for name, inner in pairs(value) do
-    copy[name] = marked(inner, name)
-  end
-  return copy
-end
-
---- The request as text. What is no data (a function, a cycle) raises.
+--- Calls the library, and waits for its answer. Errors are returned, never raised.
 ---@param op string
 ---@param fields? table
----@return string
-local function encode(op, fields)
-  local request = { op = op }
-  for name, value in pairs(fields or {}) do
-    request[name] = marked(value, name)
-  end
-  request.op = op
-  return vim.json.encode(request)
-end
-
---- Asks the library, and waits for its answer. Errors are values: nothing is raised.
----@param op string
----@param fields? table
----@return any value, superpower.Err? err
+---@return any value, superpower.Error? err
 function M.call(op, fields)
   if stopped then
     return refused("stopped", "the editor is being left")
@@ -221,15 +194,15 @@ function M.call(op, fields)
   if not loaded then
     return nil, why
   end
-  local encoded, text = pcall(encode, op, fields)
+  local encoded, text = pcall(request.text, op, fields)
   if not encoded then
-    return refused("bad-argument", ('the fields of "%s" are not data: %s'):format(tostring(op), text))
+    return refused("bad-argument", ('invalid fields for "%s": %s'):format(tostring(op), text))
   end
   local answer = decode(assert(native).call(text))
   if answer.err then
-    local odd = answer.err.code == "bad-request" and texts.odd(text)
-    if odd then
-      answer.err.message = ('"%s" is not UTF-8, and only UTF-8 can be used here'):format(odd)
+    local invalid = answer.err.code == "bad-request" and texts.odd(text)
+    if invalid then
+      answer.err.message = ('"%s" is not valid UTF-8'):format(invalid)
     end
     return nil, answer.err
   end
@@ -237,7 +210,7 @@ function M.call(op, fields)
     unanswered = unanswered + 1
   end
   if STARTS[op] then
-    look_while_running()
+    poll_while_running()
   end
   return answer.ok
 end
@@ -245,7 +218,7 @@ end
 --- Calls `handler` with every event of a type, or of all types for "*", on the main loop.
 ---@param type string
 ---@param handler fun(event: table)
----@return fun() off stops it
+---@return fun() off removes the handler
 function M.on(type, handler)
   local list = handlers[type] or {}
   handlers[type] = list
@@ -260,40 +233,54 @@ function M.on(type, handler)
   end
 end
 
---- The plugin's directory.
+--- Returns the plugin's directory.
 ---@return string
 function M.root()
   return native_library.root()
 end
 
---- Where the library is looked for, in this order.
+--- Returns the paths where the library is looked for, in this order.
 ---@return string[]
 function M.paths()
   return native_library.paths()
 end
 
---- What is loaded, or nil: loads nothing.
+--- Returns what is loaded, or nil. Loads nothing.
 ---@return superpower.EngineInfo?
 function M.info()
   return info
 end
 
---- Hands out what is queued, now, and says how much it was. For code that keeps the main loop to itself.
+--- Dispatches the queued events now, and returns their number. For code that blocks the main loop.
 M.drain = drain
 
---- Stops everything that runs, and hears nothing more. Called on leaving the editor.
+--- Stops everything, and handles no more events. Called when the editor is left.
 function M.stop()
   if stopped or not native then
     return
   end
   stopped = true
-  native.call(vim.json.encode({ op = "stop", grace_ms = GRACE }))
+  local answer = decode(native.call(vim.json.encode({ op = "stop", grace_ms = GRACE })))
+  unwritten = answer.ok and answer.ok.unwritten or {}
   native.detach()
   close_pipe()
   if timer then
     timer:close()
     timer = nil
   end
+end
+
+--- Stops everything, and returns the events that were not dispatched, and the checkpoints that stay unwritten. For
+--- ending the editor when handlers are no longer called; it does not call Neovim's API.
+---@return table[] events, string[] unwritten
+function M.rest()
+  M.stop()
+  local rest = vim.iter(batches):flatten():totable()
+  repeat
+    local events = native and decode(native.poll(BATCH)) or {}
+    vim.list_extend(rest, events)
+  until #events == 0
+  return rest, unwritten
 end
 
 return M

@@ -1,31 +1,31 @@
---- The engine's events: each is handed to those who hear its type, then to the user's own `User` autocommands, then to
---- those who see all of them. What the windows of this editor tell each other comes the same way.
+--- The engine's events. Each goes to the handlers of its type, then to the user's `User` autocommands, then to the
+--- taps. Events between windows of this editor use the same way.
 local text = require("superpower.base.text")
-local theirs = require("superpower.editor.theirs")
+local actions = require("superpower.editor.actions")
 local engine = require("superpower.engine")
 
 local M = {}
 
 local taps = {} ---@type table<string, fun(event: table)>
-local heard = {} ---@type table<string, fun(event: table)[]>
+local handlers = {} ---@type table<string, fun(event: table)[]>
 local listening = false
 
---- Sees each event under a name; nil ends it.
+--- Adds a tap under a name, which receives every event; nil removes it.
 ---@param name string
 ---@param fn fun(event: table)?
 function M.tap(name, fn)
   taps[name] = fn
 end
 
---- Hears the events of a type, in the order in which this was called.
+--- Adds a handler for a type of event. Handlers are called in the order of this call.
 ---@param type string
 ---@param fn fun(event: table)
 function M.on(type, fn)
-  heard[type] = heard[type] or {}
-  table.insert(heard[type], fn)
+  handlers[type] = handlers[type] or {}
+  table.insert(handlers[type], fn)
 end
 
----@type table<string, string> the engine's event to the `User` event
+---@type table<string, string> the `User` event for an event of the engine
 M.user = {
   ["run-started"] = "SuperpowerRunStarted",
   ["stage-started"] = "SuperpowerStageStarted",
@@ -40,22 +40,22 @@ M.user = {
 local function fire(event)
   local data = vim.deepcopy(event)
   data.type = nil
-  theirs.hear(function()
+  actions.emit(function()
     vim.api.nvim_exec_autocmds("User", { pattern = M.user[event.type], modeline = false, data = data })
   end)
 end
 
---- Tells those who hear of it.
+--- Dispatches an event.
 ---@param event table
-function M.tell(event)
+function M.emit(event)
   if vim.v.exiting ~= vim.NIL then
     return
   end
   if type(event.superpower) == "string" then
-    event.superpower = text.line(event.superpower) -- it may be anybody's
+    event.superpower = text.line(event.superpower) -- the name comes from a file of the project
   end
-  -- Each on its own: who raises keeps nothing from the others.
-  local steps = vim.list_extend({}, heard[event.type] or {})
+  -- Each step is protected: an error in one does not stop the others.
+  local steps = vim.list_extend({}, handlers[event.type] or {})
   table.insert(steps, M.user[event.type] and fire or nil)
   vim.list_extend(steps, vim.tbl_values(taps))
   local problem ---@type string?
@@ -68,11 +68,11 @@ function M.tell(event)
   end
 end
 
---- Listens to the engine. Nothing is loaded for that.
+--- Starts listening to the engine. This loads nothing.
 function M.listen()
   if not listening then
     listening = true
-    engine.on("*", M.tell)
+    engine.on("*", M.emit)
   end
 end
 

@@ -1,4 +1,4 @@
---- `:checkhealth superpower`: what is there, what is missing, and what to do. Starts no run and changes nothing.
+--- `:checkhealth superpower`: what is installed, what is missing, and what to do. Starts no run and changes nothing.
 local errors = require("superpower.base.errors")
 local programs = require("superpower.base.program")
 local suggest = require("superpower.base.suggest")
@@ -10,11 +10,11 @@ local M = {}
 
 local health = vim.health
 
---- A program's first line of `--version`; programs that hang are left alone after a moment.
+--- Returns the first line of a program's `--version`. A program that hangs is abandoned.
 ---@param program string
 ---@return string?
 local function version_of(program)
-  -- Not in the project: what a wrapper looks for in its turn is not to be found there either.
+  -- Not in the project: a wrapper must not find its program there either.
   local opts = { text = true, stdin = false, timeout = 3000, cwd = vim.uv.os_homedir() }
   local path = vim.startswith(program, "/") and program or programs.find(program)
   local ok, process = pcall(vim.system, { path or "", "--version" }, opts)
@@ -29,7 +29,7 @@ local function version_of(program)
   return first ~= "" and first or nil
 end
 
---- What a release is too old for.
+--- Returns the needs that a release is too old for.
 ---@param version string?
 ---@param needs { since: string, otherwise: string }[]?
 ---@return { since: string, otherwise: string }[]
@@ -48,22 +48,22 @@ local function editor()
   else
     health.error("Neovim " .. version, "superpower.nvim needs 0.10 or later")
   end
-  local faults = config.faults()
-  if #faults == 0 then
-    health.ok("the configuration has no fault")
+  local problems = config.problems()
+  if #problems == 0 then
+    health.ok("no problems in the configuration")
   end
-  for _, fault in ipairs(faults) do
-    health.error(fault, "the default stands in for it; see :help superpower-options")
+  for _, problem in ipairs(problems) do
+    health.error(problem, "the default is used instead; see :help superpower-options")
   end
 end
 
---- What the library is built with, where it is not there: whether it works, not only whether it is on PATH.
+--- Checks cargo, which builds the library: whether it works, not only whether it is on PATH.
 local function builder()
   local version = version_of("cargo")
   if version then
     health.ok("cargo, which builds the library: " .. version)
   elseif vim.fn.executable("cargo") == 1 then
-    health.error('"cargo" is there and does not work', 'see what "cargo --version" says; install Rust 1.89 or later')
+    health.error('"cargo" does not work', 'run "cargo --version" to see why; install Rust 1.89 or later')
   else
     health.error('"cargo" is not on PATH', "install Rust 1.89 or later; cargo builds the library")
   end
@@ -80,7 +80,7 @@ local function library()
   end
   local info = assert(engine.info())
   health.ok(("%s, version %s, protocol %d"):format(info.path, info.version, info.protocol))
-  health.info(("the library wakes the editor by a %s"):format(info.waking))
+  health.info(("the library wakes the editor with a %s"):format(info.waking))
   health.info("its log: " .. info.log)
   local guard = vim.fs.joinpath(vim.fs.dirname(info.path), "superpower-guard")
   if vim.fn.executable(guard) == 1 then
@@ -91,7 +91,7 @@ local function library()
   if version_of("cargo") then
     builder()
   else
-    health.info("cargo, which builds the library anew after an update, does not work or is not on PATH")
+    health.info("cargo, which rebuilds the library after an update, does not work or is not on PATH")
   end
   return true
 end
@@ -113,7 +113,7 @@ local function agents(state)
         )
       end
     elseif harness.name == "manual" then
-      health.info("manual: you, by hand; it needs no program")
+      health.info("manual: you carry out the stages yourself; it needs no program")
     elseif harness.name == wanted then
       health.error(harness.message or ("%s: not set up"):format(wanted))
     else
@@ -128,8 +128,8 @@ local function agents(state)
   else
     local hint = suggest.hint(wanted, names)
     health.error(
-      ('there is no harness "%s"%s'):format(wanted, hint),
-      ("there are: %s; see :help superpower-option-harness"):format(table.concat(names, ", "))
+      ('unknown harness "%s"%s'):format(wanted, hint),
+      ("expected one of: %s; see :help superpower-option-harness"):format(table.concat(names, ", "))
     )
   end
 end
@@ -140,8 +140,11 @@ local function count(value)
   return type(value) == "number" and value or (type(value) == "table" and vim.tbl_count(value) or 0)
 end
 
+--- Reasons for which a run is not what its files say, so that its state alone would look healthy.
+local unsound = { damaged = true, foreign = true }
+
 ---@param root string?
----@param err superpower.Fault?
+---@param err superpower.Error?
 ---@param project table?
 local function here(root, err, project)
   health.start("superpower: this project")
@@ -157,19 +160,17 @@ local function here(root, err, project)
   end, { "superpowers", "agents", "skills" })
   health.info(table.concat(found, ", "))
   for _, left in ipairs(project.left or {}) do
-    health.warn(left, "put a folder or a file of the project there instead of the link")
+    health.warn(left, "replace the link with a folder or a file of the project")
   end
   for _, run in ipairs(project.unfinished or {}) do
     local state = run.state .. (run.reason and ", " .. run.reason or "")
-    health.info(
-      ("unfinished: %s, stage %d/%d (%s), %s"):format(
-        run.superpower,
-        run.current_stage or 0,
-        run.total or 0,
-        state,
-        run.run_id
-      )
-    )
+    local at = ("stage %d/%d (%s)"):format(run.current_stage or 0, run.total or 0, state)
+    local words = ("unfinished: %s, %s, %s"):format(run.superpower, at, run.run_id)
+    if unsound[run.reason] then
+      health.warn(words, run.summary)
+    else
+      health.info(words)
+    end
   end
   if count(project.unfinished) == 0 then
     health.info("no unfinished run")
@@ -178,7 +179,7 @@ local function here(root, err, project)
   if driver then
     health.info(("driven by process %s (lock: %s)"):format(tostring(driver.pid or "?"), project.lock or "?"))
   else
-    health.info("nobody drives a run here")
+    health.info("no run is driven here")
   end
   local log = project.log or vim.fs.joinpath(root, ".claude/logs/superpower.log")
   health.info("log of runs: " .. log .. (vim.uv.fs_stat(log) and "" or " (none yet)"))

@@ -1,18 +1,18 @@
---- The Lua API. Every function that drives takes a callback `(err, value)`; without one, an error is said.
-local late = require("superpower.base.late")
+--- The Lua API. Every function that drives takes a callback `(err, value)`; without one, an error is shown.
+local lazy = require("superpower.base.lazy")
 
-local boot = late("superpower.boot")
+local boot = lazy("superpower.boot")
 
 local M = {}
 
---- A module of ours, loaded when it is needed: `require("superpower")` itself costs nothing.
+--- Loads a module of the plugin when it is needed: `require("superpower")` itself loads nothing.
 ---@param module string
 ---@return table
 local function load(module)
   return boot.load(module)
 end
 
---- Whether what was given fits; where it does not, that is answered like any other fault.
+--- Checks the types of arguments. A wrong one is reported like any other error.
 ---@param callback any
 ---@param wanted table<string, { [1]: any, [2]: string }> name to value and type; all but `name` may be nil
 ---@return boolean
@@ -31,7 +31,7 @@ local function fits(callback, wanted)
     if callback then
       callback(err)
     else
-      load("notify").fault(err)
+      load("notify").engine_error(err)
     end
   end
   return words == nil
@@ -59,7 +59,7 @@ function M.run(name, opts, callback)
   load("verbs").run(name, opts, callback)
 end
 
---- The options and the callback of a verb that may be called with the callback alone.
+--- Returns the options and the callback of a verb that may be called with the callback alone.
 ---@param opts any
 ---@param callback any
 ---@return any opts, any callback
@@ -70,7 +70,7 @@ local function shifted(opts, callback)
   return opts, callback
 end
 
---- Whether these name a run as they may.
+--- Checks the options that name a run.
 ---@param opts any
 ---@param callback any
 ---@return boolean
@@ -115,7 +115,7 @@ function M.cancel(opts, callback)
   end
 end
 
---- Decides the gate that is named; without `run_id` and `gate`, the one that this editor last showed, else the one that waits.
+--- Decides the named gate. Without `run_id` and `gate`: the one that this editor last showed, else the one that waits.
 ---@param opts superpower.Decide
 ---@param callback? superpower.Callback
 function M.decide(opts, callback)
@@ -130,7 +130,7 @@ function M.decide(opts, callback)
   if fields.run_id and fields.gate then
     load("gate").decide(fields, callback or function(err)
       if err then
-        load("notify").fault(err)
+        load("notify").engine_error(err)
       end
     end)
   else
@@ -158,7 +158,7 @@ end
 
 ---@param op string
 ---@param fields table
----@return any? value, superpower.Fault? err
+---@return any? value, superpower.Error? err
 local function in_project(op, fields)
   local session = load("session")
   local root, err = session.project()
@@ -169,23 +169,23 @@ local function in_project(op, fields)
   return session.call(op, fields)
 end
 
---- The superpowers of the current project.
----@return table[]? list, superpower.Fault? err
+--- Returns the superpowers of the current project.
+---@return table[]? list, superpower.Error? err
 function M.list()
   return in_project("list", {})
 end
 
---- What would run, be skipped and ask. Starts nothing.
+--- Returns what would run, be skipped and ask. Starts nothing.
 ---@param name string
 ---@param inputs? table<string, any>
----@return { stages: table[] }? plan, superpower.Fault? err
+---@return { stages: table[] }? plan, superpower.Error? err
 function M.plan(name, inputs)
   return in_project("plan", { name = name, inputs = inputs or {} })
 end
 
---- The run that is named, else the one that this editor drives or shows, else the project's, or nil.
+--- Returns the named run, else the one that this editor drives or shows, else the project's, or nil.
 ---@param opts? { run_id?: string }
----@return superpower.Snapshot? run, superpower.Fault? err
+---@return superpower.Snapshot? run, superpower.Error? err
 function M.status(opts)
   local run_id = type(opts) == "table" and opts.run_id or nil
   local root, err = load("runs.current").root(run_id)
@@ -196,20 +196,21 @@ function M.status(opts)
   return run, run_id and fault or nil
 end
 
---- A short string for a status line; empty where nothing runs or waits.
+--- Returns a short string for a status line; empty if nothing is active or waits.
 ---@return string
 function M.statusline()
-  -- Where nothing is known of a run yet, nothing is loaded for it.
+  -- Nothing is loaded as long as no run is known.
   return package.loaded["superpower.runs"] and load("notices.statusline").get() or ""
 end
 
---- The faults of a declaration. Synchronous. A string with a newline is text, else a path from the working directory.
+--- Returns the problems of a declaration. Synchronous. A string with a newline is text, else a path from the working
+--- directory.
 ---@param path_or_text string
----@return table[]? faults, superpower.Fault? err
+---@return table[]? problems, superpower.Error? err
 function M.check(path_or_text)
   local fields = {}
   if type(path_or_text) ~= "string" then
-    local words = ("a path or a text is needed, not %s"):format(type(path_or_text))
+    local words = ("expected a path or a text, got %s"):format(type(path_or_text))
     return nil, load("base.errors").new("bad-argument", words)
   elseif path_or_text:find("\n", 1, true) then
     fields.text = path_or_text

@@ -1,5 +1,5 @@
---- What is said to the user. With a user interface through `vim.notify`; headless, whole lines on standard error, since
---- Neovim's own messages go there without a line's end. Nothing is said while the editor is leaving.
+--- Messages to the user. With a user interface they use `vim.notify`. Headless they are whole lines on standard error,
+--- since Neovim's own messages go there without a line end. Nothing is shown while the editor exits.
 local errors = require("superpower.base.errors")
 local text = require("superpower.base.text")
 local config = require("superpower.config")
@@ -8,12 +8,13 @@ local M = {}
 
 local forced = false
 
---- The bang has been used: from now on nothing is asked and no window opens.
+--- Makes the editor count as headless, because the bang was used: nothing is asked and no window opens.
 function M.force_headless()
   forced = true
 end
 
---- Whether nobody is there: no user interface, and no other program that drives this editor over its standard channels.
+--- Whether there is no user: no user interface, and no other program that drives this editor over its standard
+--- channels.
 ---@return boolean
 function M.headless()
   if forced then
@@ -29,7 +30,7 @@ function M.headless()
   return true
 end
 
---- What reaches a terminal: lines without a byte that would steer it.
+--- Makes a message safe for a terminal: it cannot contain control bytes.
 ---@param message string
 ---@return string
 local function safe(message)
@@ -45,8 +46,8 @@ function M.in_windows()
   return type(ui2) == "table" and type(ui2.cfg) == "table" and ui2.cfg.enable == true
 end
 
---- Whether Neovim itself shows this, as one line that is longer than the screen is wide: it would ask for a key. A user's
---- own `vim.notify` gets the whole of it.
+--- Whether Neovim itself would show this as a line wider than the screen, and so ask for a key. A user's own
+--- `vim.notify` gets the whole message.
 ---@param message string
 ---@return boolean
 local function too_long(message)
@@ -58,7 +59,8 @@ end
 
 local highlights = { [vim.log.levels.ERROR] = "ErrorMsg", [vim.log.levels.WARN] = "WarningMsg" }
 
---- What is too long for the screen: Neovim shows its beginning and its end, and `:messages` has the whole of it.
+--- Shows a message that is too long for the screen: Neovim shows its beginning and end, and `:messages` has the whole
+--- of it.
 ---@param message string
 ---@param level integer
 local function long(message, level)
@@ -77,14 +79,14 @@ local function in_pieces(message, level)
   local room, group = math.max(20, vim.v.echospace), highlights[level]
   for _, line in ipairs(text.wrap(message, room)) do
     vim.api.nvim_echo({ { line, group } }, true, {})
-    vim.cmd.redraw() -- one at a time needs no key
+    vim.cmd.redraw() -- a single line asks for no key
   end
   local half = math.floor(room / 2)
   local ending = vim.fn.strcharpart(message, vim.fn.strchars(message) - half + 1)
   vim.api.nvim_echo({ { text.cut(text.cut(message, half) .. ending, room), group } }, false, {})
 end
 
---- Whole lines on standard error.
+--- Writes whole lines to standard error.
 ---@param message string
 function M.stderr(message)
   io.stderr:write("superpower: " .. safe(message) .. "\n")
@@ -108,7 +110,7 @@ local function say(message, level)
     if too_long(message) then
       (vim.o.cmdheight > 0 and long or in_pieces)(message, level)
     elseif vim.notify == plain and vim.o.cmdheight == 0 and level == vim.log.levels.ERROR then
-      -- As an error proper it would ask for a key there, and be gone by then.
+      -- A real error would ask for a key here, and disappear then.
       vim.api.nvim_echo({ { message, "ErrorMsg" } }, true, {})
     else
       vim.notify(message, level, { title = "superpower" })
@@ -116,7 +118,7 @@ local function say(message, level)
   end)
 end
 
---- An answer to what the user did: always said.
+--- Shows an answer to what the user did. It is always shown.
 ---@param message string
 function M.info(message)
   say(message, vim.log.levels.INFO)
@@ -132,10 +134,10 @@ function M.error(message)
   say(message, vim.log.levels.ERROR)
 end
 
---- News that nobody asked for, held to the option `notify`.
+--- Shows news that the user did not ask for, subject to the option `notify`.
 ---@param message string
 ---@param level "info"|"warn"|"error"
----@param attention? boolean it waits for the user
+---@param attention? boolean whether it needs the user
 function M.news(message, level, attention)
   local wanted = config.get().notify
   if M.headless() and level == "info" then
@@ -147,9 +149,9 @@ function M.news(message, level, attention)
   say(message, vim.log.levels[level:upper()] or vim.log.levels.INFO)
 end
 
---- An error that is not ours: of the user's own autocommands, or Neovim's own line.
+--- Shows an error that is not ours: from the user's autocommands, or from Neovim.
 ---@param message string
-function M.theirs(message)
+function M.editor_error(message)
   if M.headless() then
     return M.stderr(vim.trim(message):gsub("%s*\n%s*", " ") .. "")
   end
@@ -160,27 +162,27 @@ function M.theirs(message)
   end)
 end
 
-local broken = {} ---@type table<string, true> each is said once
---- Something of ours has raised: a verb without a screen cannot end well any more.
+local reported = {} ---@type table<string, true> internal errors, each reported once
+--- Whether an internal error has occurred: a headless verb then fails.
 M.failed = false
 
---- Something of ours has raised: with its trace where somebody looks; else in one line, and the verb ends as failed.
+--- Reports an internal error: with its trace if there is a user, else in one line; the headless verb then fails.
 ---@param message string
-function M.broken(message)
+function M.internal_error(message)
   if M.headless() then
     if not M.failed then
       M.failed = true
       M.stderr((message:match("[^\n]+")))
     end
-  elseif not broken[message] then
-    broken[message] = true
+  elseif not reported[message] then
+    reported[message] = true
     M.error("superpower: " .. message)
   end
 end
 
---- A fault of the engine, as an error. Giving up a question says nothing.
----@param err superpower.Fault
-function M.fault(err)
+--- Shows an error of the engine. Giving up a question shows nothing.
+---@param err superpower.Error
+function M.engine_error(err)
   if err.code ~= "given-up" then
     M.error(errors.text(err))
   end

@@ -1,6 +1,6 @@
---- This editor's session with the engine: configured, and called, or asked for what may take its time. Its events are
---- heard through `events.lua`.
-local asks = require("superpower.asks")
+--- This editor's session with the engine: configures it, and calls it, or asks for what may take time. Its events are
+--- handled in `events.lua`.
+local requests = require("superpower.requests")
 local errors = require("superpower.base.errors")
 local configuration = require("superpower.config")
 local engine = require("superpower.engine")
@@ -10,34 +10,34 @@ local M = {}
 
 local configured ---@type superpower.Config?
 
---- Says a fault of the configuration once.
-local function say_faults()
-  local faults = configuration.faults()
-  if #faults > 0 then
-    notify.warn(table.concat(faults, "\n"))
+--- Reports the problems of the configuration once.
+local function report_problems()
+  local problems = configuration.problems()
+  if #problems > 0 then
+    notify.warn(table.concat(problems, "\n"))
   end
 end
 
----@return superpower.Fault?
+---@return superpower.Error?
 local function start()
   local config = configuration.get()
   if configured == config then
     return
   end
-  local told = configuration.for_engine(config)
-  told.headless = notify.headless()
-  local _, err = engine.call("configure", { config = told })
+  local fields = configuration.for_engine(config)
+  fields.headless = notify.headless()
+  local _, err = engine.call("configure", { config = fields })
   if err then
     return err
   end
   configured = config
-  say_faults()
+  report_problems()
 end
 
 --- Calls an operation of the engine.
 ---@param op string
 ---@param fields? table<string, any>
----@return any value, superpower.Fault? err
+---@return any value, superpower.Error? err
 function M.call(op, fields)
   local err = start()
   if err then
@@ -46,11 +46,11 @@ function M.call(op, fields)
   return engine.call(op, fields or {})
 end
 
---- Asks for what may take its time; `callback` gets what `call` would give, from the main loop. Headless, where nothing
---- else goes on, it is waited for.
+--- Asks for what may take time. `callback` gets what `call` would return, on the main loop. Headless, it waits for the
+--- answer.
 ---@param op string
 ---@param fields table<string, any>
----@param callback fun(value: any, err: superpower.Fault?)
+---@param callback fun(value: any, err: superpower.Error?)
 function M.ask(op, fields, callback)
   if notify.headless() then
     return callback(M.call(op, fields))
@@ -59,15 +59,15 @@ function M.ask(op, fields, callback)
   if err then
     return callback(nil, err)
   end
-  asks.ask(op, fields, callback)
+  requests.ask(op, fields, callback)
 end
 
---- The project's root for the current buffer.
----@return string? root, superpower.Fault? err
+--- Returns the project's root for the current buffer.
+---@return string? root, superpower.Error? err
 function M.project()
   local fields = { cwd = vim.uv.cwd() }
   if not fields.cwd then
-    local words = "the working directory is not there any more: change to one that is, with :cd"
+    local words = "the working directory no longer exists: use :cd to change to another one"
     return nil, errors.new("no-directory", words)
   end
   local name = vim.api.nvim_buf_get_name(0)

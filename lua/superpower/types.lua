@@ -1,5 +1,5 @@
 ---@meta
---- What the engine tells, as types. Nothing here runs.
+--- The engine's data as types. Nothing here is executed.
 
 ---@class superpower.Opts what `setup` and `vim.g.superpower` take; see |superpower-options|
 ---@field harness? string
@@ -24,12 +24,12 @@
 ---@field icons? "unicode"|"nerd"|"ascii"
 ---@field border? string
 
----@class superpower.Fault an answer of the engine that is not a value
----@field code string kebab-case
+---@class superpower.Error why a call of the engine failed
+---@field code string kebab-case, stable
 ---@field message string for people
----@field data? table<string, any>
+---@field data? table<string, any> details, by code
 
----@alias superpower.Callback fun(err: superpower.Fault?, value: any)
+---@alias superpower.Callback fun(err: superpower.Error?, value: any)
 
 ---@class superpower.FactContext what a function in `conditions` is given
 ---@field root string
@@ -56,7 +56,7 @@
 ---@field default? string|boolean
 ---@field enum? string[]
 
----@class superpower.Diagnostic a fault of a declaration; lines and columns from 0, as in `vim.diagnostic`
+---@class superpower.Diagnostic a problem of a declaration; lines and columns from 0, as in `vim.diagnostic`
 ---@field code string
 ---@field severity 1|2|3|4
 ---@field message string
@@ -77,13 +77,13 @@
 ---@field actor? string
 ---@field mark "waiting"|"running"|"passed"|"skipped"|"failed"|"gate"|"approved"|"limited"|"held"|"by-hand"
 ---@field note? string
----@field limited_until? integer ms since the epoch, where it waits for a limit to be over
----@field again_at? integer ms since the epoch, where it waits to try again
+---@field limited_until? integer ms since the epoch, while it waits for a limit to end
+---@field again_at? integer ms since the epoch, while it waits to try again
 ---@field gate boolean
 ---@field visit integer
 ---@field attempt integer
 ---@field max_attempts integer
----@field since? integer when it began what it is doing
+---@field since? integer when it entered its present state
 ---@field elapsed_ms? integer at the time of the snapshot
 ---@field output? boolean
 
@@ -123,7 +123,7 @@
 ---@field stages superpower.Stage[]
 ---@field live? superpower.Live
 ---@field usage? { tokens?: integer, cost?: number }
----@field received? integer when it came here
+---@field received? integer when this editor received it
 ---@field facts? { name: string, value: boolean, reason: string, stage: integer }[]
 ---@field checkpoint_waiting? string why the newest checkpoint is not written yet
 

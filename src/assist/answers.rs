@@ -1,4 +1,4 @@
-//! What is offered and shown, as plain data.
+//! The results of editor requests, as plain data.
 
 use crate::diagnostic::Edit;
 use crate::source::Span;
@@ -7,103 +7,83 @@ use std::path::PathBuf;
 /// What kind of thing is offered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A key.
     Key,
     /// One of a few words.
     Word,
-    /// An agent.
     Agent,
-    /// A skill.
     Skill,
-    /// An input.
     Input,
-    /// A stage.
     Stage,
-    /// A fact.
     Fact,
-    /// Anything else.
     Value,
 }
 
-/// Something to insert.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Completion {
-    /// What is shown.
     pub label: String,
     /// What kind of thing it is.
     pub kind: Kind,
     /// A few words beside it.
     pub detail: String,
-    /// More, as Markdown.
     pub documentation: String,
-    /// What the text that was typed is matched against.
+    /// The text that the typed word is matched against.
     pub filter: String,
-    /// What choosing it does.
+    /// The edit that inserts it.
     pub edit: Edit,
 }
 
 /// What is said of a place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hover {
-    /// The place.
     pub span: Span,
-    /// Markdown.
     pub text: String,
 }
 
-/// Where something is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Location {
-    /// In this text.
     Here(Span),
-    /// Another file, at its start.
     File(PathBuf),
 }
 
-/// An entry of the outline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Symbol {
     /// The stage's position and label.
     pub name: String,
     /// What acts in it.
     pub detail: String,
-    /// Whether it only waits.
+    /// Whether the stage has no action, only a gate.
     pub gate: bool,
-    /// The whole item.
     pub span: Span,
     /// Its name or first key.
     pub selection: Span,
 }
 
-/// A mend that is offered at a place.
+/// A fix that is offered at a position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Action {
-    /// What is offered.
     pub title: String,
-    /// Which of the diagnostics it mends.
+    /// Index of the diagnostic that it fixes.
     pub diagnostic: usize,
-    /// How.
     pub edits: Vec<Edit>,
 }
 
-/// Words shown behind a line that are not in the text.
+/// Text shown after a line that is not part of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hint {
     /// Where they are shown.
     pub offset: usize,
     /// The words, e.g. `would skip`.
     pub label: String,
-    /// Why, in full.
+    /// The full reason.
     pub tooltip: String,
 }
 
-/// What a stage would do, as the project is now.
+/// What a stage would do in the current state of the project.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdict {
     /// The stage's position in the list, from 0.
     pub stage: usize,
-    /// In a few words, e.g. `would skip`.
+    /// For example `would skip`.
     pub label: String,
-    /// Why.
     pub why: String,
 }

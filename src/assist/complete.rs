@@ -1,4 +1,4 @@
-//! What may be typed at a place: the same tables that the checker reads.
+//! Completion. It reads the same tables as the checker.
 
 use super::answers::{Completion, Kind};
 use super::complete_text::{condition, template};
@@ -13,7 +13,7 @@ use crate::declaration::keys::{HARNESSES, Key, Level, Takes};
 use crate::declaration::line::Line;
 use crate::declaration::yaml_writer::{inside, plain_or_quoted};
 
-/// Everything that may stand at `offset`, likeliest first.
+/// All completions at `offset`, most likely first.
 pub fn complete(checked: &Checked, offset: usize, project: &Project) -> Vec<Completion> {
     let text = checked.source.text();
     let Some(context) = context::at(text, offset) else { return Vec::new() };
@@ -38,12 +38,12 @@ impl Offer<'_> {
         let acts = |name: &str| matches!(name, "agent" | "skill" | "pipeline");
         let acting = present.iter().any(|name| acts(name));
         let rest = &self.text[self.offset..self.line.end];
-        let behind = rest.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_' || c == '-');
+        let after = rest.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_' || c == '-');
         for key in level.keys() {
             if present.iter().any(|name| name == key.name) || (acting && acts(key.name)) {
                 continue;
             }
-            let insert = if behind.starts_with(':') {
+            let insert = if after.starts_with(':') {
                 key.name.to_owned()
             } else if flow {
                 format!("{}: ", key.name)
@@ -57,7 +57,7 @@ impl Offer<'_> {
         }
     }
 
-    /// Whether what is typed in this column is an item of a list, whose dash is missing.
+    /// Whether the text in this column starts an item of a list and lacks its dash.
     fn begins_item(&self, column: usize) -> bool {
         if self.line.inner > self.line.indented {
             return false;
@@ -66,7 +66,7 @@ impl Offer<'_> {
         while let Some(before) = at.before(self.text) {
             let (indent, dash) = (before.indented - before.start, before.inner > before.indented);
             if indent <= column {
-                // Below a dash stands a further item; below the list's key the first one.
+                // Below a dash, the next item has the same column; below the list's key, the first item is indented.
                 return if dash { indent == column } else { indent < column && before.value.is_none() };
             }
             at = before;
@@ -74,7 +74,7 @@ impl Offer<'_> {
         false
     }
 
-    /// The keys of the mapping that the line is part of.
+    /// The keys of the mapping that contains the line.
     fn siblings(&self, column: usize) -> Vec<String> {
         let key = |line: &Line| {
             line.key.filter(|_| line.column() == column).map(|(start, end)| self.text[start..end].to_owned())
@@ -122,7 +122,7 @@ impl Offer<'_> {
             Takes::Word(words) => self.words(words),
             Takes::Bool => self.words(&[("true", ""), ("false", "")]),
             Takes::Duration => self.words(&[("5m", ""), ("30m", ""), ("1h", "")]),
-            Takes::Count => self.words(&[("1", "never tried again"), ("3", "the default")]),
+            Takes::Count => self.words(&[("1", "no retry"), ("3", "the default")]),
             Takes::Version if !value.quoted => {
                 self.word("1.0.0", Kind::Value, String::new(), String::new(), "\"1.0.0\"".to_owned());
             }
@@ -185,7 +185,7 @@ impl Offer<'_> {
         }
     }
 
-    /// What the run was given, as the whole of a value.
+    /// All inputs of the run, as complete values.
     fn variables(&mut self, quoted: bool) {
         for (name, input) in named(&self.checked.draft.inputs) {
             let variable = format!("{{{{{name}}}}}");
@@ -194,7 +194,7 @@ impl Offer<'_> {
         }
     }
 
-    /// The values that the input has whose default is written.
+    /// The values that are valid as the default of the edited input.
     fn default(&mut self, place: &Value) {
         let inputs = &self.checked.draft.inputs;
         let starts = |input: &&DraftInput| self.checked.tree.node(input.slot.node).span.start <= self.offset;
@@ -205,7 +205,7 @@ impl Offer<'_> {
     }
 }
 
-/// A text as it is written at a place: within the quotes that stand there, or with its own where it needs some.
+/// Formats a text for a position: inside the existing quotes, or with its own quotes if it needs some.
 fn written(place: &Value, text: &str) -> String {
     match place.sign {
         Some(sign) => inside(text, sign).unwrap_or_else(|| text.to_owned()),
@@ -214,13 +214,13 @@ fn written(place: &Value, text: &str) -> String {
     }
 }
 
-/// A bool stays one; a text that would be read as something else is quoted.
+/// A bool stays unquoted; a text that YAML would read as another type is quoted.
 fn plain_or_word(input: &DraftInput, place: &Value, value: &str) -> String {
     let bool = input.kind.as_ref().is_some_and(|kind| kind.value == "bool");
     if bool { value.to_owned() } else { written(place, value) }
 }
 
-/// A key with what always follows it.
+/// A key, followed by the text that always comes after it.
 fn entry(key: &Key, column: usize) -> String {
     let indent = " ".repeat(column + 2);
     match key.takes {

@@ -1,4 +1,4 @@
-//! Completion inside of texts: variables in `{{`, and what can stand next in a condition.
+//! Completion inside texts: variables in `{{`, and the parts of a condition.
 
 use super::answers::Kind;
 use super::context::Value;
@@ -7,7 +7,7 @@ use super::offer::{Offer, first_line, named, values_of};
 use crate::condition::{self, Next, WORDS};
 use crate::declaration::yaml_writer::quoted;
 
-/// Completes what stands behind an open `{{`; whether there is one.
+/// Completes a variable after an open `{{`. Returns whether there is one.
 pub fn template(offer: &mut Offer<'_>, value: &Value, in_condition: bool) -> bool {
     let Some(open) = value.before.rfind("{{") else { return false };
     let inner = &value.before[open + 2..];
@@ -22,7 +22,7 @@ pub fn template(offer: &mut Offer<'_>, value: &Value, in_condition: bool) -> boo
     } else {
         "}}"
     };
-    // At the very start of a value without quotes the braces would be a mapping: the whole is put in quotes.
+    // Unquoted braces at the start of a value would be a mapping, so the whole value is put in quotes.
     let bare = !value.quoted && open == 0 && !value.item;
     let start = offer.offset - inner.len() + (inner.len() - inner.trim_start().len());
     let (start, opening) =
@@ -99,7 +99,7 @@ fn facts(offer: &mut Offer<'_>) {
     }
 }
 
-/// Variables, and the comparisons that their few values allow. `whole` is at the start of a value without quotes.
+/// Variables, and comparisons with their values if these are few. `whole` is set at the start of an unquoted value.
 fn variables(offer: &mut Offer<'_>, whole: bool, sign: Option<char>) {
     for (name, input) in named(&offer.checked.draft.inputs) {
         let variable = format!("{{{{{name}}}}}");
@@ -119,7 +119,7 @@ fn variables(offer: &mut Offer<'_>, whole: bool, sign: Option<char>) {
     }
 }
 
-/// A text of a condition in quotes of its own, other ones than those that the whole stands in.
+/// Quotes a text in a condition, with other quotes than those around the condition.
 fn inner_quotes(text: &str, outer: Option<char>) -> String {
     if outer == Some('\'') && !text.contains('"') { format!("\"{text}\"") } else { format!("'{text}'") }
 }

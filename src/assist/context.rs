@@ -1,10 +1,10 @@
-//! What stands at the cursor, found from lines and indentation alone: while something is typed the text is rarely YAML.
+//! Finds the context of the cursor from lines and indentation alone, because an unfinished text is rarely valid YAML.
 
 use super::flow;
 use crate::declaration::keys::{Level, Takes};
 use crate::declaration::line::Line;
 
-/// The place that is completed.
+/// The kind of place that is completed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
     /// A key of a mapping.
@@ -18,37 +18,37 @@ pub enum Place {
 /// A value that is being typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Value {
-    /// Where its key stands.
+    /// The level of the value's key.
     pub level: Level,
     /// Its key; for a value in a stage's `inputs`, `inputs`.
     pub key: String,
-    /// What stands between the start of the value and the cursor, the opening quote not counted.
+    /// The text between the start of the value and the cursor, without the opening quote.
     pub before: String,
-    /// Whether it stands in quotes, or in a block, so that anything may be written.
+    /// Whether it is in quotes or a block, where any character is allowed.
     pub quoted: bool,
-    /// The quotes that it stands in.
+    /// The surrounding quote character.
     pub sign: Option<char>,
-    /// Whether it is an item of a list in brackets or lines.
+    /// Whether it is an item of a list, in brackets or on lines.
     pub item: bool,
 }
 
-/// The place, and where the word starts that the cursor stands behind.
+/// The place, and where the word before the cursor starts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Context {
     /// The place.
     pub place: Place,
     /// The keys above it, outermost first.
     pub path: Vec<String>,
-    /// Where the line's key or item starts.
+    /// Column of the line's key or item.
     pub column: usize,
-    /// Where the brackets may start that it stands in.
+    /// Earliest offset of the brackets around it.
     pub from: usize,
 }
 
-/// How far up the keys above are looked for.
+/// Maximum number of lines that are searched for parent keys.
 const LOOK_BACK: usize = 5_000;
 
-/// What stands at `offset`.
+/// The context at `offset`.
 pub fn at(text: &str, offset: usize) -> Option<Context> {
     let line = Line::at(text, offset);
     let offset = offset.clamp(line.start, line.end);
@@ -67,7 +67,7 @@ pub fn at(text: &str, offset: usize) -> Option<Context> {
     }
     let (mut path, block) = above(text, &line, column);
     if let Some(key) = block {
-        // Inside a text of several lines.
+        // The line is inside a multi-line text.
         let level = level(&path)?;
         let before = text[line.indented.min(offset)..offset].to_owned();
         return Some(Context {
@@ -91,7 +91,7 @@ pub fn at(text: &str, offset: usize) -> Option<Context> {
     Some(Context { place, path, column, from })
 }
 
-/// The keys above a line, outermost first, and the key whose text of several lines the line is part of.
+/// The parent keys of a line, outermost first, and the key of the multi-line text that contains the line, if any.
 fn above(text: &str, line: &Line, column: usize) -> (Vec<String>, Option<String>) {
     let (mut path, mut block) = (Vec::new(), None);
     let mut column = column;
@@ -129,14 +129,14 @@ fn level(path: &[String]) -> Option<Level> {
     }
 }
 
-/// The place behind `rest`, the rest of a line behind a key (which is then the last of `path`) or a dash.
-fn place(path: &mut Vec<String>, behind_key: bool, rest: &str) -> Option<Place> {
-    // Brackets open levels of their own: what counts is the innermost that is still open.
+/// The place after `rest`, the part of the line that follows a key (the last of `path`) or a dash.
+fn place(path: &mut Vec<String>, after_key: bool, rest: &str) -> Option<Place> {
+    // Brackets open levels of their own; the innermost open one counts.
     let mut brackets: Vec<char> = Vec::new();
     let mut keys: Vec<bool> = Vec::new();
     let mut quote: Option<char> = None;
     let mut start = 0;
-    let mut awaits_value = behind_key;
+    let mut awaits_value = after_key;
     for (index, c) in rest.char_indices() {
         let flow = !brackets.is_empty() || rest[start..index].trim().is_empty();
         match (quote, c) {
@@ -188,21 +188,21 @@ fn place(path: &mut Vec<String>, behind_key: bool, rest: &str) -> Option<Place> 
             item,
         }))
     };
-    let key_position = !awaits_value && (!brackets.is_empty() || !behind_key);
+    let key_position = !awaits_value && (!brackets.is_empty() || !after_key);
     let names: Vec<&str> = path.iter().map(String::as_str).collect();
     match names.as_slice() {
         ["stages", "inputs"] if key_position => Some(Place::InputKey),
         ["stages", "inputs", _] if !key_position => value(Level::Stage, "inputs", false),
         [above @ .., key] if !key_position || takes_items(above, key) => {
             let level = level(&above.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>())?;
-            value(level, key, brackets.last() == Some(&'[') || (brackets.is_empty() && !behind_key))
+            value(level, key, brackets.last() == Some(&'[') || (brackets.is_empty() && !after_key))
         }
         _ if key_position => level(path).map(Place::Key),
         _ => None,
     }
 }
 
-/// Whether the lines below a key are single values, and no mappings.
+/// Whether the lines below a key are single values rather than mappings.
 fn takes_items(above: &[&str], key: &str) -> bool {
     let above: Vec<String> = above.iter().map(|name| (*name).to_owned()).collect();
     level(&above)
@@ -214,7 +214,7 @@ fn takes_items(above: &[&str], key: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// The place at the `¦` of a text.
+    /// The place at the `¦` in a text.
     fn seen(text: &str) -> Option<Place> {
         let offset = text.find('¦').unwrap();
         let place = at(&text.replace('¦', ""), offset)?.place;
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn the_place_is_found_from_lines_alone() {
+    fn the_place_is_found_from_lines_and_indentation() {
         assert_eq!(seen("¦"), Some(Place::Key(Level::Top)));
         assert_eq!(seen("na¦"), Some(Place::Key(Level::Top)));
         assert_eq!(seen("name: x\nstages:\n  - ag¦"), Some(Place::Key(Level::Stage)));

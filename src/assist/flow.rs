@@ -1,14 +1,14 @@
-//! Mappings and lists in brackets, over as many lines as they take: found without a parser, since while something is
-//! typed the text is rarely YAML.
+//! Finds mappings and lists in brackets, which may span lines. It does not use a parser, because an unfinished text is
+//! rarely valid YAML.
 
 use crate::declaration::line::Line;
 
-/// How many lines above are looked at for the bracket that is still open.
+/// Maximum number of lines above that are searched for an open bracket.
 const LOOK_BACK: usize = 200;
-/// How far ahead the rest of a mapping is looked for.
+/// Maximum distance to search ahead for the rest of a mapping.
 const LOOK_AHEAD: usize = 16 * 1024;
 
-/// A character that counts in brackets, outside of quotes and comments.
+/// A character with a meaning in brackets, outside of quotes and comments.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sign {
     Open,
@@ -17,9 +17,9 @@ enum Sign {
     Comma,
 }
 
-/// Shows every sign between two places to `visit`, until that says `false`.
+/// Calls `visit` for every sign in a range, until it returns `false`.
 fn signs(text: &str, from: usize, to: usize, visit: &mut impl FnMut(usize, Sign) -> bool) {
-    // Quotes count only where a value or key may start: elsewhere they are apostrophes.
+    // Quotes count only where a value or key may start; elsewhere they are apostrophes.
     let (mut fresh, mut quote, mut comment, mut escaped, mut blank) = (true, None, false, false, true);
     for (at, c) in text[from..to].char_indices() {
         let was_blank = std::mem::replace(&mut blank, c.is_whitespace());
@@ -63,7 +63,7 @@ fn signs(text: &str, from: usize, to: usize, visit: &mut impl FnMut(usize, Sign)
     }
 }
 
-/// The brackets that open behind `from` and are open at `to`, outermost first.
+/// The brackets that open after `from` and are still open at `to`, outermost first.
 fn open_at(text: &str, from: usize, to: usize) -> Vec<usize> {
     let mut open = Vec::new();
     signs(text, from, to, &mut |at, sign| {
@@ -77,21 +77,21 @@ fn open_at(text: &str, from: usize, to: usize) -> Vec<usize> {
     open
 }
 
-/// Where the value of a line starts, if that is a bracket.
+/// Where the value of a line starts, if it is an open bracket.
 fn opens(text: &str, line: &Line) -> Option<usize> {
     let (start, end) = line.value?;
     let value = &text[start..end];
     (value.starts_with(['{', '[']) && !value.starts_with("{{")).then_some(start)
 }
 
-/// The line above in whose brackets a place in `column` of `line` stands: the outermost such, and where they start.
+/// The line above whose brackets contain the given column of `line`, with the start of the outermost bracket.
 pub fn around(text: &str, line: &Line, column: usize) -> Option<(Line, usize)> {
     let mut found = None;
     let mut at = line.clone();
     for _ in 0..LOOK_BACK {
         let Some(before) = at.before(text) else { break };
         if let Some(start) = opens(text, &before) {
-            // What stands no deeper than the key is meant as the next key: the bracket was forgotten.
+            // A line that is not indented more than the key starts the next key: the closing bracket was forgotten.
             let own = if before.key.is_some() { before.inner } else { before.indented };
             if column > own - before.start && !open_at(text, start, line.start).is_empty() {
                 found = Some((before.clone(), start));
@@ -105,7 +105,7 @@ pub fn around(text: &str, line: &Line, column: usize) -> Option<(Line, usize)> {
     found
 }
 
-/// The text between two places, its comments blanked out.
+/// The text in a range, with comments replaced by blanks.
 pub fn without_comments(text: &str, from: usize, to: usize) -> String {
     let mut clean = String::with_capacity(to - from);
     for line in text[from..to].split_inclusive('\n') {
@@ -118,7 +118,7 @@ pub fn without_comments(text: &str, from: usize, to: usize) -> String {
     clean
 }
 
-/// The keys beside `offset` in the innermost brackets around it that open behind `from`; none outside of brackets.
+/// The other keys in the innermost brackets around `offset` that open after `from`; none outside of brackets.
 pub fn siblings(text: &str, from: usize, offset: usize) -> Option<Vec<String>> {
     let open = *open_at(text, from, offset).last()?;
     let mut end = text.len().min(open + LOOK_AHEAD).max(offset);
@@ -133,7 +133,7 @@ pub fn siblings(text: &str, from: usize, offset: usize) -> Option<Vec<String>> {
             Sign::Close => depth -= 1,
             Sign::Colon if depth == 0 && !keyed => {
                 let key = text[start..at].trim();
-                // Not the one that is being typed.
+                // Skip the key that is being typed.
                 if start + text[start..at].find(key).unwrap_or_default() > offset || offset > at {
                     keys.push(key.trim_matches(['"', '\'']).to_owned());
                 }
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn brackets_are_followed_over_lines() {
+    fn brackets_are_matched_across_lines() {
         assert_eq!(seen("- {\n  agent: it's,\n  ¦\n  gate: auto }"), (Some(2), keys(&["agent", "gate"])));
         assert_eq!(seen("- {agent: a, # }\n   inputs: {b: \"}\",\n    ¦}}"), (Some(2), keys(&["b"])));
         assert_eq!(

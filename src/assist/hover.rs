@@ -1,4 +1,4 @@
-//! What a key means, and what a name stands for.
+//! Hover texts: the meaning of keys and names.
 
 use super::occurrences::{self, Entity};
 use super::outline::actor;
@@ -10,21 +10,20 @@ use crate::declaration::keys::{HARNESSES, Key, Level, PIPELINES, Takes};
 use crate::declaration::yaml::Kind;
 use crate::source::Span;
 
-/// What is said of the place at `offset`.
+/// The hover text at `offset`.
 pub fn hover(checked: &Checked, offset: usize, project: &Project) -> Option<Hover> {
     hover_of_names(checked, offset, project)
         .or_else(|| key(checked, offset))
         .or_else(|| word(checked, offset))
 }
 
-/// The same of what no schema knows: inputs, stages, facts, agents and skills.
+/// Hover texts for names only, which no schema knows: inputs, stages, facts, agents and skills.
 pub fn hover_of_names(checked: &Checked, offset: usize, project: &Project) -> Option<Hover> {
     name(checked, offset)
         .or_else(|| fact(checked, offset, project))
         .or_else(|| worker(checked, offset, project))
 }
 
-/// An input or a stage.
 fn name(checked: &Checked, offset: usize) -> Option<Hover> {
     let found = occurrences::at(checked, offset)?;
     let text = match &found.entity {
@@ -42,7 +41,7 @@ fn name(checked: &Checked, offset: usize) -> Option<Hover> {
     Some(Hover { span: found.span, text })
 }
 
-/// An input in words.
+/// Describes an input.
 pub fn input_text(input: &DraftInput) -> String {
     let word = |text: &Option<Text>| text.as_ref().map(|text| text.value.clone());
     let kind = word(&input.kind).unwrap_or_else(|| "string".to_owned());
@@ -63,7 +62,7 @@ pub fn input_text(input: &DraftInput) -> String {
     text
 }
 
-/// A stage in words.
+/// Describes a stage.
 pub fn stage_text(at: usize, stage: &DraftStage) -> String {
     let mut text = format!("**stage {}** · {}", at + 1, actor(stage));
     if let Some(gate) = stage.gate.as_ref().filter(|_| !stage.actions.is_empty()) {
@@ -78,7 +77,7 @@ pub fn stage_text(at: usize, stage: &DraftStage) -> String {
     text
 }
 
-/// A fact in a condition, with its value now.
+/// A fact in a condition, with its current value.
 fn fact(checked: &Checked, offset: usize, project: &Project) -> Option<Hover> {
     let mut conditions =
         checked.draft.stages.iter().filter_map(|stage| stage.when.as_ref().zip(stage.condition.as_ref()));
@@ -97,25 +96,24 @@ fn fact(checked: &Checked, offset: usize, project: &Project) -> Option<Hover> {
     Some(Hover { span, text: fact_text(&name, &written, project) })
 }
 
-/// A fact in words. `written` may be another word for it.
+/// Describes a fact. `written` may be another name for it.
 pub fn fact_text(name: &str, written: &str, project: &Project) -> String {
     let help = |all: &[(&str, &str)], name: &str| {
         all.iter().find(|(known, _)| *known == name).map(|(_, help)| (*help).to_owned())
     };
     let own = project.facts.iter().find(|fact| fact.name == name);
     let meaning = help(WORDS, written).or_else(|| help(FACTS, name)).unwrap_or_else(|| {
-        if own.is_some() { "your own, from `conditions`".to_owned() } else { "nobody provides it".to_owned() }
+        if own.is_some() { "your own, from `conditions`".to_owned() } else { "not defined".to_owned() }
     });
     let mut text = format!("**{written}** · fact\n\n{meaning}");
     match own.map(|fact| &fact.now) {
         Some(Some((value, reason))) => text.push_str(&format!("\n\nnow {value}: {reason}")),
-        Some(None) => text.push_str("\n\ndecided when a run asks for it"),
+        Some(None) => text.push_str("\n\ndecided when a run needs it"),
         None => {}
     }
     text
 }
 
-/// An agent, a skill or a pipeline.
 fn worker(checked: &Checked, offset: usize, project: &Project) -> Option<Hover> {
     let mut actions = checked.draft.stages.iter().flat_map(|stage| &stage.actions);
     let (key, text) = actions.find(|(_, text)| touched(checked, text, offset))?;
@@ -136,7 +134,7 @@ fn worker(checked: &Checked, offset: usize, project: &Project) -> Option<Hover> 
     Some(Hover { span, text })
 }
 
-/// An agent or a skill in words.
+/// Describes an agent or a skill.
 pub fn worker_text(what: &str, worker: &Worker) -> String {
     let mut text = format!("**{}** · {what}", worker.name);
     if !worker.description.is_empty() {
@@ -151,20 +149,17 @@ pub fn worker_text(what: &str, worker: &Worker) -> String {
 
 fn unknown(what: &str, name: &str) -> String {
     if name.contains(':') {
-        return format!(
-            "**{name}** · {what}\n\nbelongs to a plugin of the agent, and cannot be looked up here"
-        );
+        return format!("**{name}** · {what}\n\nbelongs to a plugin of the agent and cannot be checked here");
     }
     format!("**{name}** · {what}\n\nnot found in this project")
 }
 
-/// A key of the table.
 fn key(checked: &Checked, offset: usize) -> Option<Hover> {
     let (key, span, _) = fields(checked).into_iter().find(|(_, span, _)| span.touches(offset))?;
     Some(Hover { span, text: key_text(key) })
 }
 
-/// A key in words.
+/// Describes a key.
 pub fn key_text(key: &Key) -> String {
     let required = if key.required { " · required" } else { "" };
     let mut text = format!("**{}** · {}{required}\n\n{}", key.name, key.takes.called(), key.help);
@@ -176,7 +171,7 @@ pub fn key_text(key: &Key) -> String {
     text
 }
 
-/// One of a few words.
+/// One of a key's allowed words.
 fn word(checked: &Checked, offset: usize) -> Option<Hover> {
     let touched = |value: &Span| value.start < value.end && value.touches(offset);
     fields(checked).into_iter().filter(|(_, _, value)| touched(value)).find_map(|(key, _, span)| {
@@ -191,7 +186,7 @@ fn word(checked: &Checked, offset: usize) -> Option<Hover> {
     })
 }
 
-/// Every known key with the places of it and of its value.
+/// Every known key with its span and the span of its value.
 pub fn fields(checked: &Checked) -> Vec<(&'static Key, Span, Span)> {
     let tree = &checked.tree;
     let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! From a name to where it is declared, to all its places, and to another name.
+//! Go to definition, find references, and rename.
 
 use super::occurrences::{self, Entity, occurrences};
 use super::{Location, Project, Worker};
@@ -9,7 +9,7 @@ use crate::declaration::yaml_writer::plain_or_quoted;
 use crate::diagnostic::Edit;
 use crate::source::Span;
 
-/// Where what is named at `offset` is declared.
+/// Where the name at `offset` is declared.
 pub fn definition(checked: &Checked, offset: usize, project: &Project) -> Option<Location> {
     if let Some(found) = occurrences::at(checked, offset) {
         return declaration(checked, &found.entity).map(Location::Here);
@@ -30,7 +30,7 @@ pub fn definition(checked: &Checked, offset: usize, project: &Project) -> Option
     }
 }
 
-/// The place of an entity's own name; of a stage's number, the stage.
+/// The position of an entity's name; for a stage number, the position of the stage.
 fn declaration(checked: &Checked, entity: &Entity) -> Option<Span> {
     let found = occurrences(checked).into_iter().find(|other| other.declares && other.entity == *entity);
     found.map(|found| found.span).or_else(|| {
@@ -42,7 +42,7 @@ fn declaration(checked: &Checked, entity: &Entity) -> Option<Span> {
     })
 }
 
-/// Every place of what is named at `offset`.
+/// All positions of the name at `offset`.
 pub fn references(checked: &Checked, offset: usize, with_declaration: bool) -> Vec<Span> {
     let Some(found) = occurrences::at(checked, offset) else { return Vec::new() };
     occurrences(checked)
@@ -52,19 +52,19 @@ pub fn references(checked: &Checked, offset: usize, with_declaration: bool) -> V
         .collect()
 }
 
-/// The name at `offset` that can be changed.
+/// The name at `offset`, if it can be renamed.
 pub fn prepare_rename(checked: &Checked, offset: usize) -> Option<(Span, String)> {
     let found = occurrences::at(checked, offset)?;
-    // A stage's number is no name, and a name that nothing has cannot be followed.
+    // A stage number is not a name, and an undeclared name has no references to follow.
     let declared = occurrences(checked).iter().any(|other| other.declares && other.entity == found.entity);
     declared.then(|| (found.span, found.entity.name().to_owned()))
 }
 
-/// The edits that give what is named at `offset` another name everywhere.
+/// The edits that rename what is at `offset`, everywhere.
 pub fn rename(checked: &Checked, offset: usize, new: &str) -> Result<Vec<Edit>, String> {
     let Some(found) = occurrences::at(checked, offset).filter(|_| prepare_rename(checked, offset).is_some())
     else {
-        return Err("there is no input's or stage's name here".to_owned());
+        return Err("no input or stage name here".to_owned());
     };
     let all = occurrences(checked);
     let (fits, other) = match &found.entity {
@@ -78,18 +78,18 @@ pub fn rename(checked: &Checked, offset: usize, new: &str) -> Result<Vec<Edit>, 
         return Err(match found.entity {
             Entity::Input(_) => {
                 format!(
-                    "\"{new}\" is no name for an input: the letters a-z and A-Z, digits, \"_\" and \"-\", and no digit or \"-\" first"
+                    "invalid input name \"{new}\"; use a-z, A-Z, digits, \"_\" and \"-\", and start with a letter or \"_\""
                 )
             }
             Entity::Stage(_) => {
-                format!("\"{new}\" is no name for a stage: the letters a-z, digits and \"-\" between them")
+                format!("invalid stage name \"{new}\"; use a-z, digits and \"-\" between them")
             }
         });
     }
     if new != found.entity.name()
         && all.iter().any(|occurrence| occurrence.declares && occurrence.entity == other)
     {
-        return Err(format!("the name \"{new}\" is taken"));
+        return Err(format!("the name \"{new}\" is already used"));
     }
     let places = all.into_iter().filter(|occurrence| occurrence.entity == found.entity);
     let written = |bare: bool| if bare { plain_or_quoted(new) } else { new.to_owned() };

@@ -1,5 +1,5 @@
-//! What an editor offers while a declaration is written. Pure: a checked text, a place in it, and what is known of the
-//! project go in; plain data comes out.
+//! Editor features for declarations. They do no I/O: input is a checked text, a position and what is known of the
+//! project; output is plain data.
 
 mod answers;
 mod complete;

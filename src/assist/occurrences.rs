@@ -1,4 +1,4 @@
-//! Where inputs and stages are named: at their own place, and wherever they are used.
+//! All places where inputs and stages are named: their declaration and every use.
 
 use crate::check::Checked;
 use crate::declaration::draft::{DraftStage, Text};
@@ -7,7 +7,7 @@ use crate::declaration::yaml::{Kind, NodeId, Style};
 use crate::source::Span;
 use crate::template::{self, Variable};
 
-/// What has a name of its own in a declaration.
+/// A named element of a declaration.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Entity {
     /// An input.
@@ -17,7 +17,6 @@ pub enum Entity {
 }
 
 impl Entity {
-    /// Its name.
     pub fn name(&self) -> &str {
         match self {
             Entity::Input(name) | Entity::Stage(name) => name,
@@ -25,20 +24,20 @@ impl Entity {
     }
 }
 
-/// A place where one is named.
+/// A place where an entity is named.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Occurrence {
     /// What is named.
     pub entity: Entity,
     /// The name alone, without quotes or braces.
     pub span: Span,
-    /// Whether this is its own `name`.
+    /// Whether this is the entity's own `name` key.
     pub declares: bool,
-    /// Whether the name is the whole of a value without quotes: another one may need them there.
+    /// Whether the name is an entire unquoted value: another name may need quotes there.
     pub bare: bool,
 }
 
-/// Every place, in the order of the text. What comes through an alias counts once, at the anchor.
+/// Every occurrence, in the order of the text. A value used through an alias counts once, at the anchor.
 pub fn occurrences(checked: &Checked) -> Vec<Occurrence> {
     let mut all = Collect { checked, found: Vec::new(), places: None };
     for input in &checked.draft.inputs {
@@ -58,7 +57,7 @@ pub fn occurrences(checked: &Checked) -> Vec<Occurrence> {
 struct Collect<'a> {
     checked: &'a Checked,
     found: Vec<Occurrence>,
-    /// The places of the text that was last looked into.
+    /// The scalar spans of the text that was used last.
     places: Option<(NodeId, Places)>,
 }
 
@@ -107,7 +106,6 @@ impl Collect<'_> {
     }
 }
 
-/// The occurrence at `offset`.
 pub fn at(checked: &Checked, offset: usize) -> Option<Occurrence> {
     occurrences(checked).into_iter().find(|occurrence| occurrence.span.touches(offset))
 }

@@ -1,4 +1,4 @@
-//! What a completion puts together.
+//! Collects completions.
 
 use super::answers::{Completion, Kind};
 use super::project::Project;
@@ -8,7 +8,6 @@ use crate::declaration::line::Line;
 use crate::diagnostic::Edit;
 use crate::source::Span;
 
-/// What is being put together.
 pub struct Offer<'a> {
     pub checked: &'a Checked,
     pub project: &'a Project,
@@ -24,7 +23,7 @@ pub fn first_line(text: &str) -> String {
 }
 
 impl Offer<'_> {
-    /// Offers `insert` in place of the word before the cursor.
+    /// Offers `insert` as a replacement for the word before the cursor.
     pub fn word(&mut self, label: &str, kind: Kind, detail: String, documentation: String, insert: String) {
         let word = |c: char| c.is_alphanumeric() || "_-./:".contains(c);
         let head = &self.text[self.line.start..self.offset];
@@ -32,7 +31,7 @@ impl Offer<'_> {
         self.from(start, label, kind, detail, documentation, insert);
     }
 
-    /// Offers `insert` in place of what stands between `start` and the cursor.
+    /// Offers `insert` as a replacement for the text between `start` and the cursor.
     pub fn from(
         &mut self,
         start: usize,
@@ -48,7 +47,7 @@ impl Offer<'_> {
         self.found.push(Completion { label: label.to_owned(), kind, detail, documentation, filter, edit });
     }
 
-    /// The position, from 0, of the stage that the cursor is in.
+    /// The index of the stage that contains the cursor, from 0.
     pub fn own_stage(&self) -> Option<usize> {
         let stages = &self.checked.draft.stages;
         let starts = |at: &usize| self.checked.tree.node(stages[*at].slot.node).span.start <= self.offset;
@@ -56,7 +55,7 @@ impl Offer<'_> {
     }
 }
 
-/// The values that an input can have, if they are few.
+/// The possible values of an input, if there are few.
 pub fn values_of(input: &DraftInput) -> Vec<String> {
     match input.kind.as_ref().map(|kind| kind.value.as_str()) {
         Some("bool") => vec!["true".to_owned(), "false".to_owned()],

@@ -1,11 +1,11 @@
-//! The stages at a glance: outline, mends, and what each would do.
+//! The outline of the stages, the fixes at a position, and hints about what each stage would do.
 
 use super::{Action, Hint, Symbol, Verdict};
 use crate::check::Checked;
 use crate::declaration::draft::{ActionKey, DraftStage};
 use crate::source::Span;
 
-/// What acts in a stage, in words.
+/// Describes a stage's action.
 pub fn actor(stage: &DraftStage) -> String {
     match stage.actions.first() {
         Some((ActionKey::Agent, text)) => format!("agent {}", text.value),
@@ -15,7 +15,7 @@ pub fn actor(stage: &DraftStage) -> String {
     }
 }
 
-/// The stages, in the order of the list.
+/// The stages, in listed order.
 pub fn symbols(checked: &Checked) -> Vec<Symbol> {
     let stages = checked.draft.stages.iter().enumerate();
     let symbol = |(at, stage): (usize, &DraftStage)| {
@@ -26,7 +26,7 @@ pub fn symbols(checked: &Checked) -> Vec<Symbol> {
         Symbol {
             name: format!("{}. {}", at + 1, label.lines().next().unwrap_or_default()),
             gate: stage.actions.is_empty(),
-            // An editor refuses a selection outside of the whole.
+            // Editors refuse a selection outside of the symbol's span.
             selection: own
                 .filter(|own| own.start >= span.start && own.end <= span.end)
                 .unwrap_or(Span::new(span.start, span.start)),
@@ -34,23 +34,23 @@ pub fn symbols(checked: &Checked) -> Vec<Symbol> {
             span,
         }
     };
-    // A stage that comes through an alias stands elsewhere.
+    // A stage that is used through an alias is elsewhere in the text.
     stages.filter(|(_, stage)| stage.slot.alias.is_none()).map(symbol).collect()
 }
 
-/// The mends of the faults that touch `span`.
+/// The fixes of the problems that touch `span`.
 pub fn actions(checked: &Checked, span: Span) -> Vec<Action> {
-    let faults = checked.diagnostics.iter().enumerate();
-    faults
-        .filter(|(_, fault)| fault.span.start <= span.end && span.start <= fault.span.end)
-        .filter_map(|(index, fault)| {
-            let fix = fault.fix.as_ref()?;
+    let problems = checked.diagnostics.iter().enumerate();
+    problems
+        .filter(|(_, problem)| problem.span.start <= span.end && span.start <= problem.span.end)
+        .filter_map(|(index, problem)| {
+            let fix = problem.fix.as_ref()?;
             Some(Action { title: fix.title.clone(), diagnostic: index, edits: fix.edits.clone() })
         })
         .collect()
 }
 
-/// What each stage would do, behind its first line.
+/// A hint for each stage, after its first line.
 pub fn hints(checked: &Checked, verdicts: &[Verdict]) -> Vec<Hint> {
     verdicts
         .iter()

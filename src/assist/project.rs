@@ -1,40 +1,38 @@
-//! What is known of the project around a declaration.
+//! What the editor features know of the project around a declaration.
 
 use std::path::PathBuf;
 
-/// An agent or a skill.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Worker {
     /// Its name.
     pub name: String,
-    /// What its file says of it.
+    /// The description in its file.
     pub description: String,
     /// Its file.
     pub path: PathBuf,
-    /// What in the head of its file was not understood.
+    /// Parts of the file's frontmatter that could not be understood.
     pub faults: Vec<String>,
 }
 
-/// A fact as it is now.
+/// The current value of a fact.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FactNow {
     /// Its name.
     pub name: String,
-    /// Its value and the reason; nothing for one that only Lua can decide.
+    /// Value and reason; none for a fact that only Lua can decide.
     pub now: Option<(bool, String)>,
 }
 
-/// What is known of the project.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Project {
     /// The stem of the declaration's file.
     pub stem: Option<String>,
-    /// Agents, the first of a name only.
+    /// The first agent of each name.
     pub agents: Vec<Worker>,
-    /// Skills, the first of a name only.
+    /// The first skill of each name.
     pub skills: Vec<Worker>,
-    /// Facts: those that the engine decides, and the user's own.
+    /// Built-in facts and the user's own.
     pub facts: Vec<FactNow>,
-    /// Harnesses of the configuration, besides those that the engine knows.
+    /// Harnesses from the configuration, in addition to the built-in ones.
     pub harnesses: Vec<String>,
 }

@@ -1,9 +1,9 @@
-//! A new declaration from a template: the template with another name.
+//! Creates a new declaration from a template, by changing its name.
 
 use crate::check::{Context, check};
 use crate::declaration::yaml_writer::plain_or_quoted;
 
-/// The template's text, as it is but for its name.
+/// The template's text with another name.
 pub fn scaffold(template: &str, name: &str) -> String {
     let checked = check(template, &Context::default());
     let mut text = checked.source.text().to_owned();

@@ -1,7 +1,7 @@
-//! `when`: does it parse, do its facts exist, can its comparisons ever differ.
+//! Checks `when`: its syntax, its facts, and whether its comparisons can vary.
 
 use super::context::Context;
-use super::templates::{Inputs, judge_variable};
+use super::templates::{Inputs, check_variable};
 use crate::condition::{Expr, FACTS, Operand, WORDS};
 use crate::declaration::Sink;
 use crate::declaration::draft::{Draft, DraftInput, Text};
@@ -9,12 +9,12 @@ use crate::diagnostic::Code;
 use crate::source::Span;
 
 /// Judges every condition.
-pub fn judge(sink: &mut Sink<'_>, draft: &Draft, inputs: &Inputs<'_>, context: &Context) {
+pub fn check(sink: &mut Sink<'_>, draft: &Draft, inputs: &Inputs<'_>, context: &Context) {
     let conditions =
         draft.stages.iter().filter_map(|stage| stage.when.as_ref().zip(stage.condition.as_ref()));
     for (text, condition) in conditions {
         match condition {
-            Ok(expr) => judge_one(sink, inputs, context, text, expr),
+            Ok(expr) => check_one(sink, inputs, context, text, expr),
             Err(error) if text.value.trim().is_empty() => {
                 sink.at(Code::InvalidCondition, &text.slot, &error.message).fix("change to always", "always");
             }
@@ -28,7 +28,7 @@ pub fn judge(sink: &mut Sink<'_>, draft: &Draft, inputs: &Inputs<'_>, context: &
     }
 }
 
-fn judge_one(sink: &mut Sink<'_>, inputs: &Inputs<'_>, context: &Context, text: &Text, expr: &Expr) {
+fn check_one(sink: &mut Sink<'_>, inputs: &Inputs<'_>, context: &Context, text: &Text, expr: &Expr) {
     let mut facts: Vec<(&str, Span)> = Vec::new();
     let mut compared: Vec<(&str, &str, Span)> = Vec::new();
     expr.walk(&mut |expr| match expr {
@@ -41,19 +41,19 @@ fn judge_one(sink: &mut Sink<'_>, inputs: &Inputs<'_>, context: &Context, text: 
         _ => {}
     });
     for (name, span) in facts {
-        judge_fact(sink, inputs, context, text, name, span);
+        check_fact(sink, inputs, context, text, name, span);
     }
     for (name, span) in expr.variables() {
-        judge_variable(sink, inputs, text, name, span);
+        check_variable(sink, inputs, text, name, span);
     }
     for (name, value, span) in compared {
         if let Some(input) = inputs.get(name) {
-            judge_comparison(sink, text, input, value, span);
+            check_comparison(sink, text, input, value, span);
         }
     }
 }
 
-fn judge_fact(
+fn check_fact(
     sink: &mut Sink<'_>,
     inputs: &Inputs<'_>,
     context: &Context,
@@ -81,8 +81,8 @@ fn judge_fact(
     }
 }
 
-/// An input that has a few values only, compared with another one.
-fn judge_comparison(sink: &mut Sink<'_>, text: &Text, input: &DraftInput, value: &str, span: Span) {
+/// Checks a comparison of an input that has few values with a fixed value.
+fn check_comparison(sink: &mut Sink<'_>, text: &Text, input: &DraftInput, value: &str, span: Span) {
     let name = input.name.as_ref().map_or("", |text| text.value.as_str());
     let values: Vec<&str> = match input.kind.as_ref().map(|kind| kind.value.as_str()) {
         Some("enum") => match &input.values {
@@ -94,7 +94,7 @@ fn judge_comparison(sink: &mut Sink<'_>, text: &Text, input: &DraftInput, value:
         Some("bool") => vec!["true", "false"],
         _ => return,
     };
-    // One that need not be given, and has no default, may be empty.
+    // An optional input without a default may be empty.
     let may_be_empty =
         input.default.is_none() && input.required.as_ref().is_none_or(|(required, _)| !required);
     if values.contains(&value) || (value.is_empty() && may_be_empty) {
@@ -102,7 +102,7 @@ fn judge_comparison(sink: &mut Sink<'_>, text: &Text, input: &DraftInput, value:
     }
     let near = sink.nearest(value, values.iter().copied());
     let hint = near.map_or_else(
-        || format!(": it can be {}", values.join(", ")),
+        || format!("; its values are {}", values.join(", ")),
         |near| format!(" (did you mean \"{near}\"?)"),
     );
     let report = sink.inside(

@@ -1,31 +1,31 @@
-//! What the checker may hold a declaration against.
+//! What a declaration is checked against, apart from itself.
 
-/// What a declaration is checked against, besides itself. What is `None` is not checked.
+/// What a declaration is checked against, apart from itself. Values that are `None` are not checked.
 #[derive(Clone, Debug, Default)]
 pub struct Context {
-    /// The stem of its file.
+    /// The file name without its extension.
     pub stem: Option<String>,
     /// The agents that there are.
     pub agents: Option<Vec<String>>,
     /// The skills that there are.
     pub skills: Option<Vec<String>>,
-    /// Why an agent may be missing though somebody wrote one.
+    /// Agent files that exist but were not read, with the reason.
     pub agents_left: Vec<Left>,
-    /// Why a skill may be.
+    /// Skill files that exist but were not read, with the reason.
     pub skills_left: Vec<Left>,
-    /// Facts of the user's own, registered from Lua.
+    /// The user's own facts, registered from Lua.
     pub facts: Vec<String>,
-    /// Harnesses from the configuration, besides those that the engine knows.
+    /// Harnesses from the configuration, in addition to the built-in ones.
     pub harnesses: Vec<String>,
-    /// Another file of the same name in the same place.
+    /// Another file with the same name in the same place.
     pub twin: Option<String>,
 }
 
-/// Something that was not read: a link that is not followed, or a file that is not understood.
+/// A file that was not read: a link that is not followed, or a file that could not be understood.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Left {
-    /// The name that it would have; none where it may be any.
+    /// The name it would have, if that is known.
     pub name: Option<String>,
-    /// What it is, and why it was not read.
+    /// What it is and why it was not read.
     pub message: String,
 }

@@ -1,4 +1,4 @@
-//! How stages refer to each other: names, dependencies, rework, and the gate that has nothing to approve.
+//! Checks references between stages: names, dependencies, rework, and gates with nothing to approve.
 
 use super::names::{is_kebab, kebab};
 use crate::declaration::Sink;
@@ -9,24 +9,24 @@ use crate::diagnostic::Code;
 use crate::source::Span;
 use std::collections::HashMap;
 
-/// Which stage is which, and when it runs.
+/// The stages by name, and the order in which they run.
 pub struct Order<'a> {
     by_name: HashMap<&'a str, usize>,
     /// Names and their positions, in the order of the text.
     named: Vec<(&'a str, usize)>,
-    /// For each position, when it runs.
+    /// Rank in the order of execution, by position.
     rank: Vec<usize>,
-    /// Whether some stage could not be read, so that a name may be its.
+    /// Whether a stage could not be read, so that an unknown name may be the name of that stage.
     unsure: bool,
 }
 
-/// Where a reference to a stage leads.
+/// The target of a reference to a stage.
 pub enum Reference {
     /// To an earlier stage.
     Earlier,
-    /// To the stage itself, or one that has not run yet.
+    /// The stage itself, or a later one.
     NotEarlier,
-    /// Nowhere, or nobody can say where.
+    /// No known stage.
     Unknown,
 }
 
@@ -37,7 +37,7 @@ impl<'a> Order<'a> {
         self.by_name.get(name).copied().or(number.filter(|&at| at < self.rank.len()))
     }
 
-    /// Where `name`, a stage's name or number, leads from the stage at `from` (from 0).
+    /// The target of `name`, a stage's name or number, seen from the stage at `from` (from 0).
     pub fn reference(&self, name: &str, from: usize) -> Reference {
         match self.position(name) {
             Some(at) if self.rank[at] < self.rank[from] => Reference::Earlier,
@@ -46,20 +46,20 @@ impl<'a> Order<'a> {
         }
     }
 
-    /// The names of the stages that run before the one at `from`.
+    /// The names of the stages that run before the stage at `from`.
     fn names_before(&self, from: usize) -> impl Iterator<Item = &'a str> {
         self.named.iter().filter(move |(_, at)| self.rank[*at] < self.rank[from]).map(|(name, _)| *name)
     }
 
-    /// Reports a reference to a stage that is none, or not an earlier one. `part` is where it stands in `text`.
-    pub fn judge(&self, sink: &mut Sink<'_>, text: &Text, part: Option<Span>, name: &str, from: usize) {
+    /// Reports a reference that is not to an earlier stage. `part` is its position in `text`.
+    pub fn check(&self, sink: &mut Sink<'_>, text: &Text, part: Option<Span>, name: &str, from: usize) {
         let problem = match self.reference(name, from) {
             Reference::Earlier => return,
             Reference::Unknown if self.unsure => return,
             Reference::NotEarlier if self.position(name) == Some(from) => {
-                format!("the stage \"{name}\" is this one, not an earlier one")
+                format!("stage \"{name}\" is this stage, not an earlier one")
             }
-            Reference::NotEarlier => format!("the stage \"{name}\" does not run before this one"),
+            Reference::NotEarlier => format!("stage \"{name}\" does not run before this one"),
             Reference::Unknown => format!("unknown stage \"{name}\""),
         };
         let near = sink.nearest(name, self.names_before(from)).filter(|near| *near != name);
@@ -76,8 +76,8 @@ impl<'a> Order<'a> {
     }
 }
 
-/// Judges all references between stages, and answers their order.
-pub fn judge<'a>(sink: &mut Sink<'_>, draft: &'a Draft) -> Order<'a> {
+/// Checks all references between stages and returns their order.
+pub fn check<'a>(sink: &mut Sink<'_>, draft: &'a Draft) -> Order<'a> {
     let by_name = names(sink, draft);
     let mut named: Vec<(&str, usize)> = by_name.iter().map(|(name, at)| (*name, *at)).collect();
     named.sort_by_key(|(_, at)| *at);
@@ -85,7 +85,7 @@ pub fn judge<'a>(sink: &mut Sink<'_>, draft: &'a Draft) -> Order<'a> {
     let order = Order { by_name, named, rank, unsure: draft.stages_unsure };
     for (at, stage) in draft.stages.iter().enumerate() {
         if let Some(rework) = &stage.rework {
-            order.judge(sink, rework, None, &rework.value, at);
+            order.check(sink, rework, None, &rework.value, at);
         }
     }
     leading_gates(sink, draft, &order);
@@ -100,9 +100,9 @@ fn names<'a>(sink: &mut Sink<'_>, draft: &'a Draft) -> HashMap<&'a str, usize> {
         let number = value.chars().all(|c| c.is_ascii_digit());
         if !is_kebab(value) || number {
             let message = if number {
-                format!("\"{value}\" is no name for a stage: a number always means a position")
+                format!("invalid stage name \"{value}\": a number always means a position")
             } else {
-                format!("\"{value}\" is no name for a stage: the letters a-z, digits and \"-\" between them")
+                format!("invalid stage name \"{value}\"; use a-z, digits and \"-\" between them")
             };
             let report = sink.at(Code::InvalidName, &name.slot, message);
             if let Some(near) = kebab(value).filter(|_| !number) {
@@ -125,7 +125,7 @@ fn names<'a>(sink: &mut Sink<'_>, draft: &'a Draft) -> HashMap<&'a str, usize> {
     by_name
 }
 
-/// For each position, when it runs.
+/// Reads the dependencies and computes the rank of each position.
 fn dependencies(
     sink: &mut Sink<'_>,
     draft: &Draft,
@@ -165,11 +165,11 @@ fn unknown_dependency(sink: &mut Sink<'_>, text: &Text, stage: &DraftStage, name
     }
 }
 
-/// Reports each circle once, at the dependency that closes it in the order of the text.
+/// Reports each cycle once, at the dependency that closes it in the order of the text.
 fn cycles(sink: &mut Sink<'_>, draft: &Draft, depends: &[Vec<usize>], waiting: &[usize]) {
     let mut seen = vec![false; depends.len()];
     for &start in waiting {
-        // Every waiting stage waits for another waiting one, so that this walk must meet itself.
+        // Every blocked stage waits for another blocked one, so this walk must come back to one of its own.
         let mut walk: Vec<usize> = Vec::new();
         let mut on_walk: HashMap<usize, usize> = HashMap::new();
         let mut at = start;
@@ -192,16 +192,16 @@ fn report_cycle(sink: &mut Sink<'_>, draft: &Draft, members: &[usize]) {
     let next = name(rest.first().copied().unwrap_or(first));
     let Some(text) = draft.stages[first].depends_on.iter().find(|text| text.value == next) else { return };
     let message = if rest.is_empty() {
-        format!("the stage \"{}\" depends on itself", name(first))
+        format!("stage \"{}\" depends on itself", name(first))
     } else {
         let circle: Vec<&str> = members.iter().chain([&first]).map(|&at| name(at)).take(20).collect();
-        format!("stages depend on each other in a circle: {}", circle.join(" → "))
+        format!("stages depend on each other in a cycle: {}", circle.join(" → "))
     };
     let places: Vec<(Span, String)> = rest
         .iter()
         .take(20)
         .filter_map(|&at| draft.stages[at].name.as_ref())
-        .map(|text| (sink.tree.node(text.slot.node).span, format!("\"{}\" is part of it", text.value)))
+        .map(|text| (sink.tree.node(text.slot.node).span, format!("\"{}\" is part of the cycle", text.value)))
         .collect();
     let mut report = sink.at(Code::DependencyCycle, &text.slot, message);
     for (span, message) in places {
@@ -222,7 +222,7 @@ fn leading_gates(sink: &mut Sink<'_>, draft: &Draft, order: &Order<'_>) {
             sink.at(
                 Code::LeadingGate,
                 &gate.slot,
-                "nothing runs before this gate: there is nothing to approve yet",
+                "no stage runs before this gate, so there is nothing to approve",
             );
         }
     }

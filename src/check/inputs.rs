@@ -1,4 +1,4 @@
-//! What a superpower asks for: names, types, defaults.
+//! Checks inputs: names, types and defaults.
 
 use crate::condition::is_input_name;
 use crate::declaration::draft::{Draft, DraftInput, Slot, Text};
@@ -10,36 +10,36 @@ use crate::diagnostic::{Code, Edit};
 use crate::source::Span;
 use std::collections::HashMap;
 
-/// Words that a command line takes for itself.
+/// Names that commands use themselves.
 pub const RESERVED: [&str; 2] = ["harness", "answer"];
 
 /// Judges every input.
-pub fn judge(sink: &mut Sink<'_>, draft: &Draft) {
+pub fn check(sink: &mut Sink<'_>, draft: &Draft) {
     let mut first: HashMap<&str, Span> = HashMap::new();
     for input in &draft.inputs {
         if let Some(name) = &input.name {
-            judge_name(sink, name);
+            check_name(sink, name);
             let here = sink.tree.node(name.slot.node).span;
             match first.get(name.value.as_str()) {
                 None => {
                     first.insert(&name.value, here);
                 }
                 Some(&earlier) => {
-                    let message = format!("the input \"{}\" is here a second time", name.value);
+                    let message = format!("duplicate input \"{}\"", name.value);
                     sink.at(Code::DuplicateInput, &name.slot, message).related(earlier, "first here");
                 }
             }
         }
-        judge_type(sink, input);
-        judge_default(sink, input);
+        check_type(sink, input);
+        check_default(sink, input);
     }
 }
 
-fn judge_name(sink: &mut Sink<'_>, name: &Text) {
+fn check_name(sink: &mut Sink<'_>, name: &Text) {
     let value = name.value.as_str();
     if RESERVED.contains(&value) {
         let message =
-            format!("\"{value}\" cannot be an input's name: a command has its own meaning for \"{value}=…\"");
+            format!("invalid input name \"{value}\": \"{value}=…\" has its own meaning in commands");
         sink.at(Code::InvalidName, &name.slot, message);
     } else if !is_input_name(value) {
         let near: String = value
@@ -48,7 +48,7 @@ fn judge_name(sink: &mut Sink<'_>, name: &Text) {
             .map(|c| if c.is_ascii_alphanumeric() || "_-".contains(c) { c } else { '_' })
             .collect();
         let message = format!(
-            "\"{value}\" is no name for an input: the letters a-z and A-Z, digits, \"_\" and \"-\", and no digit or \"-\" first"
+            "invalid input name \"{value}\"; use a-z, A-Z, digits, \"_\" and \"-\", and start with a letter or \"_\""
         );
         let report = sink.at(Code::InvalidName, &name.slot, message);
         if is_input_name(&near) {
@@ -57,7 +57,7 @@ fn judge_name(sink: &mut Sink<'_>, name: &Text) {
     }
 }
 
-fn judge_type(sink: &mut Sink<'_>, input: &DraftInput) {
+fn check_type(sink: &mut Sink<'_>, input: &DraftInput) {
     let kind = input.kind.as_ref().map_or("string", |kind| kind.value.as_str());
     if let Some(text) = input.kind.as_ref().filter(|text| TYPES.iter().all(|(name, _)| *name != text.value)) {
         let other = match kind.to_ascii_lowercase().as_str() {
@@ -68,7 +68,7 @@ fn judge_type(sink: &mut Sink<'_>, input: &DraftInput) {
         };
         let near = other.or_else(|| sink.nearest(kind, TYPES.iter().map(|(name, _)| *name)));
         let hint = near.map_or_else(
-            || ": it must be string, bool or enum".to_owned(),
+            || "; expected string, bool or enum".to_owned(),
             |near| format!(" (did you mean \"{near}\"?)"),
         );
         let report = sink.at(Code::UnknownType, &text.slot, format!("unknown type \"{kind}\"{hint}"));
@@ -83,7 +83,7 @@ fn judge_type(sink: &mut Sink<'_>, input: &DraftInput) {
                 sink.at(
                     Code::MissingField,
                     slot,
-                    "\"enum\" has no values: an input of the type enum needs at least one",
+                    "\"enum\" has no values: an input of type enum needs at least one",
                 );
             }
         }
@@ -97,7 +97,7 @@ fn judge_type(sink: &mut Sink<'_>, input: &DraftInput) {
                 sink.at(
                     Code::MissingField,
                     &slot,
-                    "\"enum\" is missing: an input of the type enum needs its values",
+                    "\"enum\" is missing: an input of type enum needs its values",
                 );
             }
         }
@@ -108,7 +108,7 @@ fn judge_type(sink: &mut Sink<'_>, input: &DraftInput) {
             let report = sink.at_key(
                 Code::MisplacedField,
                 slot,
-                format!("\"enum\" belongs to the type enum, and this is {kind}"),
+                format!("\"enum\" is only for inputs of type enum, not {kind}"),
             );
             let edit = match &input.kind {
                 Some(kind) => Edit { span: report.tree().node(kind.slot.node).span, text: "enum".to_owned() },
@@ -120,7 +120,7 @@ fn judge_type(sink: &mut Sink<'_>, input: &DraftInput) {
                     text: format!("type: enum{line}"),
                 },
             };
-            report.edits("make its type enum", vec![edit]);
+            report.edits("change the type to enum", vec![edit]);
         }
         (None, _) => {}
     }
@@ -130,7 +130,7 @@ fn is_empty_list(sink: &Sink<'_>, slot: &crate::declaration::draft::Slot) -> boo
     matches!(&sink.tree.node(slot.node).kind, crate::declaration::yaml::Kind::Sequence(items) if items.is_empty())
 }
 
-/// Whether the input has the key at all, whatever its value.
+/// Whether the input has the key, whatever its value.
 fn has_key(sink: &Sink<'_>, input: &DraftInput, name: &str) -> bool {
     use crate::declaration::yaml::Kind;
     let Kind::Mapping(pairs) = &sink.tree.node(input.slot.node).kind else { return false };
@@ -140,12 +140,12 @@ fn has_key(sink: &Sink<'_>, input: &DraftInput, name: &str) -> bool {
     })
 }
 
-fn judge_default(sink: &mut Sink<'_>, input: &DraftInput) {
+fn check_default(sink: &mut Sink<'_>, input: &DraftInput) {
     let Some(default) = &input.default else { return };
     let value = default.value.as_str();
     match input.kind.as_ref().map_or("string", |kind| kind.value.as_str()) {
         "bool" if !matches!(default.core, Core::Bool(_)) => {
-            let message = format!("the default of a bool is true or false, and this is \"{value}\"");
+            let message = format!("the default of a bool must be true or false, not \"{value}\"");
             let report = sink.at(Code::InvalidDefault, &default.slot, message);
             let meant = match value.to_ascii_lowercase().as_str() {
                 "true" | "yes" | "on" | "y" | "1" => "true",
@@ -156,7 +156,7 @@ fn judge_default(sink: &mut Sink<'_>, input: &DraftInput) {
         }
         "string" | "enum" if default.core != Core::Text => {
             let message = format!(
-                "the default must be a text, and {value} is {}: put it in quotes",
+                "the default must be a text, but {value} is {}: put it in quotes",
                 default.core.called()
             );
             sink.at(Code::InvalidDefault, &default.slot, message).fix("put it in quotes", quoted(value));
@@ -172,10 +172,10 @@ fn judge_default(sink: &mut Sink<'_>, input: &DraftInput) {
             let known = || values.iter().map(|known| known.value.as_str());
             let near = sink.nearest(value, known());
             let hint = near.map_or_else(
-                || format!(": {}", known().collect::<Vec<_>>().join(", ")),
+                || format!("; expected {}", known().collect::<Vec<_>>().join(" or ")),
                 |near| format!(" (did you mean \"{near}\"?)"),
             );
-            let message = format!("the default \"{value}\" is not among the values of \"enum\"{hint}");
+            let message = format!("the default \"{value}\" is not in \"enum\"{hint}");
             let report = sink.at(Code::InvalidDefault, &default.slot, message);
             if let Some(near) = near {
                 report.fix(format!("change to \"{near}\""), plain_or_quoted(near));
@@ -184,7 +184,8 @@ fn judge_default(sink: &mut Sink<'_>, input: &DraftInput) {
         _ => {}
     }
     if let Some((true, slot)) = &input.required {
-        let message = "a required input with a default is never asked for: remove one of the two";
+        let message =
+            "a required input with a default is never asked for: remove \"required\" or \"default\"";
         sink.at(Code::RequiredDefault, slot, message).fix("change to false", "false");
     }
 }

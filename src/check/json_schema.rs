@@ -1,27 +1,27 @@
-//! The table of keys as a JSON Schema, for people who write declarations in other editors.
+//! The table of keys as a JSON Schema, for authors who use other editors.
 //!
-//! It says less than the checker, which also knows the project and what refers to what, and never more: a test holds
-//! both to one verdict on every fixture, as far as a schema can speak.
+//! The schema is weaker than the checker, which also knows the project and the references, but never stricter: a test
+//! runs both on every fixture and compares the results as far as a schema can express them.
 
 use super::RESERVED;
 use crate::declaration::keys::{Key, Level, Takes};
 use serde_json::{Map, Value, json};
 
-/// Names of which a program's argument is made.
+/// Pattern of names that become arguments of a program.
 const ARGUMENT: &str = "^[A-Za-z0-9_][A-Za-z0-9._:/-]*$";
 const KEBAB: &str = "^[a-z0-9]+(-[a-z0-9]+)*$";
 const KEBAB_NO_NUMBER: &str = "^(?![0-9]+$)[a-z0-9]+(-[a-z0-9]+)*$";
 const DURATION: &str = "^(?=.*[1-9])([0-9]+h)?([0-9]+m)?([0-9]+s)?$";
 const VERSION: &str =
     "^(0|[1-9][0-9]*)(\\.(0|[1-9][0-9]*)(\\.(0|[1-9][0-9]*)(-[0-9A-Za-z.-]+)?(\\+[0-9A-Za-z.-]+)?)?)?$";
-/// Keys that look as if the run should wait, and mean nothing: whole words, however they are joined.
+/// Meaningless keys that look like a gate: whole words, with any separator.
 const GATES: &str = concat!(
     "(((.*[^A-Za-z0-9])?([Gg]ate[sd]?|[Ss]ign[ _-]?off|humangate|humanapproval)([^a-z0-9].*)?)",
     "|(.*[a-z0-9](Gate[sd]?|SignOff)([^a-z].*)?)",
     "|((.*[^A-Za-z0-9])?[Aa]pprov.*)|(.*[a-z0-9]Approv.*))$"
 );
 
-/// The schema, of draft 7, which is what editors' YAML servers read best.
+/// The schema, in draft 7, which editors' YAML servers support best.
 pub fn json_schema() -> Value {
     let mut schema = Map::new();
     schema.insert("$schema".to_owned(), json!("http://json-schema.org/draft-07/schema#"));
@@ -46,7 +46,7 @@ fn mapping(level: Level) -> Map<String, Value> {
     shape.insert("properties".to_owned(), Value::Object(properties));
     let known: Vec<&str> = level.keys().map(|key| key.name).collect();
     let gates = format!("^(?!x-|({})$){GATES}", known.join("|"));
-    // Other keys are warnings to the checker, and a schema has no warnings.
+    // Other unknown keys are warnings in the checker, and a schema has no warnings.
     shape.insert("patternProperties".to_owned(), json!({ gates: false, "^<<$": false }));
     match level {
         Level::Input => {
@@ -89,7 +89,7 @@ fn mapping(level: Level) -> Map<String, Value> {
 
 fn property(key: &Key) -> Value {
     let mut shape = takes(key);
-    // What may be left out may be empty; what decides who acts or waits may not.
+    // Optional keys may be empty, except those that decide who acts or waits.
     let decides = matches!(key.name, "agent" | "skill" | "pipeline" | "gate" | "rework");
     if !key.required && !decides {
         match shape.get_mut("type") {
@@ -143,7 +143,7 @@ fn takes(key: &Key) -> Map<String, Value> {
     }
 }
 
-/// What names of this level are made of.
+/// The pattern of names at this level.
 fn name(level: Level) -> String {
     match level {
         Level::Top => KEBAB.to_owned(),

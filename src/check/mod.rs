@@ -1,6 +1,6 @@
-//! The rules that a declaration must follow, one file a family. The same check guards the editor and the run.
+//! The rules for declarations, one file for each family. The editor and the run use the same check.
 //!
-//! No rule stops at the first fault, and none needs another to have passed: each judges what could be read.
+//! No rule stops at the first problem or depends on another rule: each checks whatever could be read.
 
 mod conditions;
 mod context;
@@ -35,38 +35,36 @@ use syntax::Read;
 /// A checked declaration.
 #[derive(Clone, Debug)]
 pub struct Checked {
-    /// The text.
     pub source: Source,
-    /// The text as a tree; of a text with syntax errors, what could be read.
+    /// The syntax tree; after syntax errors, what could be read.
     pub tree: Tree,
-    /// The tree as far as it could be understood.
+    /// The declaration as far as it could be understood.
     pub draft: Draft,
-    /// The typed model: there exactly if no diagnostic is an error.
+    /// The typed model; present if and only if no diagnostic is an error.
     pub declaration: Option<Declaration>,
-    /// Every fault, in the order of the text.
+    /// All problems, in the order of the text.
     pub diagnostics: Vec<Diagnostic>,
 }
 
 impl Checked {
-    /// What is said of a file that was not read, for one reason alone.
+    /// The result for a file that was not read, with a single diagnostic.
     pub fn refused(code: Code, message: impl Into<String>) -> Self {
         let diagnostics = vec![Diagnostic::new(code, Span::default(), "", message)];
         Self { diagnostics, declaration: None, ..check("", &Context::default()) }
     }
 
-    /// Whether it may not run.
     pub fn has_errors(&self) -> bool {
         self.declaration.is_none()
     }
 
-    /// The faults as lines for people, with lines and columns from 1:
-    /// `new-ui-feature.yaml:14:11: stages[2].gate: unknown gate "human_approval" (did you mean "human-approval"?)`.
+    /// The problems as lines for people, with lines and columns from 1: `new-ui-feature.yaml:14:11: stages[2].gate:
+    /// unknown gate "human_approval" (did you mean "human-approval"?)`.
     pub fn lines(&self, file: &str) -> Vec<String> {
         let line = |diagnostic: &Diagnostic| {
             let at = self.source.position(diagnostic.span.start);
             let path =
                 if diagnostic.path.is_empty() { String::new() } else { format!("{}: ", diagnostic.path) };
-            // What is cited of the file must not become a line, or steer a terminal.
+            // Text that is quoted from the file must not start a new line or control the terminal.
             let message = crate::terminal::visible(&diagnostic.message);
             format!("{file}:{}:{}: {path}{message}", at.line + 1, at.col + 1)
         };
@@ -81,29 +79,29 @@ pub fn check(text: &str, context: &Context) -> Checked {
     finish(source, read, context)
 }
 
-/// Checks a declaration that is edited, where that is quick: none if mending its syntax would read more than about so many bytes.
-/// `chunks` is what is known of the text before the last edit, and then of this one.
+/// Checks a declaration that is being edited, if that is fast: returns none if repairing its syntax would read more
+/// than about `allowance` bytes. `chunks` caches the parts of the text from before the last edit and is updated.
 pub fn check_edited(text: &str, context: &Context, allowance: usize, chunks: &mut Chunks) -> Option<Checked> {
     let source = Source::new(text);
     let read = text::read(&source, allowance, chunks);
     (!read.hurried).then(|| finish(source, read, context))
 }
 
-/// Checks the bytes of a file, which may not be a text at all. What is none of UTF-8 is replaced by `?`, byte by byte.
+/// Checks the bytes of a file, which may not be text. Each byte that is not UTF-8 is replaced by `?`.
 pub fn check_bytes(bytes: &[u8], context: &Context) -> Checked {
-    let (text, faults) = text::decode(bytes);
+    let (text, problems) = text::decode(bytes);
     let source = Source::new(text);
     let mut read = text::read(&source, usize::MAX, &mut Chunks::default());
-    if source.text().is_empty() && !faults.is_empty() {
-        // Not a text at all: nothing can be missing in it.
-        read.found = faults.clone();
+    if source.text().is_empty() && !problems.is_empty() {
+        // Nothing can be missing in a file that is not text.
+        read.found = problems.clone();
     } else {
-        read.found.extend(faults.iter().cloned());
+        read.found.extend(problems.iter().cloned());
     }
     let mut checked = finish(source, read, context);
-    // What else is said of such a place is said of our "?", not of what the author wrote.
+    // Drop other problems at such a place: they are about our "?", not about what the author wrote.
     let unreadable = |at: &Diagnostic| {
-        faults.iter().any(|fault| at.span.start < fault.span.end && at.span.end > fault.span.start)
+        problems.iter().any(|problem| at.span.start < problem.span.end && at.span.end > problem.span.start)
     };
     checked.diagnostics.retain(|diagnostic| diagnostic.code == Code::YamlSyntax || !unreadable(diagnostic));
     checked
@@ -112,33 +110,33 @@ pub fn check_bytes(bytes: &[u8], context: &Context) -> Checked {
 fn finish(source: Source, read: Read, context: &Context) -> Checked {
     let Read { tree, found, blanks, .. } = read;
     let mut sink = Sink::new(&source, &tree, &blanks, found);
-    // What is behind the limit was not read: nothing can be said of the whole.
+    // Text after the limit was not read, so nothing can be said of the whole.
     let nothing = tree.cut || tree.root().is_none_or(|root| tree.core(root) == Some(Core::Null));
     let decoded = if nothing { None } else { decode::decode(&mut sink) };
     if let Some(draft) = &decoded {
-        judge(&mut sink, draft, context);
+        apply_rules(&mut sink, draft, context);
     }
     let draft = decoded.unwrap_or_default();
     let mut diagnostics = sink.finish();
     let errors = diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
     let mut declaration = if errors { None } else { draft.finish(&tree) };
     if declaration.is_none() && !errors {
-        // No rule should leave this to happen; a run must be refused all the same, and say why.
-        let message = "this cannot be run, for a reason that no rule names: please report it";
+        // The rules should never let this happen; if they do, the run must be refused and say why.
+        let message = "internal error: this file cannot be run, but no rule says why; please report it";
         diagnostics.push(Diagnostic::new(Code::WrongType, Span::new(0, 0), "", message));
         declaration = None;
     }
     Checked { source, tree, draft, declaration, diagnostics }
 }
 
-fn judge(sink: &mut Sink<'_>, draft: &Draft, context: &Context) {
-    names::judge(sink, draft, context);
-    inputs::judge(sink, draft);
-    parameters::judge(sink, draft);
-    stages::judge(sink, draft, context);
-    let order = graph::judge(sink, draft);
-    prose::judge(sink, draft);
+fn apply_rules(sink: &mut Sink<'_>, draft: &Draft, context: &Context) {
+    names::check(sink, draft, context);
+    inputs::check(sink, draft);
+    parameters::check(sink, draft);
+    stages::check(sink, draft, context);
+    let order = graph::check(sink, draft);
+    prose::check(sink, draft);
     let inputs = templates::Inputs::new(draft);
-    conditions::judge(sink, draft, &inputs, context);
-    templates::judge(sink, draft, &inputs, &order);
+    conditions::check(sink, draft, &inputs, context);
+    templates::check(sink, draft, &inputs, &order);
 }

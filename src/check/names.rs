@@ -1,4 +1,4 @@
-//! The superpower's own name and version, and the names of agents and skills.
+//! Checks the superpower's name and version, and the names of agents and skills.
 
 use super::context::{Context, Left};
 use crate::declaration::Sink;
@@ -10,34 +10,33 @@ use crate::diagnostic::Code;
 /// The agent that carries out pipelines.
 pub const ORCHESTRATOR: &str = "orchestrator";
 
-/// What a name is made of that becomes the argument of a program.
-pub(super) const ARGUMENT: &str = "it becomes an argument of a program, so it takes the letters a-z and A-Z, digits and . _ : / -, \
-                                   and a letter, digit or _ comes first";
+/// Explains which names can become the argument of a program.
+pub(super) const ARGUMENT: &str = "it becomes an argument of a program, so use only a-z, A-Z, digits and . _ : / -, \
+                                   starting with a letter, digit or _";
 
-/// Judges them all.
-pub fn judge(sink: &mut Sink<'_>, draft: &Draft, context: &Context) {
+pub fn check(sink: &mut Sink<'_>, draft: &Draft, context: &Context) {
     if let Some(name) = &draft.name {
-        judge_name(sink, name, context);
+        check_name(sink, name, context);
     }
     if let Some(version) = &draft.version {
-        judge_version(sink, version);
+        check_version(sink, version);
     }
     for (key, text) in draft.stages.iter().flat_map(|stage| &stage.actions) {
         match key {
             ActionKey::Agent => {
                 let left = &context.agents_left;
-                judge_worker(sink, text, "agent", Code::UnknownAgent, context.agents.as_deref(), left)
+                check_worker(sink, text, "agent", Code::UnknownAgent, context.agents.as_deref(), left)
             }
             ActionKey::Skill => {
                 let left = &context.skills_left;
-                judge_worker(sink, text, "skill", Code::UnknownSkill, context.skills.as_deref(), left)
+                check_worker(sink, text, "skill", Code::UnknownSkill, context.skills.as_deref(), left)
             }
-            ActionKey::Pipeline => judge_pipeline(sink, text, context.agents.as_deref()),
+            ActionKey::Pipeline => check_pipeline(sink, text, context.agents.as_deref()),
         }
     }
 }
 
-fn judge_name(sink: &mut Sink<'_>, name: &Text, context: &Context) {
+fn check_name(sink: &mut Sink<'_>, name: &Text, context: &Context) {
     let value = name.value.as_str();
     let stem = context.stem.as_deref();
     if !is_kebab(value) {
@@ -45,9 +44,7 @@ fn judge_name(sink: &mut Sink<'_>, name: &Text, context: &Context) {
         let report = sink.at(
             Code::InvalidName,
             &name.slot,
-            format!(
-                "\"{value}\" is no name for a superpower: the letters a-z, digits and \"-\" between them"
-            ),
+            format!("invalid superpower name \"{value}\"; use a-z, digits and \"-\" between them"),
         );
         if let Some(near) = near {
             report.fix(format!("change to \"{near}\""), plain_or_quoted(&near));
@@ -56,27 +53,25 @@ fn judge_name(sink: &mut Sink<'_>, name: &Text, context: &Context) {
         let report = sink.at(
             Code::InvalidName,
             &name.slot,
-            format!("\"{value}\" is not the name of its file, which is \"{stem}\""),
+            format!("the name \"{value}\" does not match the file name \"{stem}\""),
         );
         if is_kebab(stem) {
             report.fix(format!("change to \"{stem}\""), plain_or_quoted(stem));
         }
     }
     if let Some(twin) = &context.twin {
-        let message = format!("another superpower of this name is in the same place: {twin}");
+        let message = format!("another file in the same place has this name: {twin}");
         sink.at(Code::DuplicateSuperpower, &name.slot, message);
     }
 }
 
-fn judge_version(sink: &mut Sink<'_>, version: &Text) {
+fn check_version(sink: &mut Sink<'_>, version: &Text) {
     let value = version.value.as_str();
-    // A number is reported as one, and is a version as soon as it stands in quotes.
+    // A number is reported as a wrong type; in quotes it is a version.
     if is_version(value) || version.core != Core::Text {
         return;
     }
-    let message = format!(
-        "\"{value}\" is no version: write three numbers as in \"1.0.0\", or the first one or two of them"
-    );
+    let message = format!("invalid version \"{value}\"; write one to three numbers, such as \"1.0.0\"");
     let report = sink.at(Code::InvalidVersion, &version.slot, message);
     let near = value.trim().trim_start_matches(['v', 'V', '=', '^', '~']).trim();
     if is_version(near) {
@@ -84,7 +79,7 @@ fn judge_version(sink: &mut Sink<'_>, version: &Text) {
     }
 }
 
-/// Semver, or its first one or two numbers.
+/// Semver, or only its first one or two numbers.
 fn is_version(text: &str) -> bool {
     let number = |part: &str| {
         part == "0" || !part.starts_with('0') && part.parse::<u64>().is_ok_and(|_| !part.starts_with('+'))
@@ -93,7 +88,7 @@ fn is_version(text: &str) -> bool {
     short || semver::Version::parse(text).is_ok()
 }
 
-fn judge_worker(
+fn check_worker(
     sink: &mut Sink<'_>,
     text: &Text,
     what: &str,
@@ -103,10 +98,7 @@ fn judge_worker(
 ) {
     let value = text.value.as_str();
     if !is_argument(value) {
-        let message = format!(
-            "\"{value}\" cannot be the name of {}: {ARGUMENT}",
-            if what == "agent" { "an agent" } else { "a skill" }
-        );
+        let message = format!("invalid {what} name \"{value}\": {ARGUMENT}");
         let report = sink.at(Code::InvalidName, &text.slot, message);
         let trimmed = value.trim().trim_start_matches(['@', '/', '$']).trim_end_matches(".md");
         if is_argument(trimmed) {
@@ -115,7 +107,7 @@ fn judge_worker(
         return;
     }
     let Some(known) = known else { return };
-    // A name with a namespace belongs to an installed plugin of the agent, and no file here can tell.
+    // A name with a namespace belongs to an installed plugin of the agent, whose files are not known here.
     if value.contains(':') || known.iter().any(|name| name == value) {
         return;
     }
@@ -129,8 +121,8 @@ fn judge_worker(
     let hint = near.map_or_else(
         || match what {
             _ if !left.is_empty() => format!(": {}", left.join("; ")),
-            "agent" => format!(": .claude/agents/{value}.md would describe it"),
-            _ => format!(": .claude/skills/{value}/SKILL.md would describe it"),
+            "agent" => format!("; expected .claude/agents/{value}.md"),
+            _ => format!("; expected .claude/skills/{value}/SKILL.md"),
         },
         |near| {
             let left = if left.is_empty() { String::new() } else { format!(": {}", left.join("; ")) };
@@ -143,32 +135,33 @@ fn judge_worker(
     }
 }
 
-/// A pipeline is the work of one agent, whose name the declaration does not say.
-fn judge_pipeline(sink: &mut Sink<'_>, text: &Text, known: Option<&[String]>) {
+/// Checks that the agent that runs pipelines exists; the declaration does not name it.
+fn check_pipeline(sink: &mut Sink<'_>, text: &Text, known: Option<&[String]>) {
     let known = known.unwrap_or(const { &[] });
     if pipeline(&text.value).is_some() && !known.is_empty() && !known.iter().any(|name| name == ORCHESTRATOR)
     {
-        let message =
-            format!("the pipeline \"{}\" needs the agent \"{ORCHESTRATOR}\", which is unknown", text.value);
+        let message = format!(
+            "the pipeline \"{}\" needs the agent \"{ORCHESTRATOR}\", which was not found",
+            text.value
+        );
         sink.at(Code::UnknownAgent, &text.slot, message);
     }
 }
 
-/// Whether a name can be handed to a program without being taken for a flag.
+/// Whether a name can be passed to a program without being read as a flag.
 pub fn is_argument(name: &str) -> bool {
     let mut chars = name.chars();
     chars.next().is_some_and(|c| c.is_ascii_alphanumeric() || c == '_')
         && chars.all(|c| c.is_ascii_alphanumeric() || "._:/-".contains(c))
 }
 
-/// Whether a name is kebab-case.
 pub fn is_kebab(name: &str) -> bool {
     let part =
         |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit());
     name.split('-').all(part)
 }
 
-/// The name in kebab-case, where enough of it is left.
+/// Converts a name to kebab-case, if enough of it remains.
 pub fn kebab(name: &str) -> Option<String> {
     let mut out = String::new();
     let mut lower = false;

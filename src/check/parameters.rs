@@ -1,5 +1,5 @@
-//! Inputs of different names that become the same parameter: a skill gets `output_dir` and `output-dir` both as
-//! `--output-dir`, and only one of them.
+//! Checks for inputs of different names that become the same parameter: a skill gets both `output_dir` and `output-dir`
+//! as `--output-dir`, and only one of them can be passed.
 
 use crate::declaration::Sink;
 use crate::declaration::draft::{Draft, Text};
@@ -8,8 +8,8 @@ use crate::diagnostic::Code;
 use crate::source::Span;
 use std::collections::HashMap;
 
-/// Judges the inputs of the superpower, and those of each stage with them.
-pub fn judge(sink: &mut Sink<'_>, draft: &Draft) {
+/// Checks the inputs of the superpower, and the inputs of each stage together with them.
+pub fn check(sink: &mut Sink<'_>, draft: &Draft) {
     let mut declared: HashMap<String, &Text> = HashMap::new();
     for name in draft.inputs.iter().filter_map(|input| input.name.as_ref()) {
         match declared.get(&parameter(&name.value)) {
@@ -36,7 +36,7 @@ pub fn judge(sink: &mut Sink<'_>, draft: &Draft) {
             let Some(input) = declared.get(&parameter).filter(|input| input.value != key.value) else {
                 continue;
             };
-            // The same value by two names is no question.
+            // The same value under two names is not ambiguous.
             if value.value.trim() == format!("{{{{{}}}}}", input.value) {
                 continue;
             }
@@ -48,7 +48,7 @@ pub fn judge(sink: &mut Sink<'_>, draft: &Draft) {
     }
 }
 
-/// What a name becomes.
+/// The parameter name of an input.
 fn parameter(name: &str) -> String {
     name.replace('_', "-")
 }
@@ -64,7 +64,7 @@ fn report<'s>(
     other: &str,
 ) -> crate::declaration::Report<'s> {
     let message = format!(
-        "\"{}\" and \"{other}\" become the same parameter, --{}: keep one of them, or give it another name",
+        "\"{}\" and \"{other}\" become the same parameter, --{}: remove or rename one",
         text.value,
         parameter(&text.value)
     );

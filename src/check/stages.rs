@@ -1,4 +1,4 @@
-//! What a stage is made of: actions, gates, limits, expectations.
+//! Checks each stage: actions, gates, limits and expectations.
 
 use super::context::Context;
 use super::names::{ARGUMENT, is_argument};
@@ -10,25 +10,24 @@ use crate::declaration::yaml_writer::plain_or_quoted;
 use crate::diagnostic::{Code, Severity};
 use crate::source::Span;
 
-/// Judges every stage by itself.
-pub fn judge(sink: &mut Sink<'_>, draft: &Draft, context: &Context) {
+pub fn check(sink: &mut Sink<'_>, draft: &Draft, context: &Context) {
     if let Some(slot) = draft.stages_slot.as_ref().filter(|_| draft.stages.is_empty() && !draft.stages_unsure)
     {
-        sink.at(Code::EmptyStages, slot, "there are no stages: a superpower needs at least one");
+        sink.at(Code::EmptyStages, slot, "\"stages\" is empty: a superpower needs at least one stage");
     }
     for stage in &draft.stages {
-        judge_actions(sink, stage);
-        judge_gate(sink, stage);
-        judge_limits(sink, stage, context);
-        judge_expects(sink, stage);
+        check_actions(sink, stage);
+        check_gate(sink, stage);
+        check_limits(sink, stage, context);
+        check_expects(sink, stage);
     }
 }
 
-fn judge_actions(sink: &mut Sink<'_>, stage: &DraftStage) {
+fn check_actions(sink: &mut Sink<'_>, stage: &DraftStage) {
     if let Some(((_, first), more)) = stage.actions.split_first() {
         for (_, text) in more {
             let message =
-                "a stage has one action, and this is another: make it a stage of its own, or remove it";
+                "a stage can have only one action: move this one to a stage of its own, or remove it";
             let removal = sink.removal(text.slot.key, text.slot.node);
             let first_key = first.slot.key;
             let report =
@@ -38,7 +37,7 @@ fn judge_actions(sink: &mut Sink<'_>, stage: &DraftStage) {
             }
         }
     } else if stage.gate.is_none() && !stage.unsure {
-        let message = "the stage does nothing: it needs one of agent, skill and pipeline, or a gate";
+        let message = "the stage does nothing: add an agent, a skill, a pipeline or a gate";
         let slot = &stage.slot;
         let span = first_line(sink, slot.node);
         sink.at(Code::EmptyStage, slot, message).narrow(span);
@@ -57,14 +56,14 @@ fn first_line(sink: &Sink<'_>, node: crate::declaration::yaml::NodeId) -> Span {
     Span::new(span.start, span.start + line.len())
 }
 
-fn judge_gate(sink: &mut Sink<'_>, stage: &DraftStage) {
+fn check_gate(sink: &mut Sink<'_>, stage: &DraftStage) {
     if let Some(text) = stage.gate.as_ref().filter(|text| gate(&text.value).is_none()) {
         unknown_word(sink, Code::UnknownGate, text, "gate", GATES);
     }
     let Some(rework) = &stage.rework else { return };
     match &stage.gate {
         None if !stage.unsure => {
-            let message = "\"rework\" needs a gate: only there can changes be asked for";
+            let message = "\"rework\" needs a gate, where changes can be requested";
             sink.at_key(Code::MisplacedField, &rework.slot, message);
         }
         Some(text) if gate(&text.value) == Some(Gate::Auto) => {
@@ -75,13 +74,13 @@ fn judge_gate(sink: &mut Sink<'_>, stage: &DraftStage) {
     }
 }
 
-/// A word that is none of those that there are.
+/// Reports a word that is not one of the known ones.
 fn unknown_word(sink: &mut Sink<'_>, code: Code, text: &Text, what: &str, known: &[(&str, &str)]) {
     let value = text.value.as_str();
     let names = || known.iter().map(|(name, _)| *name);
     let near = sink.nearest(value, names()).or_else(|| synonym(value));
     let hint = near.map_or_else(
-        || format!(": it must be {}", names().collect::<Vec<_>>().join(" or ")),
+        || format!("; expected {}", names().collect::<Vec<_>>().join(" or ")),
         |near| format!(" (did you mean \"{near}\"?)"),
     );
     let report = sink.at(code, &text.slot, format!("unknown {what} \"{value}\"{hint}"));
@@ -99,7 +98,7 @@ fn synonym(word: &str) -> Option<&'static str> {
     }
 }
 
-fn judge_limits(sink: &mut Sink<'_>, stage: &DraftStage, context: &Context) {
+fn check_limits(sink: &mut Sink<'_>, stage: &DraftStage, context: &Context) {
     if let Some(text) = &stage.harness {
         let value = text.value.as_str();
         let known =
@@ -108,7 +107,7 @@ fn judge_limits(sink: &mut Sink<'_>, stage: &DraftStage, context: &Context) {
             let near = sink.nearest(value, known());
             let hint = near.map_or_else(
                 || match is_argument(value) {
-                    true => format!(": it must be {}", known().collect::<Vec<_>>().join(", ")),
+                    true => format!("; expected {}", known().collect::<Vec<_>>().join(", ")),
                     false => format!(": {ARGUMENT}"),
                 },
                 |near| format!(" (did you mean \"{near}\"?)"),
@@ -126,7 +125,7 @@ fn judge_limits(sink: &mut Sink<'_>, stage: &DraftStage, context: &Context) {
         let message = if digits {
             format!("the timeout {value} has no unit: write {value}s, {value}m or {value}h")
         } else {
-            format!("\"{value}\" is no timeout: write a number with s, m or h, such as 30m, at most 720h")
+            format!("invalid timeout \"{value}\"; write a number with s, m or h, such as 30m (at most 720h)")
         };
         let report = sink.at(Code::InvalidValue, &text.slot, message);
         let near: String = value.chars().filter(|c| !c.is_whitespace()).collect();
@@ -137,7 +136,7 @@ fn judge_limits(sink: &mut Sink<'_>, stage: &DraftStage, context: &Context) {
     if let Some(text) = &stage.max_attempts {
         let value = text.value.as_str();
         if !value.starts_with(|c: char| ('1'..='9').contains(&c)) || value.parse::<u32>().is_err() {
-            let message = format!("\"max_attempts\" must be a whole number from 1, and this is {value}");
+            let message = format!("\"max_attempts\" must be a whole number from 1, not {value}");
             let report = sink.at(Code::InvalidValue, &text.slot, message);
             if value == "0" {
                 report.fix("change to 1", "1");
@@ -158,7 +157,7 @@ fn judge_limits(sink: &mut Sink<'_>, stage: &DraftStage, context: &Context) {
     }
 }
 
-/// `30 min`, `2 hours` and the like, as we write them.
+/// Reads spellings such as `30 min` or `2 hours` and writes them our way.
 fn near_duration(text: &str) -> Option<String> {
     let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let unit = match text[digits..].to_ascii_lowercase().as_str() {
@@ -171,20 +170,20 @@ fn near_duration(text: &str) -> Option<String> {
     duration(&near).is_some().then_some(near)
 }
 
-fn judge_expects(sink: &mut Sink<'_>, stage: &DraftStage) {
+fn check_expects(sink: &mut Sink<'_>, stage: &DraftStage) {
     let Some(expects) = &stage.expects else { return };
     if !expects.given {
-        let message = "\"expects\" expects nothing: give it files or a verdict";
+        let message = "\"expects\" is empty: add files or a verdict";
         sink.at_key(Code::InvalidValue, &expects.slot, message);
     }
     for file in &expects.files {
         let value = file.value.as_str();
         let message = if value.trim().is_empty() {
-            "a file's name is empty".to_owned()
+            "the file name is empty".to_owned()
         } else if value.starts_with(['/', '~', '\\']) || value.split(['/', '\\']).any(|part| part == "..") {
-            format!("\"{value}\" leaves the project: write a path from its root, without \"..\"")
+            format!("\"{value}\" is outside the project: write a path from its root, without \"..\"")
         } else if let Err(error) = globset::Glob::new(&without_variables(value)) {
-            format!("\"{value}\" is no pattern for files: {}", error.kind())
+            format!("invalid file pattern \"{value}\": {}", error.kind())
         } else {
             continue;
         };
@@ -194,16 +193,16 @@ fn judge_expects(sink: &mut Sink<'_>, stage: &DraftStage) {
         let value = verdict.value.as_str();
         let message = match value {
             "FAIL" | "BLOCKED" => {
-                format!("the verdict {value} ends the stage and is never what it expects: write PASS")
+                format!("the verdict {value} always ends the stage, so it cannot be expected: write PASS")
             }
             _ if is_argument(&without_variables(value)) => return,
-            _ => format!("\"{value}\" is no verdict: one word of the letters a-z and A-Z, such as PASS"),
+            _ => format!("invalid verdict \"{value}\"; use one word of a-z and A-Z, such as PASS"),
         };
         sink.at(Code::InvalidValue, &verdict.slot, message);
     }
 }
 
-/// A text with an ordinary letter in place of each variable.
+/// The text with a letter in place of each variable.
 fn without_variables(text: &str) -> String {
     crate::template::render(text, &|_| Some("x".to_owned()))
 }

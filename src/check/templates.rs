@@ -1,4 +1,4 @@
-//! `{{…}}`: does it name an input, or an earlier stage's result.
+//! Checks variables (`{{…}}`): each must name an input or an earlier stage's result.
 
 use super::graph::Order;
 use crate::declaration::Sink;
@@ -12,14 +12,13 @@ use std::collections::HashMap;
 /// The inputs by name.
 pub struct Inputs<'a> {
     by_name: HashMap<&'a str, &'a DraftInput>,
-    /// In the order of the text.
     names: Vec<&'a str>,
-    /// Whether some input could not be read, so that a name may be its.
+    /// Whether an input could not be read, so that an unknown name may be the name of that input.
     unsure: bool,
 }
 
 impl<'a> Inputs<'a> {
-    /// Those of a draft.
+    /// Collects the inputs of a draft.
     pub fn new(draft: &'a Draft) -> Self {
         let named =
             || draft.inputs.iter().filter_map(|input| Some((input.name.as_ref()?.value.as_str(), input)));
@@ -36,18 +35,18 @@ impl<'a> Inputs<'a> {
     }
 }
 
-/// Judges every text that is rendered.
-pub fn judge(sink: &mut Sink<'_>, draft: &Draft, inputs: &Inputs<'_>, order: &Order<'_>) {
+/// Checks every text that may contain variables.
+pub fn check(sink: &mut Sink<'_>, draft: &Draft, inputs: &Inputs<'_>, order: &Order<'_>) {
     for (at, stage) in draft.stages.iter().enumerate() {
         let values = stage.inputs.iter().map(|(_, value)| value);
         let expects = stage.expects.iter().flat_map(|expects| expects.files.iter().chain(&expects.verdict));
         for text in stage.description.iter().chain(values).chain(expects) {
-            judge_text(sink, inputs, order, text, at);
+            check_text(sink, inputs, order, text, at);
         }
     }
 }
 
-fn judge_text(sink: &mut Sink<'_>, inputs: &Inputs<'_>, order: &Order<'_>, text: &Text, stage: usize) {
+fn check_text(sink: &mut Sink<'_>, inputs: &Inputs<'_>, order: &Order<'_>, text: &Text, stage: usize) {
     full_width(sink, text);
     if !text.value.contains("{{") {
         return;
@@ -55,8 +54,8 @@ fn judge_text(sink: &mut Sink<'_>, inputs: &Inputs<'_>, order: &Order<'_>, text:
     let (places, errors) = template::parse(&text.value);
     for place in places {
         match &place.variable {
-            Variable::Input(name) => judge_variable(sink, inputs, text, name, place.span),
-            Variable::StageResult(name) => order.judge(sink, text, Some(place.name), name, stage),
+            Variable::Input(name) => check_variable(sink, inputs, text, name, place.span),
+            Variable::StageResult(name) => order.check(sink, text, Some(place.name), name, stage),
         }
     }
     for error in errors {
@@ -67,14 +66,14 @@ fn judge_text(sink: &mut Sink<'_>, inputs: &Inputs<'_>, order: &Order<'_>, text:
     }
 }
 
-/// `｛｛name｝｝`, which would be told to the agent as it stands.
+/// Reports `｛｛name｝｝`, which would reach the agent literally.
 fn full_width(sink: &mut Sink<'_>, text: &Text) {
     let value = text.value.as_str();
     let is_open = |c: char| c == '{' || lookalike::is_like(c, "{");
     let is_close = |c: char| c == '}' || lookalike::is_like(c, "}");
     let mut at = 0;
     while let Some(open) = value[at..].find(|c| lookalike::is_like(c, "{") || lookalike::is_like(c, "}")) {
-        // The braces around it, alike or not.
+        // Include the braces around it, look-alikes or not.
         let open = at + open;
         let start = value[..open].trim_end_matches(is_open).len();
         let inner = value[start..].trim_start_matches(is_open);
@@ -93,8 +92,8 @@ fn full_width(sink: &mut Sink<'_>, text: &Text) {
     }
 }
 
-/// Judges one `{{name}}`; `span` is where it stands in `text`, braces included.
-pub fn judge_variable(sink: &mut Sink<'_>, inputs: &Inputs<'_>, text: &Text, name: &str, span: Span) {
+/// Checks one `{{name}}`; `span` is its position in `text`, with braces.
+pub fn check_variable(sink: &mut Sink<'_>, inputs: &Inputs<'_>, text: &Text, name: &str, span: Span) {
     if inputs.unsure || inputs.get(name).is_some() {
         return;
     }

@@ -1,4 +1,4 @@
-//! Faults of the text as such: not UTF-8, not YAML, too large.
+//! Checks the file as a whole: its encoding, its syntax and its size.
 
 use super::syntax::{self, Read};
 use crate::declaration::chunks::Chunks;
@@ -8,18 +8,18 @@ use crate::declaration::yaml::{self, MAX_DEPTH, MAX_NODES, Tree};
 use crate::diagnostic::{Code, Diagnostic, Edit, Fix, Severity};
 use crate::source::{Source, Span};
 
-/// How large a declaration may be.
+/// Maximum size of a declaration.
 pub const MAX_BYTES: usize = 1 << 20;
 
-/// How many faults of one kind are told.
+/// Maximum number of reported problems of one kind.
 const MAX_TOLD: usize = 16;
 
-/// What is said of a text of so many bytes.
+/// The message for a file of this size.
 pub fn too_large(bytes: u64) -> String {
-    format!("the file has {bytes} bytes, and {MAX_BYTES} is the most")
+    format!("the file is too large: {bytes} bytes (at most {MAX_BYTES})")
 }
 
-/// Reads a text into a tree, with what is wrong with the text. See [`syntax::read`] for the allowance.
+/// Parses a text into a tree and reports its syntax errors. See [`syntax::read`] for the allowance.
 pub fn read(source: &Source, allowance: usize, chunks: &mut Chunks) -> Read {
     let length = source.text().len();
     if length > MAX_BYTES {
@@ -36,13 +36,13 @@ pub fn read(source: &Source, allowance: usize, chunks: &mut Chunks) -> Read {
     read
 }
 
-/// The text with a blank, of the same length, for each character that cannot stand in YAML.
+/// Replaces each character that YAML does not allow by blanks of the same length.
 fn without_controls(text: &str) -> (String, Vec<Diagnostic>) {
     let wrong = |c: char| {
         matches!(c, '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{7f}'..='\u{84}' | '\u{86}'..='\u{9f}')
             || matches!(c, '\u{fffe}' | '\u{ffff}')
     };
-    // Each of them begins with one of these bytes.
+    // The first byte of each such character is one of these.
     let odd = |byte: u8| matches!(byte, 0..=8 | 11 | 12 | 14..=31 | 0x7f | 0xc2 | 0xef);
     if !text.bytes().any(odd) || !text.contains(wrong) {
         return (text.to_owned(), Vec::new());
@@ -58,14 +58,14 @@ fn without_controls(text: &str) -> (String, Vec<Diagnostic>) {
         clean.extend(std::iter::repeat_n(' ', c.len_utf8()));
         if found.len() < MAX_TOLD {
             let message =
-                format!("the control character U+{:04X} cannot stand in YAML: remove it", u32::from(c));
+                format!("the control character U+{:04X} is not allowed in YAML: remove it", u32::from(c));
             found.push(Diagnostic::new(Code::YamlSyntax, span, "", message).with_fix("remove it", span, ""));
         }
     }
     (clean, found)
 }
 
-/// The text with blanks for a second version in `%YAML 1.1 1.2`, which YAML allows: the first one counts.
+/// Blanks the second version in `%YAML 1.1 1.2`. YAML allows it, and only the first one counts.
 fn without_directive_words(text: Patched) -> Patched {
     let mut at = 0;
     for line in text.text().split_inclusive('\n').take_while(|line| line.starts_with(['%', '#', '\n', '\r']))
@@ -84,18 +84,18 @@ fn without_directive_words(text: Patched) -> Patched {
     text
 }
 
-/// Lines that the parser takes and YAML does not; see [`Tree::shallow_lines`].
+/// Reports lines that the parser accepts although YAML does not; see [`Tree::shallow_lines`].
 fn shallow(tree: &Tree, found: &mut Vec<Diagnostic>) {
     for lines in tree.shallow_lines().into_iter().take(MAX_TOLD) {
-        // Where nothing else is wrong, a bracket may be closed below its key: nearly everyone reads that.
+        // If nothing else is wrong, a bracket may be closed below its key: nearly every reader accepts that.
         let worst = lines.iter().find(|line| !line.closing).or(lines.first());
         let Some(line) = worst else { continue };
         let message = if line.tab {
-            "a tab cannot indent: write spaces, more than before the key or dash that this belongs to"
+            "tabs are not allowed as indentation: use spaces, more than before the key or dash above"
         } else if line.closing {
-            "YAML wants this bracket indented further than the key or dash that it belongs to: some readers refuse it"
+            "indent this bracket further than its key or dash: some YAML readers refuse it"
         } else {
-            "this belongs to the value above, so it must be indented further than its key or dash"
+            "this is part of the value above, so indent it further than the key or dash of the value"
         };
         let mut diagnostic = Diagnostic::new(Code::YamlSyntax, line.span, "", message);
         if line.closing {
@@ -110,12 +110,11 @@ fn shallow(tree: &Tree, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// What YAML allows and a declaration does not.
+/// Reports what YAML allows and a declaration does not.
 fn structure(source: &Source, tree: &Tree, found: &mut Vec<Diagnostic>) {
     for &id in &tree.lost_aliases {
         let span = tree.node(id).span;
-        let message =
-            format!("\"{}\" stands for nothing: no anchor before it has this name", source.slice(span));
+        let message = format!("unknown alias \"{}\": no anchor before it has this name", source.slice(span));
         found.push(Diagnostic::new(Code::YamlSyntax, span, "", message));
     }
     if let Some(span) = tree.second_document {
@@ -124,24 +123,24 @@ fn structure(source: &Source, tree: &Tree, found: &mut Vec<Diagnostic>) {
     }
     let told = found.iter().any(|it| it.code == Code::Limit);
     if let Some(span) = tree.too_deep.filter(|_| !told) {
-        let counted = if tree.has_aliases() { ", what the alias stands for counted" } else { "" };
+        let counted = if tree.has_aliases() { " after expanding the alias" } else { "" };
         let message = format!("nested deeper than {MAX_DEPTH} levels{counted}");
         found.push(Diagnostic::new(Code::Limit, span, "", message));
     }
     if tree.expanded > MAX_NODES || tree.cut {
         let span = tree.root().map(|root| tree.node(root).span).unwrap_or_default();
         let end = source.offset(source.position(span.start).line, usize::MAX);
-        let message = format!("more than {MAX_NODES} values, with aliases counted as what they stand for");
+        let message = format!("more than {MAX_NODES} values after expanding aliases");
         found.push(Diagnostic::new(Code::Limit, Span::new(span.start, end.max(span.start)), "", message));
     }
     let nothing = tree.root().is_none_or(|root| tree.core(root) == Some(Core::Null));
     if nothing && found.is_empty() {
-        let message = "there is nothing here: a superpower needs name, description, version and stages";
+        let message = "the file is empty: a superpower needs name, description, version and stages";
         found.push(Diagnostic::new(Code::MissingField, Span::default(), "", message));
     }
 }
 
-/// Bytes as a text of the same length, with where they are none.
+/// Decodes bytes into a text of the same length, and reports where they are not UTF-8.
 pub fn decode(bytes: &[u8]) -> (String, Vec<Diagnostic>) {
     if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
         let message = "the file is UTF-16: save it as UTF-8";

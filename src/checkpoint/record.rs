@@ -4,9 +4,9 @@
 //! in it comes out as it went in. What we need of it is read through this module, and only what the protocol defines
 //! is ever changed.
 
-use super::lenient;
-use super::numbers::{plain, show};
 use super::status::{Status, read_time, stamp};
+use crate::tolerant::kept::{self, for_people};
+use crate::tolerant::numbers::plain;
 use chrono::{DateTime, Utc};
 use serde_json::{Map, Value, json};
 use thiserror::Error;
@@ -54,18 +54,22 @@ impl FixCycles {
 impl Record {
     /// Reads a document of any version. An empty object will do: what is missing is added when it is needed.
     pub fn parse(text: &str) -> Result<Self, Unreadable> {
-        Self::read(text).map(|(record, _)| record)
+        Self::of(kept::value(text).map_err(|error| Unreadable::NotJson(error.to_string()))?)
     }
 
     /// The same, with what of the text the document cannot hold.
     pub fn read(text: &str) -> Result<(Self, Option<Unreadable>), Unreadable> {
-        let read = lenient::read(text).map_err(|error| Unreadable::NotJson(error.to_string()))?;
-        let Value::Object(document) = read.value else { return Err(Unreadable::NotAnObject("document")) };
+        let read = kept::read(text).map_err(|error| Unreadable::NotJson(error.to_string()))?;
+        Ok((Self::of(read.value)?, read.twice.map(Unreadable::Twice)))
+    }
+
+    fn of(value: Value) -> Result<Self, Unreadable> {
+        let Value::Object(document) = value else { return Err(Unreadable::NotAnObject("document")) };
         let state = object_or_none(&document, "loop_state")?;
         if let Some(state) = state {
             object_or_none(state, "checkpoints")?;
         }
-        Ok((Self(document), read.twice.map(Unreadable::Twice)))
+        Ok(Self(document))
     }
 
     /// The protocol's smallest document. A track's names the track, and the version that keeps other tools from
@@ -90,10 +94,7 @@ impl Record {
 
     /// As it is written: two-space indent, a newline at the end.
     pub fn text(&self) -> String {
-        let text = serde_json::to_string_pretty(&self.0).unwrap_or_default();
-        let mut text = lenient::show(&show(&text)).into_owned();
-        text.push('\n');
-        text
+        kept::text(&self.0)
     }
 
     /// The document as JSON.
@@ -202,14 +203,14 @@ impl Record {
         }
         let step_status = self.state().and_then(|state| state.get("step_status")).and_then(Value::as_str);
         if let Some(status) = step_status.filter(|status| Status::read(status).is_none()) {
-            found.push(format!("step_status is \"{status}\""));
+            found.push(format!("step_status is \"{}\"", for_people(status)));
         }
         for (key, view) in self.checkpoints() {
             if matches!(key, "PARALLEL_EXECUTE" | "COMPLETE" | "SKIPPED") {
                 found.push(format!("there is a checkpoint \"{key}\""));
             }
             if let Some(text) = view.status_text().filter(|text| Status::read(text).is_none()) {
-                found.push(format!("the status of \"{key}\" is \"{text}\""));
+                found.push(format!("the status of \"{}\" is \"{}\"", for_people(key), for_people(text)));
             }
         }
         found

@@ -49,7 +49,7 @@ pub struct Aside {
 /// A document as it was read.
 #[derive(Default)]
 struct There {
-    record: Option<Record>,
+    record: Option<Arc<Record>>,
     text: String,
     stamp: Option<Stamp>,
     /// What writing it would lose.
@@ -80,13 +80,15 @@ pub struct Store {
     swept: bool,
     /// The document as it was read or written last.
     known: Option<(Stamp, Arc<Record>)>,
+    /// The text that was written last, with what it says: while nobody else writes, nothing is read twice.
+    written: Option<(String, Arc<Record>)>,
 }
 
 impl Store {
     /// The document at `place`.
     pub fn new(place: Place) -> Self {
         let lock = Lock::behind(place.door(), place.dir());
-        Self { place, lock, patience: Patience::default(), swept: false, known: None }
+        Self { place, lock, patience: Patience::default(), swept: false, known: None, written: None }
     }
 
     /// Where it is.
@@ -94,20 +96,24 @@ impl Store {
         &self.place
     }
 
-    /// The document as it is, without the lock.
-    pub fn read(&self) -> Option<Record> {
-        read(&self.place)
-    }
-
-    /// The same, not read again where it is still what it was.
+    /// The document as it is, without the lock; not read again where it is still what it was.
     pub fn known(&mut self) -> Option<Arc<Record>> {
         let stamp = self.place.door().stamp(&self.place.document())?;
         if let Some((_, known)) = self.known.as_ref().filter(|(known, _)| *known == stamp) {
             return Some(known.clone());
         }
-        let record = Arc::new(self.read()?);
+        let bytes = self.place.door().read(&self.place.document(), SMALL).ok()?;
+        let record = match self.ours(&bytes) {
+            Some((_, ours)) => ours.clone(),
+            None => Arc::new(Record::parse(std::str::from_utf8(&bytes).ok()?).ok()?),
+        };
         self.known = Some((stamp, record.clone()));
         Some(record)
+    }
+
+    /// What was written last, where that is what the document holds.
+    fn ours(&self, bytes: &[u8]) -> Option<&(String, Arc<Record>)> {
+        self.written.as_ref().filter(|(text, _)| text.as_bytes() == bytes)
     }
 
     /// Reads the document, has `change` change it, and writes it, all under the lock, for which it waits at most for
@@ -134,15 +140,18 @@ impl Store {
                     continue;
                 }
             };
-            let mut record = before.clone().unwrap_or_else(|| Record::minimal(self.place.track(), now));
+            let minimal = || Record::minimal(self.place.track(), now);
+            let mut record = before.as_deref().cloned().unwrap_or_else(minimal);
             change(&mut record, before.is_none());
-            if before.as_ref() == Some(&record) && record.text() == text {
+            if before.as_deref() == Some(&record) && record.text() == text {
                 return Ok(found);
             }
             if let Some(why) = loses.filter(|_| found.aside.is_none()) {
                 found.aside = Some(self.copy_aside(&path, &text, why, now)?);
             }
-            if self.write(&path, &record, stamp)? {
+            let text = record.text();
+            if self.write(&path, &text, stamp)? {
+                self.written = Some((text, Arc::new(record)));
                 return Ok(found);
             }
         }
@@ -160,11 +169,16 @@ impl Store {
                 Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Ok(There::default())),
                 Err(error) => return Err(failed("read", path, error)),
             };
+            // What we write ourselves holds all that it says.
+            if let Some((text, record)) = self.ours(&bytes) {
+                let (text, record) = (text.clone(), Some(record.clone()));
+                return Ok(Ok(There { record, text, stamp, loses: None }));
+            }
             let text =
                 String::from_utf8(bytes).map_err(|error| Unreadable::NotJson(error.utf8_error().to_string()));
             match text.and_then(|text| Ok((Record::read(&text)?, text))) {
                 Ok(((record, loses), text)) => {
-                    return Ok(Ok(There { record: Some(record), text, stamp, loses }));
+                    return Ok(Ok(There { record: Some(Arc::new(record)), text, stamp, loses }));
                 }
                 Err(why) if waited >= HALF_WRITTEN => return Ok(Err(why)),
                 Err(_) => {
@@ -177,11 +191,11 @@ impl Store {
     }
 
     /// Writes beside and renames; false where somebody changed the document meanwhile.
-    fn write(&self, path: &Path, record: &Record, stamp: Option<Stamp>) -> Result<bool, StoreError> {
+    fn write(&self, path: &Path, text: &str, stamp: Option<Stamp>) -> Result<bool, StoreError> {
         let beside = self.place.dir().join(litter_name("document", &Owner::this()));
         let door = self.place.door();
         let written = door.create_new(&beside).and_then(|mut file| {
-            file.write_all(record.text().as_bytes())?;
+            file.write_all(text.as_bytes())?;
             if let Ok(before) = door.open(path).and_then(|file| file.metadata()) {
                 file.set_permissions(before.permissions())?;
             }

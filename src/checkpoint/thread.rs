@@ -298,16 +298,16 @@ impl Writer {
 
     /// Says whether it could.
     fn try_to_write(&mut self, now: DateTime<Utc>) -> bool {
-        let mut next = self.tracker.clone();
+        let mut written = None;
         let outcome = self.store.update(now, TRY, |record, new| {
-            next = self.tracker.clone();
+            let next = written.insert(self.tracker.clone());
             next.left = *locked(&self.left);
             // A document that was lost gets back all that this run knows.
             if new { next.apply_all(record, now) } else { next.apply(record, now) }
         });
         match outcome {
             Ok(found) => {
-                self.tracker = next;
+                self.tracker = written.unwrap_or_else(|| self.tracker.clone());
                 self.again = None;
                 self.written(found);
                 self.look();

@@ -1,8 +1,8 @@
 //! Checkpoints to show: in the window, and by `:Superpower why`.
 
-use super::lenient::for_people;
 use super::record::Record;
 use super::status::{read_time, stamp};
+use crate::tolerant::kept::for_people;
 use serde::Serialize;
 
 /// One checkpoint.
@@ -34,8 +34,8 @@ pub fn rows(record: &Record) -> Vec<Row> {
     let row = |(key, view): (&str, super::record::View<'_>)| {
         let tasks = view.tasks();
         Row {
-            key: key.to_owned(),
-            status: view.status_text().unwrap_or("NOT_STARTED").to_owned(),
+            key: for_people(key),
+            status: for_people(view.status_text().unwrap_or("NOT_STARTED")),
             agent: view.agent().map(for_people),
             done: tasks.map(|(done, _)| done),
             total: tasks.map(|(_, total)| total),

@@ -1,21 +1,20 @@
-//! What a condition comes to.
+//! Evaluates a condition.
 
 use super::expr::{Expr, Operand};
 
-/// What a condition comes to with the facts known so far.
+/// The result of evaluating a condition with the facts known so far.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Evaluation {
-    /// Decided.
     Known(bool),
     /// This fact must be decided first.
     Needs(String),
 }
 
-/// Evaluates `expr` from left to right, asking for no more than it must: a fact is [`Evaluation::Needs`] only where the
-/// evaluation really reaches it.
+/// Evaluates `expr` from left to right and asks for as few facts as possible: a fact is [`Evaluation::Needs`] only if
+/// the evaluation reaches it.
 ///
-/// `inputs` gives an input's value (its default, else the empty text, where none was given); `fact` gives a fact that
-/// has been decided.
+/// `inputs` returns an input's value (else its default, else an empty text); `fact` returns a fact that has been
+/// decided.
 pub fn eval(expr: &Expr, inputs: &dyn Fn(&str) -> String, fact: &dyn Fn(&str) -> Option<bool>) -> Evaluation {
     let value = |operand: &Operand| match operand {
         Operand::Variable(name, _) => inputs(name),
@@ -42,7 +41,7 @@ pub fn eval(expr: &Expr, inputs: &dyn Fn(&str) -> String, fact: &dyn Fn(&str) ->
     }
 }
 
-/// `and` goes on while things are true, `or` while they are false.
+/// `and` continues while the parts are true, `or` while they are false.
 fn join(
     parts: &[Expr],
     go_on: bool,

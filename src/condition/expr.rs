@@ -1,4 +1,4 @@
-//! A condition as a tree.
+//! The syntax tree of a condition.
 
 use crate::source::Span;
 
@@ -7,21 +7,20 @@ use crate::source::Span;
 pub enum Expr {
     /// A fact, by its canonical name (`ui:true` is `story.ui_true`; `ui:false` is its negation; `always`, `never`).
     Fact(String, Span),
-    /// `{{input}}` alone: true when not empty and not `false`.
+    /// `{{input}}` alone: true unless it is empty or `false`.
     Variable(String, Span),
     /// `a == b`.
     Equal(Operand, Operand),
     /// `a != b`.
     NotEqual(Operand, Operand),
-    /// Not.
     Not(Box<Expr>),
-    /// All of these, at least two; the first false one ends the evaluation.
+    /// True if all parts are, at least two; evaluation stops at the first false one.
     And(Vec<Expr>),
-    /// Any of these, at least two; the first true one ends the evaluation.
+    /// True if any part is, at least two; evaluation stops at the first true one.
     Or(Vec<Expr>),
 }
 
-/// What can stand beside `==`.
+/// One side of a comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Operand {
     /// `{{input}}`.
@@ -31,7 +30,7 @@ pub enum Operand {
 }
 
 impl Operand {
-    /// Where it stands in the condition, with its braces or quotes.
+    /// Position in the condition, with its braces or quotes.
     pub const fn span(&self) -> Span {
         match self {
             Operand::Variable(_, span) | Operand::Text(_, span) => *span,
@@ -40,9 +39,9 @@ impl Operand {
 }
 
 impl Expr {
-    /// Calls `visit` for this expression and everything in it, outermost first.
+    /// Calls `visit` for this expression and all its parts, outermost first.
     ///
-    /// Bounded, since the parser bounds the depth.
+    /// The recursion is bounded, because the parser limits the depth.
     pub fn walk<'a>(&'a self, visit: &mut dyn FnMut(&'a Expr)) {
         visit(self);
         match self {
@@ -52,7 +51,7 @@ impl Expr {
         }
     }
 
-    /// Every `{{input}}` in it, with its place, in the order of the text.
+    /// Every `{{input}}` with its position, in the order of the text.
     pub fn variables(&self) -> Vec<(&str, Span)> {
         let mut found = Vec::new();
         self.walk(&mut |expr| match expr {

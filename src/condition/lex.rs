@@ -1,19 +1,18 @@
-//! Words and signs of a condition, with their places.
+//! Splits a condition into tokens with their positions.
 
 use crate::source::Span;
 
-/// Why a text is no condition.
+/// Why a text is not a valid condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConditionError {
-    /// The offending token, relative to the condition's text; empty at the end where something is missing.
+    /// The offending token, relative to the condition's text; empty and at the end if something is missing there.
     pub span: Span,
-    /// What is wrong and what to write.
+    /// What is wrong and what to write instead.
     pub message: String,
-    /// What to put in place of the span, where that is certain.
+    /// Replacement for the span, if it is certain.
     pub instead: Option<String>,
 }
 
-/// A word or a sign.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Token {
     Open,
@@ -25,7 +24,7 @@ pub(super) enum Token {
     NotEqual,
     /// The name between `{{` and `}}`.
     Variable(String),
-    /// The text between quotes.
+    /// A quoted text, without its quotes.
     Quoted(String),
     /// Any other run of characters.
     Word(String),
@@ -36,7 +35,7 @@ pub(super) fn in_word(c: char) -> bool {
     !c.is_whitespace() && !"()!=&|\"'{}<>".contains(c)
 }
 
-/// Whether `name` can be an input's name.
+/// Whether `name` is a valid input name.
 pub(crate) fn is_input_name(name: &str) -> bool {
     let mut chars = name.chars();
     chars.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
@@ -47,7 +46,7 @@ pub(super) fn error(start: usize, end: usize, message: impl Into<String>) -> Con
     ConditionError { span: Span::new(start, end), message: message.into(), instead: None }
 }
 
-/// All tokens of `text`, or the first thing that is none.
+/// All tokens of `text`, or the first invalid one.
 pub(super) fn tokens(text: &str) -> Result<Vec<(Token, Span)>, ConditionError> {
     let mut found = Vec::new();
     let mut at = 0;
@@ -83,15 +82,15 @@ fn token(text: &str, at: usize) -> Result<(Token, usize), ConditionError> {
         '{' => variable(text, at),
         '"' | '\'' => match rest[1..].find(c) {
             Some(length) => Ok((Token::Quoted(rest[1..=length].to_owned()), at + length + 2)),
-            None => Err(error(at, text.len(), format!("the text is not closed: {c} is missing at its end"))),
+            None => Err(error(at, text.len(), format!("the closing {c} is missing"))),
         },
-        '=' => Err(instead(at, 1, "==", "\"=\" compares nothing: write \"==\"")),
-        '&' => Err(instead(at, 1, "&&", "\"&\" joins nothing: write \"&&\" or \"and\"")),
-        '|' => Err(instead(at, 1, "||", "\"|\" joins nothing: write \"||\" or \"or\"")),
+        '=' => Err(instead(at, 1, "==", "\"=\" is not an operator: write \"==\"")),
+        '&' => Err(instead(at, 1, "&&", "\"&\" is not an operator: write \"&&\" or \"and\"")),
+        '|' => Err(instead(at, 1, "||", "\"|\" is not an operator: write \"||\" or \"or\"")),
         '<' | '>' => Err(error(
             at,
             at + 1,
-            format!("\"{c}\" compares nothing: values are texts, and only \"==\" and \"!=\" compare them"),
+            format!("\"{c}\" is not an operator: values are texts, so use \"==\" or \"!=\""),
         )),
         '}' => Err(error(at, at + 1, "\"}\" without \"{{\" before it")),
         _ => {
@@ -120,7 +119,7 @@ fn variable(text: &str, at: usize) -> Result<(Token, usize), ConditionError> {
         let end = close.map_or(at + 1, |close| at + close + 1);
         return Err(ConditionError {
             instead: close.map(|_| format!("{{{{{name}}}}}")),
-            ..error(at, end, "a variable is written with two braces: {{name}}")
+            ..error(at, end, "a variable needs two braces: {{name}}")
         });
     };
     let close = inner.find("}}").filter(|&close| !inner[..close].contains("{{"));
@@ -129,20 +128,20 @@ fn variable(text: &str, at: usize) -> Result<(Token, usize), ConditionError> {
         let length = inner[blank..].find(|c: char| !is_name_char(c)).map_or(inner.len(), |at| blank + at);
         let end = at + 2 + inner[..length].trim_end().len();
         let name = inner[..length].trim();
-        // One brace of the two may be there already.
+        // One of the two closing braces may be present.
         let end = if text[end..].starts_with('}') { end + 1 } else { end };
         return Err(ConditionError {
             instead: is_input_name(name).then(|| format!("{{{{{name}}}}}")),
-            ..error(at, end, "\"{{\" without \"}}\" behind the name")
+            ..error(at, end, "\"}}\" is missing after the name")
         });
     };
     let name = inner[..close].trim();
     let end = at + close + 4;
     if name.starts_with("stages.") {
-        return Err(error(at, end, "a stage's result cannot stand in a condition: only inputs can"));
+        return Err(error(at, end, "a condition can use inputs, but not a stage's result"));
     }
     if !is_input_name(name) {
-        return Err(error(at, end, format!("\"{name}\" is no input's name")));
+        return Err(error(at, end, format!("invalid input name \"{name}\"")));
     }
     Ok((Token::Variable(name.to_owned()), end))
 }

@@ -1,21 +1,21 @@
-//! What can stand next in a condition that is still being written.
+//! What can follow in an unfinished condition, for completion.
 
 use super::lex::{Token, tokens};
 
-/// What can stand behind the text so far.
+/// What can follow the text so far.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Next {
     /// A fact, a variable, `!` or `(`.
     Operand,
     /// A value to compare this variable with.
     ValueOf(String),
-    /// Behind a variable: `==` and `!=`, and what joins conditions.
+    /// After a variable: `==`, `!=`, `&&` or `||`.
     Comparison,
     /// `&&` and `||`.
     Join,
 }
 
-/// What can stand behind `before`, which ends where a new word starts.
+/// Returns what can follow `before`, which ends where a new word starts.
 pub fn next(before: &str) -> Next {
     let Ok(tokens) = tokens(before) else { return Next::Operand };
     let last = tokens.last().map(|(token, _)| token);
@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_can_come_next_follows_from_what_stands_before() {
+    fn completion_depends_on_the_text_before_the_cursor() {
         for (before, expected) in [
             ("", Next::Operand),
             ("!", Next::Operand),

@@ -1,13 +1,13 @@
-//! From the text of a condition to its expression.
+//! Parses a condition into an expression.
 
 use super::lex::{Token, error, tokens};
 use super::{ConditionError, Expr, Operand};
 use crate::source::Span;
 
-/// How deep parentheses and negations may nest. The parser recurses, so it must end somewhere.
+/// Maximum depth of parentheses and negations. The parser recurses, so it needs a limit.
 pub const MAX_DEPTH: usize = 64;
 
-/// Parses a condition. The whole text must be one.
+/// Parses a condition. The whole text must be one condition.
 pub fn parse(text: &str) -> Result<Expr, ConditionError> {
     let mut parser = Parser { tokens: tokens(text)?, next: 0, end: text.len() };
     if parser.tokens.is_empty() {
@@ -33,16 +33,16 @@ fn trailing(token: &Token, span: Span, text: &str) -> ConditionError {
     match token {
         Token::Close => error(span.start, span.end, "\")\" without \"(\""),
         Token::Equal | Token::NotEqual => {
-            error(span.start, span.end, "only two values are compared: join comparisons with \"and\"")
+            error(span.start, span.end, "a comparison has two sides: join comparisons with \"and\"")
         }
         Token::Word(word) if ["AND", "OR", "NOT"].contains(&word.to_uppercase().as_str()) => ConditionError {
             instead: Some(word.to_lowercase()),
-            ..error(span.start, span.end, format!("write \"{}\" in small letters", word.to_lowercase()))
+            ..error(span.start, span.end, format!("write \"{}\" in lower case", word.to_lowercase()))
         },
         _ => error(
             span.start,
             text.trim_end().len(),
-            "the condition ends before this: join conditions with \"and\" or \"or\", quote texts that have spaces",
+            "expected \"and\" or \"or\" before this; a text with spaces needs quotes",
         ),
     }
 }
@@ -107,7 +107,7 @@ impl Parser {
                     None => Err(error(span.start, span.end, "\"(\" without \")\"")),
                     Some((token, span)) => Err(match token {
                         Token::Equal | Token::NotEqual => trailing(token, *span, ""),
-                        _ => error(span.start, span.end, "\")\", \"and\" or \"or\" must stand before this"),
+                        _ => error(span.start, span.end, "expected \")\", \"and\" or \"or\" before this"),
                     }),
                 }
             }
@@ -152,13 +152,13 @@ fn operand((token, span): (Token, Span)) -> Operand {
     }
 }
 
-/// Neither side can change: either a fact was taken for a value, or the comparison is always the same.
+/// Neither side can change: either a fact is compared like a value, or the result is always the same.
 fn constants((left, at): (&str, Span), (right, end): (&str, Span), equal: bool) -> ConditionError {
     let fact = |word: &str| word.contains(['.', ':']) || matches!(word, "always" | "never");
     let (name, value) = if fact(left) || !fact(right) { (left, right) } else { (right, left) };
     let span = Span::new(at.start, end.end);
     if !fact(name) {
-        let message = format!("\"{left}\" and \"{right}\" never change: a variable is written {{{{name}}}}");
+        let message = format!("\"{left}\" and \"{right}\" are constants: write a variable as {{{{name}}}}");
         return ConditionError { span, message, instead: None };
     }
     let instead = match value {
@@ -167,7 +167,7 @@ fn constants((left, at): (&str, Span), (right, end): (&str, Span), equal: bool) 
         _ => None,
     };
     let message =
-        format!("\"{name}\" is a fact, true or false by itself: write it alone, or with \"!\" before it");
+        format!("\"{name}\" is a fact, which is true or false: write it alone, or with \"!\" before it");
     ConditionError { span, message, instead }
 }
 
@@ -179,10 +179,6 @@ fn alone((token, span): (Token, Span)) -> Result<Expr, ConditionError> {
             "ui:false" => Expr::Not(Box::new(Expr::Fact("story.ui_true".to_owned(), span))),
             _ => Expr::Fact(word, span),
         }),
-        _ => Err(error(
-            span.start,
-            span.end,
-            "a text alone is neither true nor false: compare it with a variable",
-        )),
+        _ => Err(error(span.start, span.end, "a text is neither true nor false: compare it with a variable")),
     }
 }

@@ -1,4 +1,4 @@
-//! A condition as text again, canonical: what is shown where a fact or verdict is explained.
+//! Formats a condition in its canonical form, to explain facts and verdicts.
 
 use super::lex::in_word;
 use super::{Expr, Operand};

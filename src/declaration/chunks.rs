@@ -1,38 +1,38 @@
-//! Reading a text again of which little has changed.
+//! Reads an edited text again without parsing all of it.
 //!
-//! Nearly all of a long declaration is its list of stages, and an edit changes one of them. So the text is cut before
-//! every stage, each piece is read by itself, and what was read of a piece is kept: the next time only pieces with
-//! another text are read. The pieces are put together to exactly the tree that reading the whole gives. Where that is
-//! not certain (a piece with a syntax error, anchors, several documents…) the whole is read, as if there were no pieces.
+//! Most of a long declaration is its list of stages, and an edit changes one stage. So the text is cut before every
+//! stage, each piece is parsed alone, and the result is cached: next time only changed pieces are parsed. The joined
+//! tree equals the tree of a full parse. If that is not certain (a piece with a syntax error, anchors, several
+//! documents, …) the whole text is parsed.
 
 use super::patch::Patched;
 use super::yaml::{self, Kind, MAX_DEPTH, MAX_NODES, Node, NodeId, Stop, Style, Tree};
 use crate::source::Span;
 use std::sync::Arc;
 
-/// Shorter texts are quickly read.
+/// Shorter texts are parsed quickly enough without chunks.
 const WORTH_IT: usize = 8 * 1024;
-/// How often a text that is being mended is cut in vain.
+/// Number of failed attempts to cut a text under repair before chunks are given up.
 const TRIES: usize = 4;
 
-/// What was read of the pieces of one text.
+/// The parsed pieces of one text.
 #[derive(Debug)]
 pub struct Chunks {
     /// Shorter texts are not cut.
     least: usize,
-    /// How often a cut was of no use since the last edit.
+    /// Failed attempts to use chunks since the last edit.
     misses: usize,
     read: Vec<Chunk>,
 }
 
-/// For a text that is read once, as a whole.
+/// For a text that is parsed once, as a whole.
 impl Default for Chunks {
     fn default() -> Self {
         Self::for_texts_of(usize::MAX)
     }
 }
 
-/// A piece and what stands in it; offsets and ids count from its start.
+/// A parsed piece; offsets and ids are relative to its start.
 #[derive(Clone, Debug)]
 struct Chunk {
     kind: Piece,
@@ -42,8 +42,8 @@ struct Chunk {
 
 /// Where the text is cut.
 struct Cuts {
-    /// The pieces: what stands before the list, its items, and what stands behind it, if anything. They overlap by the
-    /// indentation of the next item, so that each ends exactly where the parser finds that item.
+    /// The pieces: the text before the list, the items, and the text after the list, if any. They overlap by the
+    /// indentation of the next item, so that each piece ends exactly where the parser finds that item.
     pieces: Vec<Span>,
     has_tail: bool,
 }
@@ -54,17 +54,17 @@ impl Chunks {
         Self::for_texts_of(WORTH_IT)
     }
 
-    /// For a text that is edited; one of fewer bytes is read as a whole.
+    /// For a text that is edited; texts with fewer bytes are parsed as a whole.
     pub fn for_texts_of(least: usize) -> Self {
         Self { least, misses: 0, read: Vec::new() }
     }
 
-    /// The text has been edited.
+    /// Starts a new edit.
     pub fn begin(&mut self) {
         self.misses = 0;
     }
 
-    /// Reads `patched`, with how many bytes of it were read.
+    /// Parses `patched`, and returns also how many bytes were parsed.
     pub fn read(&mut self, patched: &Patched) -> (Tree, Option<Stop>, usize) {
         if self.misses < TRIES && patched.text().len() >= self.least {
             if let Some((tree, bytes)) = self.in_pieces(patched) {
@@ -87,7 +87,7 @@ impl Chunks {
             _ if at + 1 == new && cuts.has_tail => Piece::Tail,
             _ => Piece::Item,
         };
-        // What is the same from the start and from the end is known.
+        // Pieces that are equal from the start or from the end are cached.
         let known = |at: usize, other: usize| {
             let other = &self.read[other];
             other.kind == kind(at) && *other.text == *piece(at)
@@ -154,14 +154,14 @@ enum Piece {
     Tail,
 }
 
-/// Reads a piece, if it is complete in itself.
+/// Parses a piece, if it is complete in itself.
 fn chunk(text: &str, kind: Piece) -> Option<Arc<[Node]>> {
     let (mut tree, stop) = yaml::read(&Patched::new(text));
     let closed = stop.is_none() && !tree.cut && tree.second_document.is_none() && !tree.anchored;
-    // The whole is deeper than the piece by the list around it.
+    // In the whole tree, the piece is deeper by the list around it.
     let fits = closed && tree.depth + 4 < MAX_DEPTH && tree.root()?.index() == 0;
     let root = tree.nodes.first().filter(|root| fits && !root.flow && root.tag.is_none())?;
-    // A block of blank lines only is not the same at the end of the text.
+    // A block of blank lines has another value at the end of a text.
     if matches!(&tree.nodes.last()?.kind, Kind::Scalar { text, style: Style::Literal | Style::Folded } if text.trim().is_empty())
     {
         return None;
@@ -182,7 +182,7 @@ fn chunk(text: &str, kind: Piece) -> Option<Arc<[Node]>> {
     right.then(|| std::mem::take(&mut tree.nodes).into())
 }
 
-/// Puts the pieces together.
+/// Joins the pieces.
 fn assemble(patched: &Patched, cuts: &Cuts, chunks: &[Chunk]) -> Option<Tree> {
     let total = chunks.iter().map(|chunk| chunk.nodes.len()).sum::<usize>();
     if total > MAX_NODES {
@@ -192,7 +192,7 @@ fn assemble(patched: &Patched, cuts: &Cuts, chunks: &[Chunk]) -> Option<Tree> {
     let mut chunks = chunks.iter().zip(&cuts.pieces);
     let (head, at) = chunks.next()?;
     join.put(head, at.start, 0);
-    // The value that the head lacks is the list.
+    // The list is the value that the head lacks.
     let list = join.nodes.len() - 1;
     let mut items = Vec::with_capacity(cuts.pieces.len());
     let mut pairs = Vec::new();
@@ -203,7 +203,7 @@ fn assemble(patched: &Patched, cuts: &Cuts, chunks: &[Chunk]) -> Option<Tree> {
             Kind::Sequence(children) => {
                 items.extend(children.iter().map(|id| id.shifted(shift)));
                 if index == 0 {
-                    // A list that is not indented starts, for the parser, behind its first dash.
+                    // For the parser, a list that is not indented starts after its first dash.
                     let blank = chunk.text[1..].bytes().take_while(|byte| *byte == b' ').count();
                     let dash = if root.raw.start == 0 { 1 + blank } else { 0 };
                     if chunk.text[dash..].starts_with('#') {
@@ -245,7 +245,7 @@ struct Join<'a> {
 }
 
 impl Join<'_> {
-    /// Adds the nodes of a piece but for the first few.
+    /// Adds the nodes of a piece, except for the first few.
     fn put(&mut self, chunk: &Chunk, base: usize, without: usize) {
         let shift = self.nodes.len().wrapping_sub(without);
         let patched = self.patched;
@@ -272,7 +272,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_piece_is_known_only_for_what_it_was() {
+    fn only_unchanged_pieces_are_reused() {
         let mut chunks = Chunks::for_texts_of(0);
         let mut stops = |text: &str| {
             let (_, stop, bytes) = chunks.read(&Patched::new(text));
@@ -280,10 +280,7 @@ mod tests {
         };
         assert_eq!(stops("stages:\n- gate: auto\n- agent: b\n"), (false, 32));
         assert_eq!(stops("stages:\n- gate: no\n- agent: b\n"), (false, 11), "what has changed");
-        assert!(
-            stops("stages:\n  - gate: no\n- agent: b\n").0,
-            "an item there, and here what nobody can read"
-        );
+        assert!(stops("stages:\n  - gate: no\n- agent: b\n").0, "an item there, unreadable here");
         assert_eq!(
             stops("stages:\n- gate: no\n- agent: b\n"),
             (false, 0),

@@ -1,4 +1,4 @@
-//! From tree to draft: the shape of a declaration. Every fault of shape is reported, and reading goes on behind it.
+//! Decodes the tree into a draft and reports every problem of its shape, without stopping at the first.
 
 use super::draft::{ActionKey, Draft, DraftExpects, DraftInput, DraftStage, Slot, Text};
 use super::fields::Fields;
@@ -7,6 +7,7 @@ use super::mapping::{self, child};
 use super::path::Path;
 use super::scalar::Core;
 use super::sink::Sink;
+use super::unknown;
 use super::yaml::{Kind, NodeId, Style};
 use super::yaml_writer;
 use super::{missing, type_mismatch};
@@ -14,12 +15,12 @@ use crate::condition;
 use crate::diagnostic::Code;
 use crate::source::{Source, Span};
 
-/// How many inputs and stages there may be.
+/// Maximum number of inputs and of stages.
 pub const MAX_INPUTS: usize = 1_000;
 /// See [`MAX_INPUTS`].
 pub const MAX_STAGES: usize = 10_000;
 
-/// Reads the tree's document. Nothing where there is no mapping to read.
+/// Decodes the document. None if there is no mapping to decode.
 pub fn decode(sink: &mut Sink<'_>) -> Option<Draft> {
     let (node, alias) = sink.tree.resolve(sink.tree.root()?);
     let alias = alias.map(|alias| sink.tree.node(alias).span);
@@ -28,7 +29,7 @@ pub fn decode(sink: &mut Sink<'_>) -> Option<Draft> {
     Some(Decoder { sink }.top(&slot))
 }
 
-/// The dash or comma before an item that is not there.
+/// The dash or comma before a missing item.
 fn dash(source: &Source, span: Span) -> Option<Span> {
     let before = source.slice(Span::new(0, span.end)).trim_end();
     let sign = span.start == span.end && before.ends_with(['-', ',', '[']);
@@ -45,7 +46,7 @@ impl Decoder<'_, '_> {
         let Some(fields) = self.mapping(
             slot,
             Level::Top,
-            "a superpower is a mapping with name, description, version and stages",
+            "a superpower must be a mapping with name, description, version and stages",
         ) else {
             return draft;
         };
@@ -59,7 +60,7 @@ impl Decoder<'_, '_> {
                 self.sink.at_key(
                     Code::Limit,
                     &list,
-                    format!("{} inputs, and {MAX_INPUTS} is the most", items.len()),
+                    format!("too many inputs: {} (at most {MAX_INPUTS})", items.len()),
                 );
             }
             draft.inputs = items.iter().take(MAX_INPUTS).filter_map(|item| self.input(item)).collect();
@@ -75,7 +76,7 @@ impl Decoder<'_, '_> {
                 self.sink.at_key(
                     Code::Limit,
                     &list,
-                    format!("{} stages, and {MAX_STAGES} is the most", items.len()),
+                    format!("too many stages: {} (at most {MAX_STAGES})", items.len()),
                 );
             }
             draft.stages = items.iter().take(MAX_STAGES).filter_map(|item| self.stage(item)).collect();
@@ -94,7 +95,7 @@ impl Decoder<'_, '_> {
     }
 
     fn input(&mut self, slot: &Slot) -> Option<DraftInput> {
-        let fields = self.mapping(slot, Level::Input, "an input is a mapping with at least a name")?;
+        let fields = self.mapping(slot, Level::Input, "an input must be a mapping with at least a name")?;
         missing::report(self.sink, &fields, Level::Input);
         let required = fields.get("required").copied().and_then(|slot| {
             let text = self.scalar(&slot, Takes::Bool, "required")?;
@@ -116,7 +117,8 @@ impl Decoder<'_, '_> {
     }
 
     fn stage(&mut self, slot: &Slot) -> Option<DraftStage> {
-        let fields = self.mapping(slot, Level::Stage, "a stage is a mapping with an action or a gate")?;
+        let fields =
+            self.mapping(slot, Level::Stage, "a stage must be a mapping with an action or a gate")?;
         let mut actions = Vec::new();
         let mut unsure = fields.unsure || self.sink.may_lack_keys(slot.node);
         for (key, _) in &fields.entries {
@@ -172,7 +174,7 @@ impl Decoder<'_, '_> {
         if found.is_none() && !self.is_lost(slot.node) {
             let called = self.called(slot.node);
             let colon = type_mismatch::missing_colon(self.sink, slot, level);
-            let report = self.sink.at(Code::WrongType, slot, format!("{message}, and this is {called}"));
+            let report = self.sink.at(Code::WrongType, slot, format!("{message}, not {called}"));
             if let Some((title, edit)) = colon {
                 report.edits(title, vec![edit]);
             }
@@ -180,7 +182,7 @@ impl Decoder<'_, '_> {
         found
     }
 
-    /// A scalar field, of what the table says it takes. Null stands for "not given" where a field may be left out.
+    /// Decodes a scalar field as the table says. A null counts as not given if the field is optional.
     fn text(&mut self, fields: &Fields, name: &str) -> Option<Text> {
         let (key, slot) = fields.entries.iter().find(|(key, _)| key.name == name)?;
         let must = key.required || matches!(name, "agent" | "skill" | "pipeline" | "gate" | "rework");
@@ -196,7 +198,7 @@ impl Decoder<'_, '_> {
         let Kind::Scalar { text, style } = &node.kind else {
             if !self.is_lost(slot.node) {
                 let message =
-                    format!("\"{name}\" must be {}, and this is {}", takes.called(), self.called(slot.node));
+                    format!("\"{name}\" must be {}, not {}", takes.called(), self.called(slot.node));
                 let written = self.sink.source.slice(node.span);
                 let report = self.sink.at(Code::WrongType, slot, message);
                 if matches!(node.kind, Kind::Mapping(_)) && !node.flow && !written.contains('\n') {
@@ -222,7 +224,7 @@ impl Decoder<'_, '_> {
         if !fits(takes, core) {
             return type_mismatch::report(self.sink, found, takes, name);
         }
-        // A default is judged by its input's type, and what takes words only says so itself.
+        // A default is checked against its input's type, and keys that take fixed words report other types themselves.
         let free = matches!(takes, Takes::Prose | Takes::Value | Takes::Name | Takes::Agent | Takes::Skill);
         if *style == Style::Plain && free && name != "default" {
             type_mismatch::warn_of_other_reading(self.sink, &found);
@@ -233,14 +235,14 @@ impl Decoder<'_, '_> {
     fn texts(&mut self, fields: &Fields, name: &str) -> Vec<Text> {
         let Some((items, list)) = self.list(fields, name) else { return Vec::new() };
         let takes = if name == "depends_on" { Takes::Name } else { Takes::Prose };
-        // A stage's name has no comma: there more is said than a warning.
+        // A stage's name cannot contain a comma, so it gets an error instead of a warning.
         if self.sink.tree.node(list.node).flow && takes != Takes::Name {
             items.iter().for_each(|item| type_mismatch::warn_of_comma(self.sink, item));
         }
         items.iter().filter_map(|item| self.scalar(item, takes, name)).collect()
     }
 
-    /// The items of a list, with the list itself. Null counts as not given; `stages` is reported by its own rule.
+    /// Decodes a list, and returns its items with the list. A null counts as not given; `stages` has a rule of its own.
     fn list(&mut self, fields: &Fields, name: &str) -> Option<(Vec<Slot>, Slot)> {
         let (key, slot) = fields.entries.iter().find(|(key, _)| key.name == name)?;
         let tree = self.sink.tree;
@@ -257,10 +259,10 @@ impl Decoder<'_, '_> {
         }
         if !self.is_lost(slot.node) {
             let message =
-                format!("\"{name}\" must be {}, and this is {}", key.takes.called(), self.called(slot.node));
+                format!("\"{name}\" must be {}, not {}", key.takes.called(), self.called(slot.node));
             let written = self.sink.source.slice(tree.node(slot.node).span);
             let dashes = type_mismatch::missing_dashes(self.sink, slot);
-            let hint = if dashes.is_empty() { "" } else { ": a space is missing behind \"-\"" };
+            let hint = if dashes.is_empty() { "" } else { ": a space is missing after \"-\"" };
             let report = self.sink.at(Code::WrongType, slot, format!("{message}{hint}"));
             if !dashes.is_empty() {
                 report.edits("add the space", dashes);
@@ -269,9 +271,9 @@ impl Decoder<'_, '_> {
             if core.is_some() && matches!(key.takes, Takes::Texts | Takes::Stages) && !written.contains('\n')
             {
                 let is_plain = !written.starts_with(['"', '\'']);
-                // A comma was meant to part two; what else brackets would read otherwise is quoted.
+                // A comma was meant to separate two items; other text that brackets would change is quoted.
                 let quoted =
-                    is_plain && !written.split(',').all(|part| yaml_writer::stands_plain(part.trim(), true));
+                    is_plain && !written.split(',').all(|part| yaml_writer::is_plain_safe(part.trim(), true));
                 let one = if quoted { yaml_writer::quoted(written) } else { written.to_owned() };
                 report.fix("make it a list", format!("[{one}]"));
             }
@@ -279,14 +281,14 @@ impl Decoder<'_, '_> {
         None
     }
 
-    /// A mapping of names to single values.
+    /// Decodes a mapping of names to single values.
     fn values(&mut self, fields: &Fields, name: &str) -> Vec<(Text, Text)> {
         let Some(slot) = fields.get(name) else { return Vec::new() };
         let tree = self.sink.tree;
         let Kind::Mapping(pairs) = &tree.node(slot.node).kind else {
             if tree.core(slot.node) != Some(Core::Null) && !self.is_lost(slot.node) {
                 let message = format!(
-                    "\"{name}\" must be a mapping of names to single values, and this is {}",
+                    "\"{name}\" must be a mapping of names to single values, not {}",
                     self.called(slot.node)
                 );
                 self.sink.at(Code::WrongType, slot, message);
@@ -308,8 +310,10 @@ impl Decoder<'_, '_> {
                 },
             };
             let at = child(tree, slot, tree.node(key).span, value, path);
-            if tree.core(at.node) == Some(Core::Null) {
-                // Nothing is the empty text.
+            if text == "<<" {
+                unknown::merge(self.sink, &at, value);
+            } else if tree.core(at.node) == Some(Core::Null) {
+                // A null is the empty text.
                 found.push((name, Text { value: String::new(), core: Core::Null, slot: at }));
             } else if let Some(value) = self.scalar(&at, Takes::Value, text) {
                 found.push((name, value));

@@ -1,4 +1,4 @@
-//! A declaration as far as it could be read: what the rules judge, faults and all.
+//! A draft: a declaration as far as it could be read, with its problems. The rules check it.
 
 use super::model::{Action, Declaration, Expects, Gate, Input, InputKind, Pipeline, Spanned, Stage};
 use super::path::Path;
@@ -8,33 +8,31 @@ use crate::condition::{ConditionError, Expr};
 use crate::source::Span;
 use std::time::Duration;
 
-/// Where a value stands.
+/// The position of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slot {
-    /// Its node; where an alias stood, the node that the alias stands for.
+    /// Its node; for an alias, the aliased node.
     pub node: NodeId,
-    /// The alias through which it came, outermost.
+    /// The outermost alias that leads to it.
     pub alias: Option<Span>,
-    /// The alias through which the mapping or list came that it stands in.
+    /// The alias that leads to the mapping or list around it.
     pub outer: Option<Span>,
-    /// Its key; for an item of a list, the list's.
+    /// Its key; for a list item, the key of the list.
     pub key: Span,
-    /// The way to it, e.g. `stages[2].gate`.
+    /// The path to it, for example `stages[2].gate`.
     pub path: Path,
 }
 
-/// A scalar.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Text {
-    /// Its value, escapes resolved; a number or bool as written.
+    /// Its value with escapes resolved; a number or bool as written.
     pub value: String,
     /// What it is.
     pub core: Core,
-    /// Where it stands.
     pub slot: Slot,
 }
 
-/// What can act in a stage.
+/// The keys for an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ActionKey {
     /// `agent`
@@ -45,7 +43,6 @@ pub enum ActionKey {
     Pipeline,
 }
 
-/// A declaration.
 #[derive(Clone, Debug, Default)]
 pub struct Draft {
     /// `name`
@@ -58,17 +55,16 @@ pub struct Draft {
     pub tags: Vec<Text>,
     /// `inputs`
     pub inputs: Vec<DraftInput>,
-    /// Where `inputs` could not be read whole: then a name that is not among them may be one.
+    /// Set if `inputs` could not be read completely: an unknown name may be one of the unread inputs.
     pub inputs_unsure: bool,
     /// `stages`
     pub stages: Vec<DraftStage>,
     /// The list of stages, if it is one.
     pub stages_slot: Option<Slot>,
-    /// Where `stages` could not be read whole.
+    /// Set if `stages` could not be read completely.
     pub stages_unsure: bool,
 }
 
-/// An input.
 #[derive(Clone, Debug)]
 pub struct DraftInput {
     /// The item.
@@ -83,11 +79,10 @@ pub struct DraftInput {
     pub description: Option<Text>,
     /// `default`
     pub default: Option<Text>,
-    /// `enum`, where it is a list, even an empty one
+    /// `enum`, if it is a list (possibly empty)
     pub values: Option<(Vec<Text>, Slot)>,
 }
 
-/// A stage.
 #[derive(Clone, Debug)]
 pub struct DraftStage {
     /// The item.
@@ -96,13 +91,13 @@ pub struct DraftStage {
     pub name: Option<Text>,
     /// `agent`, `skill` and `pipeline`, in the order of the text
     pub actions: Vec<(ActionKey, Text)>,
-    /// Whether the item has something that was meant as an action or gate and could not be read.
+    /// Whether the item contains an action or a gate that could not be read.
     pub unsure: bool,
     /// `description`
     pub description: Option<Text>,
     /// `when`
     pub when: Option<Text>,
-    /// The same, parsed
+    /// `when`, parsed
     pub condition: Option<Result<Expr, ConditionError>>,
     /// `inputs`
     pub inputs: Vec<(Text, Text)>,
@@ -131,11 +126,11 @@ pub struct DraftExpects {
     pub files: Vec<Text>,
     /// `verdict`
     pub verdict: Option<Text>,
-    /// Whether it has any key with a meaning.
+    /// Whether it has any known key.
     pub given: bool,
 }
 
-/// A gate by its name.
+/// Parses the name of a gate.
 pub fn gate(text: &str) -> Option<Gate> {
     match text {
         "human-approval" => Some(Gate::HumanApproval),
@@ -144,15 +139,15 @@ pub fn gate(text: &str) -> Option<Gate> {
     }
 }
 
-/// A pipeline by its name.
+/// Parses the name of a pipeline.
 pub fn pipeline(text: &str) -> Option<Pipeline> {
     matches!(text, "standard-8-phase" | "standard").then_some(Pipeline::Standard8Phase)
 }
 
-/// The longest time that a stage may be given.
+/// Maximum timeout of a stage.
 const MAX_TIMEOUT: Duration = Duration::from_secs(30 * 24 * 3600);
 
-/// A time: numbers with `h`, `m` and `s`, in this order, each at most once; longer than nothing, at most 30 days.
+/// Parses a time: numbers with `h`, `m` and `s` in this order, each at most once; more than zero and at most 30 days.
 pub fn duration(text: &str) -> Option<Duration> {
     let (mut rest, mut total) = (text, 0u64);
     for (unit, seconds) in [('h', 3600), ('m', 60), ('s', 1)] {
@@ -168,7 +163,7 @@ pub fn duration(text: &str) -> Option<Duration> {
 }
 
 impl Draft {
-    /// The typed model. Nothing where something is wrong that a rule should have reported.
+    /// Builds the typed model. None if the draft has a problem that a rule should have reported.
     pub fn finish(&self, tree: &Tree) -> Option<Declaration> {
         let spanned = |text: &Text| Spanned::new(text.value.clone(), tree.node(text.slot.node).span);
         let all = |texts: &[Text]| texts.iter().map(spanned).collect::<Vec<_>>();

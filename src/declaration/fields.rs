@@ -5,11 +5,10 @@ use super::keys::Key;
 
 /// The known keys of one mapping.
 pub struct Fields {
-    /// In the order of the text, each once.
+    /// Each known key once, in the order of the text.
     pub entries: Vec<(&'static Key, Slot)>,
-    /// Where the mapping stands.
     pub slot: Slot,
-    /// Whether a key was refused that may stand for others.
+    /// Whether a key was refused that may have meant other keys.
     pub unsure: bool,
 }
 

@@ -1,11 +1,10 @@
-//! The one table of what a declaration may hold: it feeds the decoder, completion, hover, the help page and the schema.
+//! The table of all keys of a declaration. The decoder, completion, hover, the help page and the schema use it.
 
 use super::scalar::Core;
 
-/// Where a key stands.
+/// The mapping that a key belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Level {
-    /// At the top.
     Top,
     /// In an item of `inputs`.
     Input,
@@ -19,7 +18,7 @@ impl Level {
     /// Every level, outermost first.
     pub const ALL: [Level; 4] = [Level::Top, Level::Input, Level::Stage, Level::Expects];
 
-    /// What messages call a mapping of this level.
+    /// The name of such a mapping in messages.
     pub const fn called(self) -> &'static str {
         match self {
             Level::Top => "a superpower",
@@ -29,27 +28,22 @@ impl Level {
         }
     }
 
-    /// Its keys.
     pub fn keys(self) -> impl Iterator<Item = &'static Key> {
         KEYS.iter().filter(move |key| key.level == self)
     }
 
-    /// The key of this name.
     pub fn key(self, name: &str) -> Option<&'static Key> {
         self.keys().find(|key| key.name == name)
     }
 }
 
-/// What a key takes.
+/// The type of a key's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Takes {
-    /// A text for people.
+    /// A free text.
     Prose,
-    /// A name.
     Name,
-    /// A version.
     Version,
-    /// Several texts.
     Texts,
     /// `true` or `false`.
     Bool,
@@ -57,23 +51,18 @@ pub enum Takes {
     Count,
     /// A time such as `30m`.
     Duration,
-    /// One of these words.
+    /// One of a fixed list of words, each with a help text.
     Word(&'static [(&'static str, &'static str)]),
-    /// An agent's name.
     Agent,
-    /// A skill's name.
     Skill,
-    /// A harness's name.
     Harness,
-    /// A condition.
     Condition,
     /// The name or number of an earlier stage.
     Stage,
-    /// Names of stages.
     Stages,
-    /// Any single value.
+    /// A scalar of any type.
     Value,
-    /// Names with single values.
+    /// A mapping of names to scalars.
     Values,
     /// A list of mappings of this level.
     List(Level),
@@ -82,7 +71,7 @@ pub enum Takes {
 }
 
 impl Takes {
-    /// What messages call it, with its article.
+    /// The type in messages, with its article.
     pub const fn called(self) -> &'static str {
         match self {
             Takes::Prose | Takes::Version => "a text",
@@ -103,45 +92,41 @@ impl Takes {
     }
 }
 
-/// A key that has a meaning.
+/// A known key.
 #[derive(Clone, Copy, Debug)]
 pub struct Key {
-    /// Where it stands.
     pub level: Level,
-    /// As written.
     pub name: &'static str,
-    /// What it takes.
     pub takes: Takes,
-    /// Whether it must be there.
     pub required: bool,
-    /// What it means, for people: one or two sentences.
+    /// Help text of one or two sentences.
     pub help: &'static str,
 }
 
-/// The gates there are.
+/// The gates with their help texts.
 pub const GATES: &[(&str, &str)] = &[
     ("human-approval", "the run waits here until a human approves, asks for changes or rejects"),
     ("auto", "never waits"),
 ];
 
-/// The pipelines there are.
+/// The pipelines with their help texts.
 pub const PIPELINES: &[(&str, &str)] = &[
     ("standard-8-phase", "the agent `orchestrator`, with the input `mode` set to `standard-8-phase`"),
     ("standard", "the same as `standard-8-phase`"),
 ];
 
-/// The types that an input may have.
+/// The types of an input with their help texts.
 pub const TYPES: &[(&str, &str)] =
     &[("string", "any text"), ("bool", "`true` or `false`"), ("enum", "one of the values in `enum`")];
 
-/// The harnesses that the engine knows, whatever the configuration says.
+/// The built-in harnesses.
 pub const HARNESSES: &[(&str, &str)] = &[
     ("claude", "Claude Code"),
     ("opencode", "OpenCode"),
     ("codex", "Codex"),
     ("gemini", "Gemini CLI"),
     ("command", "a program of your own"),
-    ("manual", "nobody: the prompt opens in a buffer, to carry out by hand"),
+    ("manual", "no program: the prompt opens in a buffer and you do the work"),
 ];
 
 const fn key(level: Level, name: &'static str, takes: Takes, required: bool, help: &'static str) -> Key {
@@ -165,7 +150,7 @@ pub const KEYS: &[Key] = &[
         true,
         "The version, as a text in quotes: semver, or its first one or two numbers.",
     ),
-    key(Level::Top, "tags", Takes::Texts, false, "Free words to find it by."),
+    key(Level::Top, "tags", Takes::Texts, false, "Free words for finding it."),
     key(Level::Top, "inputs", Takes::List(Level::Input), false, "What a run asks for before it starts."),
     key(
         Level::Top,
@@ -307,7 +292,7 @@ pub const KEYS: &[Key] = &[
     ),
 ];
 
-/// What people write for a key, and mean another.
+/// Common words for a key that has another name here.
 const OTHER_WORDS: &[(&str, &str)] = &[
     ("if", "when"),
     ("condition", "when"),
@@ -335,7 +320,7 @@ const OTHER_WORDS: &[(&str, &str)] = &[
     ("provider", "harness"),
 ];
 
-/// The key of `level` that `name` was probably meant to be.
+/// The key of `level` that `name` probably means.
 pub fn nearest_key(level: Level, name: &str) -> Option<&'static str> {
     let lower = name.to_lowercase().replace('-', "_");
     OTHER_WORDS
@@ -346,12 +331,12 @@ pub fn nearest_key(level: Level, name: &str) -> Option<&'static str> {
         .or_else(|| crate::suggest::nearest(name, level.keys().map(|key| key.name)))
 }
 
-/// Whether a key is the user's own.
+/// Whether a key is reserved for users (`x-…`).
 pub fn is_free(name: &str) -> bool {
     name.starts_with("x-")
 }
 
-/// Whether a key that means nothing looks as if it should make the run wait for a human.
+/// Whether an unknown key looks as if it should make the run wait for a human.
 pub fn looks_like_gate(name: &str) -> bool {
     let mut words = String::new();
     for c in name.chars() {
@@ -367,14 +352,14 @@ pub fn looks_like_gate(name: &str) -> bool {
     words.split(' ').any(gate) || words.contains("sign off") || words.contains("human in the loop")
 }
 
-/// Whether a scalar of this kind can be what the key takes, the text itself not looked at.
+/// Whether a scalar of this type fits the key. The text itself is not checked.
 pub fn fits(takes: Takes, core: Core) -> bool {
     match takes {
         Takes::Bool => matches!(core, Core::Bool(_)),
         Takes::Count => core == Core::Int,
         Takes::Value => core != Core::Null,
         Takes::Stage => matches!(core, Core::Text | Core::Int),
-        // Whatever it is, it is none of the words, and is told so.
+        // Any other type is not one of the words, and the rule for words reports it.
         Takes::Word(_) => core != Core::Null,
         _ => core == Core::Text,
     }

@@ -1,24 +1,23 @@
-//! A line of YAML, taken apart without a parser: indentation, dashes, key, value, comment.
+//! Splits a line of YAML without a parser: indentation, dashes, key, value, comment.
 
-/// The parts of a line, as offsets into the whole text.
+/// The parts of a line, as offsets into the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// Where it starts.
     pub start: usize,
-    /// Where its indentation ends.
+    /// End of the indentation.
     pub indented: usize,
-    /// Where its key or value starts, behind dashes.
+    /// Start of the key or value, after any dashes.
     pub inner: usize,
     /// The key, without its colon.
     pub key: Option<(usize, usize)>,
-    /// The value, or the whole item where there is no key; without white space and comment around it.
+    /// The value, or the whole item if there is no key; without surrounding white space and comment.
     pub value: Option<(usize, usize)>,
-    /// Where it ends, its line break not counted.
+    /// End of the line, without its line break.
     pub end: usize,
 }
 
 impl Line {
-    /// The line that `offset` lies in.
+    /// The line that contains `offset`.
     pub fn at(text: &str, offset: usize) -> Self {
         let mut offset = offset.min(text.len());
         while !text.is_char_boundary(offset) {
@@ -40,7 +39,7 @@ impl Line {
         Self { start, indented, inner, key, value, end }
     }
 
-    /// The nearest line before it that is neither blank nor a comment.
+    /// The nearest earlier line that is neither blank nor a comment.
     pub fn before(&self, text: &str) -> Option<Self> {
         let mut start = self.start;
         while start > 0 {
@@ -53,7 +52,7 @@ impl Line {
         None
     }
 
-    /// The nearest line after it that is neither blank nor a comment.
+    /// The nearest later line that is neither blank nor a comment.
     pub fn after(&self, text: &str) -> Option<Self> {
         let mut line = self.clone();
         loop {
@@ -70,18 +69,18 @@ impl Line {
         content.is_empty() || content.starts_with('#')
     }
 
-    /// Everything but the indentation.
+    /// The line without its indentation.
     pub fn content(&self) -> (usize, usize) {
         (self.indented, self.end)
     }
 
-    /// In which column the key or value starts.
+    /// Column of the key or value.
     pub fn column(&self) -> usize {
         self.inner - self.start
     }
 }
 
-/// How long the key at the start of `rest` is.
+/// Length of the key at the start of `rest`.
 fn key(rest: &str) -> Option<usize> {
     if rest.starts_with(['#', '[', '{', '|', '>']) {
         return None;
@@ -89,13 +88,13 @@ fn key(rest: &str) -> Option<usize> {
     let quote = rest.chars().next().filter(|c| matches!(c, '"' | '\''));
     let from = quote.map_or(Some(0), |quote| rest[1..].find(quote).map(|at| at + 2))?;
     let colon = rest[from..].match_indices(':').map(|(at, _)| from + at).find(|&at| {
-        let behind = rest[at + 1..].chars().next();
-        behind.is_none_or(char::is_whitespace)
+        let after = rest[at + 1..].chars().next();
+        after.is_none_or(char::is_whitespace)
     })?;
     (colon > 0 && !rest[..colon].contains(" #")).then_some(colon)
 }
 
-/// Where the value in `rest` starts, and how long it is.
+/// Start and length of the value in `rest`.
 fn value(rest: &str) -> Option<(usize, usize)> {
     let start = rest.len() - rest.trim_start().len();
     let text = &rest[start..];
@@ -103,7 +102,7 @@ fn value(rest: &str) -> Option<(usize, usize)> {
         return None;
     }
     let from = quoted_length(text).unwrap_or(0);
-    // "#" with something directly behind it was hardly meant as a comment.
+    // A "#" with text directly after it is probably not meant as a comment.
     let comment = text[from..]
         .match_indices(" #")
         .map(|(at, _)| from + at)
@@ -112,7 +111,7 @@ fn value(rest: &str) -> Option<(usize, usize)> {
     (length > 0).then_some((start, length))
 }
 
-/// How long the quoted scalar at the start of `text` is, if there is one and it ends on this line.
+/// Length of the quoted scalar at the start of `text`, if there is one that ends on this line.
 pub fn quoted_length(text: &str) -> Option<usize> {
     let quote = text.chars().next().filter(|c| matches!(c, '"' | '\''))?;
     let mut chars = text.char_indices().skip(1).peekable();
@@ -135,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_is_taken_apart() {
+    fn a_line_is_split_into_its_parts() {
         let parts = |text: &str| {
             let line = Line::at(text, 0);
             let slice = |range: Option<(usize, usize)>| range.map(|(start, end)| text[start..end].to_owned());

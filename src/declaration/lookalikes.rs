@@ -1,11 +1,11 @@
-//! What a look-alike explains: a name, word or condition that is refused, and would be right with the sign it looks like.
+//! Explains errors that a look-alike caused: a name, word or condition that would be valid with the real sign.
 
 use super::yaml::{Kind, Style, Tree};
 use crate::diagnostic::{Code, Diagnostic, Edit, Fix};
 use crate::lookalike::{called, explained, meant, shown};
 use crate::source::{Source, Span};
 
-/// What is about a word that stands there, and not about prose or about something that is not there.
+/// Codes about a word in the text, as opposed to prose or missing parts.
 const OF_WORDS: &[Code] = &[
     Code::ConstantCondition,
     Code::InvalidName,
@@ -28,15 +28,15 @@ const OF_WORDS: &[Code] = &[
     Code::WrongType,
 ];
 
-/// Names the first look-alike in the place of a fault, with the fix where that is certain; and makes visible what
-/// nobody would see in its message.
+/// Names the first look-alike at the position of a problem, with a fix if that is certain, and makes hidden characters
+/// in the message visible.
 pub fn explain(source: &Source, tree: &Tree, diagnostic: &mut Diagnostic) {
     let here = source.slice(diagnostic.span);
     let found = if here.is_ascii() { None } else { here.chars().find(|c| meant(*c).is_some()) };
     diagnostic.message = shown(&diagnostic.message);
     let Some(c) = found.filter(|_| OF_WORDS.contains(&diagnostic.code)) else { return };
     let span = match diagnostic.code {
-        // One text may hold several, and a quote is nothing without the other.
+        // A text may contain several look-alikes, and one quote is useless without the other.
         Code::ConstantCondition | Code::InvalidCondition | Code::UnknownCondition => {
             scalar(tree, diagnostic.span).map_or(diagnostic.span, |(whole, _)| whole)
         }
@@ -59,10 +59,10 @@ pub fn explain(source: &Source, tree: &Tree, diagnostic: &mut Diagnostic) {
     }
 }
 
-/// How many nodes are looked at for the scalar of a place: they stand in the order of the text.
+/// Maximum number of nodes that are searched for a scalar; nodes are in the order of the text.
 const NEAR: usize = 64;
 
-/// The scalar that holds this place, and how it is written.
+/// The scalar at this position, and its style.
 fn scalar(tree: &Tree, span: Span) -> Option<(Span, Style)> {
     let until = tree.nodes.partition_point(|node| node.span.start <= span.start);
     tree.nodes[..until].iter().rev().take(NEAR).find_map(|node| match &node.kind {
@@ -71,15 +71,19 @@ fn scalar(tree: &Tree, span: Span) -> Option<(Span, Style)> {
     })
 }
 
-/// Every look-alike of `text`, which stands at `span`, replaced by what it looks like, written as its scalar is.
+/// Replaces every look-alike in `text`, which is at `span`, in the style of its scalar.
 fn edits(tree: &Tree, span: Span, text: &str) -> Vec<Edit> {
     let style = scalar(tree, span).map_or(Style::Plain, |(_, style)| style);
+    let in_brackets = text.chars().next().is_some_and(|c| matches!(meant(c), Some("[" | "{")));
     let odd = text.char_indices().filter_map(|(at, c)| Some((at, c, meant(c)?)));
     odd.map(|(at, c, sign)| {
+        let is_tight = in_brackets && !text[at + c.len_utf8()..].starts_with(' ');
         let sign = match (style, sign) {
             (Style::DoubleQuoted, "\"") => "\\\"",
             (Style::SingleQuoted, "'") => "''",
             (_, "\n") => " ",
+            // Without a space, it would be part of the word before it.
+            (Style::Plain, ":") if is_tight => ": ",
             (_, sign) => sign,
         };
         let at = span.start + at;

@@ -1,4 +1,4 @@
-//! A mapping's keys against the table: unknown, misplaced and double ones are reported here, once for all levels.
+//! Compares a mapping's keys with the table, and reports unknown, misplaced and duplicate ones for all levels.
 
 use super::draft::Slot;
 use super::fields::Fields;
@@ -11,7 +11,7 @@ use crate::diagnostic::Code;
 use crate::source::Span;
 use std::collections::HashMap;
 
-/// How many keys are looked through one by one.
+/// Up to this number of keys, a linear search is faster than a hash table.
 const FEW: usize = 16;
 
 /// The slot of a child of `parent`.
@@ -21,7 +21,7 @@ pub fn child(tree: &Tree, parent: &Slot, key: Span, node: NodeId, path: Path) ->
     Slot { node, alias, outer: parent.alias, key, path }
 }
 
-/// Reads the keys of the mapping at `slot`, which must be one.
+/// Reads the keys of the mapping at `slot`.
 pub fn read(sink: &mut Sink<'_>, slot: &Slot, level: Level) -> Option<Fields> {
     let tree = sink.tree;
     let Kind::Mapping(pairs) = &tree.node(slot.node).kind else { return None };
@@ -37,7 +37,7 @@ pub fn read(sink: &mut Sink<'_>, slot: &Slot, level: Level) -> Option<Fields> {
     Some(fields)
 }
 
-/// The pairs of a mapping whose key is a text, each text once; others are reported.
+/// The pairs whose key is a text, each key once; other keys are reported.
 pub fn unique<'a>(
     sink: &mut Sink<'a>,
     slot: &Slot,
@@ -45,7 +45,7 @@ pub fn unique<'a>(
 ) -> Vec<(NodeId, NodeId, &'a str)> {
     let tree = sink.tree;
     let mut found: Vec<(NodeId, NodeId, &str)> = Vec::with_capacity(pairs.len());
-    // Most mappings are short: looking through them is quicker than a table.
+    // Most mappings are small, where a linear search is faster than a hash table.
     let mut first: HashMap<&str, NodeId> = HashMap::new();
     let many = pairs.len() > FEW;
     for &(key, value) in pairs {
@@ -69,11 +69,11 @@ pub fn unique<'a>(
             continue;
         };
         let removal = sink.removal(span, value);
-        let message = format!("\"{text}\" is here a second time");
+        let message = format!("duplicate key \"{text}\"");
         let report = sink.at_key(Code::DuplicateKey, &at(slot.path.key(key)), message);
         let report = report.related(tree.node(earlier).span, "first here");
         if let Some(edit) = removal {
-            report.edits("remove this one", vec![edit]);
+            report.edits("remove this key", vec![edit]);
         }
     }
     found

@@ -1,4 +1,4 @@
-//! Keys that must be there and are not, with where and how they would be added.
+//! Reports required keys that are missing, with a fix that adds them.
 
 use super::draft::Slot;
 use super::fields::Fields;
@@ -8,7 +8,7 @@ use super::yaml::{Kind, NodeId};
 use crate::diagnostic::{Code, Edit};
 use crate::source::Span;
 
-/// Reports every required key of `level` that the mapping lacks.
+/// Reports every required key of `level` that is missing in the mapping.
 pub fn report(sink: &mut Sink<'_>, fields: &Fields, level: Level) {
     if sink.may_lack_keys(fields.slot.node) || has_merge(sink, fields.slot.node) {
         return;
@@ -28,7 +28,7 @@ pub fn report(sink: &mut Sink<'_>, fields: &Fields, level: Level) {
     }
 }
 
-/// Whether the mapping has `<<`, which is refused: what is missing may be what it should bring.
+/// Whether the mapping has a merge key (`<<`). It is refused, and might have brought the missing key.
 fn has_merge(sink: &Sink<'_>, node: NodeId) -> bool {
     let Kind::Mapping(pairs) = &sink.tree.node(node).kind else { return false };
     let is_merge =
@@ -36,7 +36,7 @@ fn has_merge(sink: &Sink<'_>, node: NodeId) -> bool {
     pairs.iter().any(|(key, _)| is_merge(*key))
 }
 
-/// The place to show for something that is not there.
+/// The position to show for a missing key.
 fn first_key(sink: &Sink<'_>, node: NodeId) -> Span {
     let whole = sink.tree.node(node).span;
     match &sink.tree.node(node).kind {
@@ -45,7 +45,7 @@ fn first_key(sink: &Sink<'_>, node: NodeId) -> Span {
     }
 }
 
-/// Adds the key behind the nearest one that usually stands before it, else in front of all.
+/// An edit that adds the key after the nearest key that usually comes before it, or else at the start.
 fn addition(sink: &Sink<'_>, fields: &Fields, key: &Key) -> Option<Edit> {
     let source = sink.source;
     let entry = match (key.level, key.name) {

@@ -1,8 +1,7 @@
-//! A declaration: from text to tree to typed model.
+//! Reads a declaration: from text to syntax tree to typed model.
 //!
-//! [`yaml`] reads the text into a tree that knows where everything stands, [`decode`] reads the tree into a
-//! [`draft`] and says what is wrong with its shape, [`crate::check`] judges the draft, and only a draft without an
-//! error becomes a [`model::Declaration`].
+//! [`yaml`] parses the text into a tree with positions, [`decode`] turns the tree into a [`draft`] and reports problems
+//! of its shape, [`crate::check`] checks the draft, and only a draft without errors becomes a [`model::Declaration`].
 
 pub mod chunks;
 pub mod decode;

@@ -1,15 +1,14 @@
-//! A superpower as its author wrote it, typed. Only the decoder makes one, and only from a text without errors.
+//! A declaration, typed. Only the decoder creates one, and only from a text without errors.
 
 use crate::condition::Expr;
 use crate::source::Span;
 use std::time::Duration;
 
-/// A value and where it stands.
+/// A value with its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spanned<T> {
-    /// The value.
     pub value: T,
-    /// Its place; for a quoted scalar with its quotes.
+    /// Its position; for a quoted scalar with its quotes.
     pub span: Span,
 }
 
@@ -20,92 +19,81 @@ impl<T> Spanned<T> {
     }
 }
 
-/// A superpower's declaration.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Declaration {
     /// Its name, the stem of its file.
     pub name: Spanned<String>,
-    /// One line for people.
     pub description: Spanned<String>,
-    /// As written: semver, or its first one or two numbers.
+    /// As written: semver, or only its first one or two numbers.
     pub version: Spanned<String>,
-    /// Free words.
     pub tags: Vec<Spanned<String>>,
     /// What it asks for before it runs.
     pub inputs: Vec<Input>,
-    /// What it does, in the listed order; at least one.
+    /// At least one, in listed order.
     pub stages: Vec<Stage>,
 }
 
-/// What a superpower asks for before it runs.
+/// An input of a superpower.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Input {
     /// `[A-Za-z_][A-Za-z0-9_-]*`, unique.
     pub name: Spanned<String>,
     /// What values it takes.
     pub kind: InputKind,
-    /// Whether a run must have it.
+    /// Whether a run needs a value.
     pub required: bool,
-    /// For people.
     pub description: Option<Spanned<String>>,
-    /// The value where none is given; a bool as `true` or `false`.
+    /// The value if none is given; a bool as `true` or `false`.
     pub default: Option<Spanned<String>>,
 }
 
 /// What values an input takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InputKind {
-    /// Any text.
     String,
     /// `true` or `false`.
     Bool,
-    /// One of these.
     Enum(Vec<Spanned<String>>),
 }
 
-/// One step of a superpower. It has an action, or a gate, or both.
+/// A step of a superpower. It has an action, a gate, or both.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stage {
-    /// The whole item.
     pub span: Span,
-    /// Optional id, unique.
     pub name: Option<Spanned<String>>,
-    /// What it hands work to.
+    /// What does the work.
     pub action: Option<Spanned<Action>>,
-    /// Its label, as written.
+    /// The label, as written.
     pub description: Option<Spanned<String>>,
-    /// When it runs; always where absent.
+    /// The condition; the stage always runs if there is none.
     pub when: Option<Spanned<Expr>>,
-    /// Its own inputs, templates as written, in order.
+    /// Its own inputs in order, with templates as written.
     pub inputs: Vec<(Spanned<String>, Spanned<String>)>,
-    /// Names of stages that come first.
+    /// Names of stages that must run before it.
     pub depends_on: Vec<Spanned<String>>,
     /// Whether it waits for a human.
     pub gate: Option<Spanned<Gate>>,
-    /// Where "request changes" goes back to: the name (or number) of an earlier stage.
+    /// Target of "request changes": the name or number of an earlier stage.
     pub rework: Option<Spanned<String>>,
-    /// The harness, where it is not the run's.
+    /// The harness, if it is not the run's.
     pub harness: Option<Spanned<String>>,
-    /// Wall clock of one attempt.
+    /// Time limit of one attempt.
     pub timeout: Option<Spanned<Duration>>,
-    /// 1 or more.
+    /// At least 1.
     pub max_attempts: Option<Spanned<u32>>,
-    /// What must be true after an attempt.
+    /// What must be true after an attempt; otherwise it fails.
     pub expects: Option<Expects>,
 }
 
-/// What a stage hands its work to.
+/// What does the work of a stage.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Action {
-    /// A named agent.
     Agent(String),
-    /// A skill.
     Skill(String),
     /// The orchestrator agent, with the input `mode` set to this pipeline.
     Pipeline(Pipeline),
 }
 
-/// The pipelines there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Pipeline {
     /// `standard-8-phase`, also written `standard`.
@@ -117,14 +105,13 @@ pub enum Pipeline {
 pub enum Gate {
     /// Waits until a human decides.
     HumanApproval,
-    /// Never waits.
     Auto,
 }
 
-/// What must be true after an attempt, or it fails.
+/// What must be true after an attempt; otherwise it fails.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expects {
-    /// Globs; each must match a file written since this visit of the stage began. Templates as written.
+    /// Globs with templates as written; each must match a file that was written since this visit of the stage started.
     pub files: Vec<Spanned<String>>,
     /// The final message must end with this verdict.
     pub verdict: Option<Spanned<String>>,

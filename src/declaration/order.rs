@@ -1,13 +1,13 @@
-//! The order of execution: as listed, and behind what a stage depends on.
+//! The order of execution: the listed order, adjusted to dependencies.
 
 use super::model::Declaration;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
-/// The stable topological order: of the stages that may come next, always the one listed first.
+/// A stable topological sort: of all stages that may run next, always the one listed first.
 ///
-/// `depends` gives, for each position from 0, the positions that come before it. Fails with the positions that wait
-/// for each other, or for such.
+/// `depends` has, for each position from 0, the positions that must come before it. On a cycle, returns the positions
+/// that are blocked.
 pub fn order(depends: &[Vec<usize>]) -> Result<Vec<usize>, Vec<usize>> {
     let mut waits: Vec<usize> = depends.iter().map(Vec::len).collect();
     let mut followers = vec![Vec::new(); depends.len()];
@@ -35,7 +35,7 @@ pub fn order(depends: &[Vec<usize>]) -> Result<Vec<usize>, Vec<usize>> {
 }
 
 impl Declaration {
-    /// The positions of the stages, from 0, in the order in which they run.
+    /// The positions of the stages, from 0, in the order of execution.
     pub fn order(&self) -> Vec<usize> {
         let by_name: HashMap<&str, usize> = self
             .stages
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_listed_order_is_kept_wherever_it_can_be() {
+    fn the_listed_order_is_kept_where_possible() {
         assert_eq!(order(&[vec![], vec![], vec![]]), Ok(vec![0, 1, 2]));
         assert_eq!(order(&[vec![2], vec![], vec![]]), Ok(vec![1, 2, 0]));
         assert_eq!(order(&[vec![], vec![0, 0], vec![1]]), Ok(vec![0, 1, 2]));

@@ -1,4 +1,6 @@
-//! A text of which pieces were replaced so that it can be read, and the way back to the text as written.
+//! A text with replaced pieces, so that it can be parsed, and the mapping of offsets back to the source.
+
+use std::sync::Arc;
 
 /// A replaced piece, in both texts.
 #[derive(Clone, Copy, Debug)]
@@ -7,43 +9,49 @@ struct Piece {
     here: (usize, usize),
 }
 
-/// The text that is parsed: the source, with what no parser could read replaced.
+/// The text that is parsed: the source, with replacements for what the parser cannot read.
 #[derive(Clone, Debug)]
 pub struct Patched {
     text: String,
+    source: Arc<str>,
     pieces: Vec<Piece>,
 }
 
 impl Patched {
-    /// The source as it is.
+    /// The source without replacements.
     pub fn new(source: impl Into<String>) -> Self {
-        Self { text: source.into(), pieces: Vec::new() }
+        let text: String = source.into();
+        Self { source: text.as_str().into(), text, pieces: Vec::new() }
     }
 
-    /// The text to parse.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The source offset of an offset in this text. What was put in place of a piece lies at the piece.
+    /// The source offset of an offset in this text, at the start of a character. Inserted text maps to the piece that it
+    /// replaces.
     pub fn to_source(&self, offset: usize) -> usize {
         let next = self.pieces.partition_point(|piece| piece.here.0 <= offset);
         let Some(piece) = next.checked_sub(1).map(|index| self.pieces[index]) else { return offset };
         if offset >= piece.here.1 {
             return offset - piece.here.1 + piece.source.1;
         }
-        (piece.source.0 + (offset - piece.here.0)).min(piece.source.1)
+        let mut at = (piece.source.0 + (offset - piece.here.0)).min(piece.source.1);
+        while !self.source.is_char_boundary(at) {
+            at -= 1;
+        }
+        at
     }
 
-    /// Whether any of this text between the two offsets stands in place of something else.
+    /// Whether a part of this range replaces something in the source.
     pub fn is_patched(&self, start: usize, end: usize) -> bool {
         self.pieces.iter().any(|piece| piece.here.0 <= end && piece.here.1 >= start)
     }
 
-    /// This text with `start..end` (offsets in it) replaced once more.
+    /// This text with another replacement at `start..end` (offsets in this text).
     pub fn replace(&self, start: usize, end: usize, with: &str) -> Self {
         let touched = |piece: &&Piece| piece.here.0 < end && piece.here.1 > start;
-        // Pieces that are touched become one with the new one.
+        // The new piece absorbs the pieces that it touches.
         let from =
             self.pieces.iter().filter(touched).map(|piece| piece.here.0).min().unwrap_or(start).min(start);
         let to = self.pieces.iter().filter(touched).map(|piece| piece.here.1).max().unwrap_or(end).max(end);
@@ -59,7 +67,8 @@ impl Patched {
                 here: (shift(piece.here.0), shift(piece.here.1)),
             }),
         );
-        Self { text: format!("{}{new}{}", &self.text[..from], &self.text[to..]), pieces }
+        let text = format!("{}{new}{}", &self.text[..from], &self.text[to..]);
+        Self { text, source: self.source.clone(), pieces }
     }
 
     fn source_start(&self, offset: usize) -> usize {
@@ -79,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn offsets_find_their_way_back_through_insertions_and_blanks() {
+    fn offsets_map_back_through_insertions_and_blanks() {
         let quoted = Patched::new("a: b: c\nd").replace(3, 3, "'").replace(8, 8, "'");
         assert_eq!(quoted.text(), "a: 'b: c'\nd");
         assert_eq!([3, 4, 8, 9, 10].map(|at| quoted.to_source(at)), [3, 3, 7, 7, 8]);
@@ -87,6 +96,12 @@ mod tests {
         assert_eq!(blanked.text(), "a: \nd");
         assert_eq!([3, 4].map(|at| blanked.to_source(at)), [7, 8]);
         assert!(blanked.is_patched(3, 3) && !blanked.is_patched(4, 5));
+    }
+
+    #[test]
+    fn an_offset_within_a_replaced_character_is_its_start() {
+        let blanked = Patched::new("a: \u{fffd}{").replace(3, 6, "   ");
+        assert_eq!([3, 4, 5, 6].map(|at| blanked.to_source(at)), [3, 3, 3, 6]);
     }
 
     #[test]

@@ -1,22 +1,22 @@
-//! The way to a value, e.g. `stages[2].gate`: kept as numbers, and put into words only where a fault is told.
+//! The path to a value, for example `stages[2].gate`. It is stored as numbers, and formatted only for a problem.
 
 use super::yaml::{Kind, NodeId, Tree};
 
-/// No declaration's values lie deeper; of what does, the outer part is told.
+/// Maximum depth of a declaration's values; of a deeper path, the outer part is reported.
 const MOST: usize = 5;
-/// Marks an item; the rest is its number. Without the mark it is a key's node, and 0 is the end: no key is the root.
+/// Marks an item; the other bits are its index. Without the mark it is the node of a key; 0 is the end, because a key
+/// is never the root.
 const ITEM: u32 = 1 << 31;
 
-/// A way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Path {
     steps: [u32; MOST],
-    /// A key at its end that is not in the text.
+    /// A missing key at the end of the path.
     missing: Option<&'static str>,
 }
 
 impl Path {
-    /// The way to the whole document.
+    /// The path to the whole document.
     pub const TOP: Self = Self { steps: [0; MOST], missing: None };
 
     fn with(mut self, step: u32) -> Self {
@@ -26,22 +26,22 @@ impl Path {
         self
     }
 
-    /// On to the value of a key, which is a scalar or stands for one.
+    /// The path to the value of a key. The key must be a scalar or an alias of one.
     pub fn key(self, key: NodeId) -> Self {
         self.with(key.index())
     }
 
-    /// On to an item, counted from 0.
+    /// The path to an item, counted from 0.
     pub fn item(self, index: usize) -> Self {
         self.with(u32::try_from(index + 1).unwrap_or(u32::MAX) | ITEM)
     }
 
-    /// On to a key that is not there.
+    /// The path to a missing key.
     pub fn missing(self, name: &'static str) -> Self {
         Self { missing: Some(name), ..self }
     }
 
-    /// The number of the item at its end.
+    /// The index of the item at its end.
     pub fn number(self) -> u32 {
         self.steps
             .iter()
@@ -50,7 +50,7 @@ impl Path {
             .map_or(1, |step| step & !ITEM)
     }
 
-    /// In words.
+    /// Formats the path.
     pub fn words(self, tree: &Tree) -> String {
         let mut words = String::new();
         let name = |words: &mut String, name: &str| {

@@ -1,8 +1,8 @@
-//! What a plain scalar means: by YAML 1.2's core schema, which we read by, and by YAML 1.1, which other tools may.
+//! The type of a plain scalar in YAML 1.2's core schema, which we use, and in YAML 1.1, which other tools may use.
 
 use std::sync::LazyLock;
 
-/// What a scalar is by the core schema.
+/// The type of a scalar in the core schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Core {
     /// `~`, `null`, or nothing at all.
@@ -18,7 +18,7 @@ pub enum Core {
 }
 
 impl Core {
-    /// What messages call it, with its article.
+    /// The type in messages, with its article.
     pub const fn called(self) -> &'static str {
         match self {
             Core::Null => "empty",
@@ -30,7 +30,7 @@ impl Core {
     }
 }
 
-/// What a plain scalar is.
+/// The type of a plain scalar.
 pub fn core(text: &str) -> Core {
     match text {
         "" | "~" | "null" | "Null" | "NULL" => return Core::Null,
@@ -53,7 +53,7 @@ pub fn core(text: &str) -> Core {
     Core::Text
 }
 
-/// `[0-9]+ ( \. [0-9]* )? ( [eE] [-+]? [0-9]+ )?`, or the same with digits behind the point only.
+/// `[0-9]+ ( \. [0-9]* )? ( [eE] [-+]? [0-9]+ )?`, or the same with digits only after the point.
 fn is_float(text: &str) -> bool {
     let (number, exponent) =
         text.split_once(['e', 'E']).map_or((text, None), |(number, rest)| (number, Some(rest)));
@@ -68,7 +68,7 @@ fn is_float(text: &str) -> bool {
         })
 }
 
-/// What a reader of YAML 1.1 takes a plain scalar for, where that is not what we take it for.
+/// The type of a plain scalar in YAML 1.1, if it differs from ours.
 pub fn other_reading(text: &str) -> Option<&'static str> {
     static NUMBER: LazyLock<Option<regex::Regex>> = LazyLock::new(|| {
         regex::Regex::new(
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn readings_of_yaml_1_1_are_known() {
+    fn types_of_yaml_1_1_are_recognized() {
         assert_eq!(other_reading("On"), Some("true"));
         assert_eq!(other_reading("no"), Some("false"));
         assert_eq!(other_reading("012"), Some("an octal number"));

@@ -1,22 +1,21 @@
-//! From a place in a scalar's value to the place in the text that it comes from: through quotes, escapes, folded
-//! lines and indentation.
+//! Maps positions in a scalar's value to positions in the text, through quotes, escapes, folded lines and indentation.
 
 use super::style::Style;
 use crate::source::Span;
 
-/// For each byte of the value, the bytes of `raw` that it was read from.
+/// For each byte of the value, the range of `raw` that it was read from.
 type Map = Vec<(usize, usize)>;
 
-/// Where each byte of a scalar's value stands in the scalar as written.
+/// The position in the written scalar of each byte of its value.
 #[derive(Clone, Debug)]
 pub struct Places {
     map: Map,
-    /// Where the first character stands, or would.
+    /// Start of the first character, even of an empty value.
     first: usize,
 }
 
 impl Places {
-    /// Of a scalar as written: quotes included, the indentation of a block's first line not.
+    /// For a scalar as written: with its quotes, but without the indentation of a block's first line.
     pub fn new(raw: &str, style: Style, value: &str) -> Self {
         let map = match style {
             Style::Plain | Style::Literal | Style::Folded => aligned(raw, value),
@@ -26,7 +25,7 @@ impl Places {
         Self { map, first }
     }
 
-    /// The place that a part of the value comes from.
+    /// The position of a part of the value.
     pub fn place(&self, wanted: Span) -> Span {
         let map = &self.map;
         let before = |offset: usize| {
@@ -43,7 +42,7 @@ impl Places {
     }
 }
 
-/// Styles in which every character stands for itself: only white space differs.
+/// Styles without escapes, where only white space differs.
 fn aligned(raw: &str, value: &str) -> Map {
     let mut map = Map::with_capacity(value.len());
     let mut at = 0;
@@ -56,12 +55,12 @@ fn aligned(raw: &str, value: &str) -> Map {
     map
 }
 
-/// Puts `c` of the value at `at`, and answers where the next one is looked for.
+/// Maps `c` of the value to `at`, and returns where to search for the next character.
 fn push(map: &mut Map, raw: &str, at: usize, c: char) -> usize {
     let found = raw[at..].chars().next();
     let end = match found {
         Some(found) if found == c || !c.is_whitespace() => at + found.len_utf8(),
-        // A line break that was folded to a space, with the next line's indentation.
+        // A line break that was folded into a space, with the next line's indentation.
         Some(found) if found.is_whitespace() => at + raw[at..].len() - raw[at..].trim_start().len(),
         _ => at,
     };
@@ -73,7 +72,7 @@ fn unquoted(raw: &str, value: &str, style: Style) -> Map {
     let mut map = Map::with_capacity(value.len());
     let mut at = 1.min(raw.len());
     for c in value.chars() {
-        // A line break in quotes takes the white space around it along.
+        // A line break in quotes absorbs the white space around it.
         if !c.is_whitespace() {
             at += raw[at..].len() - raw[at..].trim_start().len();
             at = skip_escaped_breaks(raw, at, style);
@@ -101,7 +100,7 @@ fn skip_escaped_breaks(raw: &str, mut at: usize, style: Style) -> usize {
     at
 }
 
-/// How many bytes the escape at the start of `rest` has; 0 where there is none.
+/// Length in bytes of the escape at the start of `rest`, or 0.
 fn escape_length(rest: &str) -> usize {
     let mut chars = rest.chars();
     if chars.next() != Some('\\') {
@@ -139,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_found_in_every_style() {
+    fn positions_are_found_in_every_style() {
         assert_eq!(found("a b c", Style::Plain, "a b c", "b"), "b");
         assert_eq!(found("a\n   b", Style::Plain, "a b", "b"), "b");
         assert_eq!(found("'it''s x'", Style::SingleQuoted, "it's x", "x"), "x");
@@ -155,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_place_lies_between_two_characters() {
+    fn an_empty_span_is_between_two_characters() {
         assert_eq!(place("'ab'", Style::SingleQuoted, "ab", Span::new(2, 2)), Span::new(3, 3));
         assert_eq!(place("'ab'", Style::SingleQuoted, "ab", Span::new(0, 0)), Span::new(1, 1));
         assert_eq!(place("''", Style::SingleQuoted, "", Span::new(0, 0)), Span::new(1, 1));

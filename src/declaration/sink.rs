@@ -1,4 +1,4 @@
-//! Where faults are collected, each at the place that an author can act on.
+//! Collects problems, each at the position where the author can fix it.
 
 use super::draft::{Slot, Text};
 use super::lookalikes;
@@ -10,48 +10,46 @@ use crate::source::{Source, Span};
 use crate::suggest;
 use std::collections::{HashMap, HashSet};
 
-/// How many faults of one code and severity are told; nobody reads more, and a hostile file has a hundred thousand.
+/// Maximum number of reported problems with the same code and severity. A hostile file can have a hundred thousand.
 const MAX_ALIKE: usize = 200;
 
-/// How many names are compared for "did you mean".
+/// Maximum number of names that are compared for "did you mean".
 const MAX_COMPARED: usize = 100_000;
 
-/// Collects the faults of one declaration.
+/// Collects the problems of one declaration.
 #[derive(Debug)]
 pub struct Sink<'a> {
-    /// The text.
     pub source: &'a Source,
-    /// What was read from it.
     pub tree: &'a Tree,
     found: Found,
-    /// The places of the text that was last looked into.
+    /// The scalar spans of the text that was used last.
     places: Option<(NodeId, Places)>,
     comparable: usize,
-    /// Where syntax errors were blanked: what seems to be missing there may only be unreadable.
+    /// Ranges that were blanked after syntax errors: a key that seems to be missing there may only be unreadable.
     blanks: &'a [Span],
 }
 
 impl<'a> Sink<'a> {
-    /// With what was found in the text as such.
+    /// Starts with the problems that were found in the text itself.
     pub fn new(source: &'a Source, tree: &'a Tree, blanks: &'a [Span], found: Vec<Diagnostic>) -> Self {
         let mut all = Found::default();
         found.into_iter().for_each(|diagnostic| all.push(diagnostic));
         Self { source, tree, found: all, places: None, comparable: MAX_COMPARED, blanks }
     }
 
-    /// Whether something unreadable stands in `span`, or directly behind it.
+    /// Whether there is unreadable text in `span` or directly after it.
     pub fn is_blanked(&self, span: Span) -> bool {
         self.blanks.iter().any(|&blank| self.touch(span, blank))
     }
 
-    /// Whether nothing but white space and dashes stands between the two.
+    /// Whether only white space and dashes are between the two offsets.
     fn touch(&self, a: Span, b: Span) -> bool {
         let (first, second) = if a.start <= b.start { (a, b) } else { (b, a) };
         let between = self.source.text().get(first.end..second.start).unwrap_or_default();
         between.chars().all(|c| c.is_whitespace() || c == '-')
     }
 
-    /// Whether a key of the mapping at `node` may be among what could not be read.
+    /// Whether unreadable text may contain a key of the mapping at `node`.
     pub fn may_lack_keys(&self, node: NodeId) -> bool {
         if self.tree.is_unfinished(node) {
             return true;
@@ -67,13 +65,13 @@ impl<'a> Sink<'a> {
         })
     }
 
-    /// Reports a fault of a whole value; at its key where the value is not there, at the alias where it was used by one.
+    /// Reports a problem of a whole value: at its key if the value is missing, at the alias if it was used through one.
     pub fn at(&mut self, code: Code, slot: &Slot, message: impl Into<String>) -> Report<'_> {
         let own = self.tree.node(slot.node).span;
         self.push(code, slot, own, message.into())
     }
 
-    /// Reports a fault of a part of a text.
+    /// Reports a problem in a part of a text.
     pub fn inside(&mut self, code: Code, text: &Text, part: Span, message: impl Into<String>) -> Report<'_> {
         let node = text.slot.node;
         if self.places.as_ref().is_none_or(|(last, _)| *last != node) {
@@ -86,17 +84,17 @@ impl<'a> Sink<'a> {
         report
     }
 
-    /// Reports a fault of a key.
+    /// Reports a problem of a key.
     pub fn at_key(&mut self, code: Code, slot: &Slot, message: impl Into<String>) -> Report<'_> {
         let mut diagnostic =
             Diagnostic::new(code, slot.outer.unwrap_or(slot.key), slot.path.words(self.tree), message);
         if slot.outer.is_some() {
-            diagnostic = diagnostic.with_related(slot.key, "what the alias stands for");
+            diagnostic = diagnostic.with_related(slot.key, "the aliased value");
         }
         self.add(diagnostic, slot.outer.is_none())
     }
 
-    /// The removal of a key and its value, where their lines hold nothing else.
+    /// An edit that removes a key and its value, if their lines contain nothing else.
     pub fn removal(&self, key: Span, value: NodeId) -> Option<Edit> {
         let source = self.source;
         let start = source.line_start(source.position(key.start).line);
@@ -104,13 +102,13 @@ impl<'a> Sink<'a> {
         let before = source.slice(Span::new(start, key.start));
         let rest = source.slice(Span::new(key.end, source.line_start(last + 1)));
         let alone = before.trim().is_empty() && !self.tree.node(value).flow && rest.ends_with('\n');
-        // In brackets a comma or bracket follows; quotes may hold anything.
+        // In brackets, a comma or a bracket follows; quotes may contain anything.
         let plain = !rest.trim_end().ends_with(['}', ',', ']']);
         (alone && plain)
             .then(|| Edit { span: Span::new(start, source.line_start(last + 1)), text: String::new() })
     }
 
-    /// The line break that the text uses.
+    /// The line break used in the text.
     pub fn line_break(&self) -> &'static str {
         if self.source.text().contains("\r\n") { "\r\n" } else { "\n" }
     }
@@ -121,7 +119,7 @@ impl<'a> Sink<'a> {
         let mut diagnostic =
             Diagnostic::new(code, slot.alias.unwrap_or(own), slot.path.words(self.tree), message);
         if slot.alias.is_some() {
-            diagnostic = diagnostic.with_related(own, "what the alias stands for");
+            diagnostic = diagnostic.with_related(own, "the aliased value");
         }
         self.add(diagnostic, slot.alias.is_none())
     }
@@ -136,7 +134,7 @@ impl<'a> Sink<'a> {
         }
     }
 
-    /// The name that was probably meant, as long as not too many have been compared.
+    /// The name that was probably meant, unless too many names were compared already.
     pub fn nearest<'c>(
         &mut self,
         name: &str,
@@ -150,16 +148,16 @@ impl<'a> Sink<'a> {
         suggest::nearest(name, allowed)
     }
 
-    /// Everything that was found, in the order of the text.
+    /// All problems, in the order of the text.
     pub fn finish(self) -> Vec<Diagnostic> {
         let Found { mut diagnostics, more, .. } = self.found;
         diagnostics.sort_by_key(|diagnostic| diagnostic.span);
         diagnostics.iter_mut().for_each(|found| lookalikes::explain(self.source, self.tree, found));
-        // Reported once, however many ways lead to it.
+        // A problem is reported once, even if several aliases lead to it.
         let mut told = HashSet::new();
         diagnostics.retain(|found| told.insert((found.span, found.code, found.message.clone())));
         if more > 0 {
-            let message = format!("{more} more faults are not shown: they are like those that are");
+            let message = format!("{more} more problems of this kind are not shown");
             let end = Span::new(self.source.text().len(), self.source.text().len());
             let mut note = Diagnostic::new(Code::Limit, end, "", message);
             note.severity = Severity::Hint;
@@ -169,7 +167,7 @@ impl<'a> Sink<'a> {
     }
 }
 
-/// What was found, not too much of the same.
+/// The problems found so far, limited per kind.
 #[derive(Debug, Default)]
 struct Found {
     diagnostics: Vec<Diagnostic>,
@@ -189,14 +187,14 @@ impl Found {
     }
 }
 
-/// A fault that is being reported: it counts when this is dropped.
+/// A problem that is being reported. It is recorded when this value is dropped.
 #[derive(Debug)]
 pub struct Report<'a> {
     found: &'a mut Found,
     diagnostic: Option<Diagnostic>,
-    /// Not where the fault came through an alias: others may use what it stands for.
+    /// False if the problem came through an alias: other uses of the anchor may be right.
     fixable: bool,
-    /// The scalar and the part of its value that the fault is about, where it is about no more.
+    /// The scalar, and the part of its value that the problem is about, if it is about a part only.
     inside: Option<(NodeId, Span)>,
     tree: &'a Tree,
 }
@@ -217,18 +215,18 @@ impl<'a> Report<'a> {
         self
     }
 
-    /// The tree, for the places of edits.
+    /// The tree, for the positions of edits.
     pub fn tree(&self) -> &'a Tree {
         self.tree
     }
 
-    /// Shows less of the place.
+    /// Narrows the reported span.
     pub fn narrow(self, span: Span) -> Self {
         let own = self.fixable;
         self.change(|diagnostic| diagnostic.span = if own { span } else { diagnostic.span })
     }
 
-    /// Offers to replace the fault's own span.
+    /// Adds a fix that replaces the reported span.
     pub fn fix(self, title: impl Into<String>, text: impl Into<String>) -> Self {
         let span = self.diagnostic.as_ref().map_or(Span::default(), |diagnostic| diagnostic.span);
         let edit = match self.inside {
@@ -238,25 +236,25 @@ impl<'a> Report<'a> {
         self.edits(title, vec![edit])
     }
 
-    /// Offers these edits.
+    /// Adds a fix with these edits.
     pub fn edits(self, title: impl Into<String>, edits: Vec<Edit>) -> Self {
         let fix = self.fixable.then(|| Fix { title: title.into(), edits });
         self.change(|diagnostic| diagnostic.fix = fix.or_else(|| diagnostic.fix.take()))
     }
 
-    /// Names another place.
+    /// Adds a related position.
     pub fn related(self, span: Span, message: impl Into<String>) -> Self {
         self.change(|diagnostic| diagnostic.related.push(Related { span, message: message.into() }))
     }
 
-    /// Makes it less bad than its code usually is.
+    /// Overrides the code's usual severity.
     pub fn severity(self, severity: Severity) -> Self {
         self.change(|diagnostic| diagnostic.severity = severity)
     }
 }
 
-/// The replacement of a part of a scalar's value, written as the scalar is; where it cannot stand without quotes, the
-/// whole is put in quotes.
+/// An edit that replaces a part of a scalar's value in the scalar's style. If the result needs quotes, the whole value
+/// is quoted.
 fn scalar_edit(tree: &Tree, node: NodeId, part: Span, span: Span, text: &str) -> Edit {
     let Kind::Scalar { text: value, style } = &tree.node(node).kind else {
         return Edit { span, text: text.to_owned() };
@@ -266,7 +264,7 @@ fn scalar_edit(tree: &Tree, node: NodeId, part: Span, span: Span, text: &str) ->
     let part = match style {
         Style::DoubleQuoted => yaml_writer::inside(text, '"'),
         Style::SingleQuoted => yaml_writer::inside(text, '\''),
-        Style::Plain => yaml_writer::stands_plain(&whole, own.flow).then(|| text.to_owned()),
+        Style::Plain => yaml_writer::is_plain_safe(&whole, own.flow).then(|| text.to_owned()),
         Style::Literal | Style::Folded => yaml_writer::inside(text, '\'').map(|_| text.to_owned()),
     };
     match part {

@@ -1,6 +1,5 @@
-//! How a scalar is written.
+//! The style of a scalar.
 
-/// How a scalar is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
     /// Without quotes.

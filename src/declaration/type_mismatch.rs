@@ -1,4 +1,4 @@
-//! Scalars of another type than their key takes, and those that other readers take for another type.
+//! Reports scalars of the wrong type, and scalars that other YAML readers read as another type.
 
 use super::draft::{Slot, Text};
 use super::keys::{Level, Takes};
@@ -10,7 +10,7 @@ use crate::diagnostic::{Code, Edit, Severity};
 use crate::lookalike;
 use crate::source::Span;
 
-/// A scalar of another type than the key takes; it is used all the same where its text can be.
+/// Reports a scalar of the wrong type. Its text is used anyway if possible.
 pub fn report(sink: &mut Sink<'_>, text: Text, takes: Takes, name: &str) -> Option<Text> {
     let value = text.value.as_str();
     let called = text.core.called();
@@ -24,7 +24,7 @@ pub fn report(sink: &mut Sink<'_>, text: Text, takes: Takes, name: &str) -> Opti
             let report = sink.at(
                 Code::WrongType,
                 &text.slot,
-                format!("\"{name}\" must be true or false, and \"{value}\" is {called}"),
+                format!("\"{name}\" must be true or false, but \"{value}\" is {called}"),
             );
             if let Some(meant) = meant {
                 report.fix(format!("change to {meant}"), meant);
@@ -36,7 +36,7 @@ pub fn report(sink: &mut Sink<'_>, text: Text, takes: Takes, name: &str) -> Opti
             let report = sink.at(
                 Code::WrongType,
                 &text.slot,
-                format!("\"{name}\" must be a whole number from 1, and \"{value}\" is {called}"),
+                format!("\"{name}\" must be a whole number from 1, but \"{value}\" is {called}"),
             );
             if let Some(number) = number {
                 report.fix(format!("change to {number}"), number.to_string());
@@ -49,7 +49,7 @@ pub fn report(sink: &mut Sink<'_>, text: Text, takes: Takes, name: &str) -> Opti
                 Code::WrongType,
                 &text.slot,
                 format!(
-                    "\"{name}\" must be a condition, and {value} is {called}{}",
+                    "\"{name}\" must be a condition, but {value} is {called}{}",
                     match text.core {
                         Core::Bool(_) => format!(": write \"{word}\""),
                         _ => String::new(),
@@ -61,13 +61,13 @@ pub fn report(sink: &mut Sink<'_>, text: Text, takes: Takes, name: &str) -> Opti
             }
             None
         }
-        // A number there is judged with the unit it lacks.
+        // A number is checked together with its missing unit.
         Takes::Duration if text.core == Core::Int => Some(text),
         _ => {
             let report = sink.at(
                 Code::WrongType,
                 &text.slot,
-                format!("\"{name}\" must be a text, and {value} is {called}: put it in quotes"),
+                format!("\"{name}\" must be a text, but {value} is {called}: put it in quotes"),
             );
             let digits = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_digit());
             if takes != Takes::Version || value.split('.').all(digits) {
@@ -78,20 +78,20 @@ pub fn report(sink: &mut Sink<'_>, text: Text, takes: Takes, name: &str) -> Opti
     }
 }
 
-/// Warns of a plain text that a reader of YAML 1.1 does not take for a text.
+/// Warns of a plain text that a YAML 1.1 reader does not read as a text.
 pub fn warn_of_other_reading(sink: &mut Sink<'_>, text: &Text) {
     let Some(other) = scalar::other_reading(&text.value).filter(|_| text.core != Core::Null) else { return };
     let value = &text.value;
     sink.at(
         Code::WrongType,
         &text.slot,
-        format!("a reader of YAML 1.1 takes {value} for {other}: quote it, to be read the same everywhere"),
+        format!("YAML 1.1 readers read {value} as {other}: put it in quotes"),
     )
     .severity(Severity::Warning)
     .fix("put it in quotes", yaml_writer::quoted(value));
 }
 
-/// Warns of `!word`, which YAML takes for a tag, and we for nothing. `!!str` and its like are fine.
+/// Warns of `!word`, which YAML reads as a tag and we ignore. Standard tags such as `!!str` are fine.
 pub fn warn_of_tag(sink: &mut Sink<'_>, slot: &Slot, takes: Takes) {
     let node = sink.tree.node(slot.node);
     let Some(tag) = node.tag else { return };
@@ -101,7 +101,7 @@ pub fn warn_of_tag(sink: &mut Sink<'_>, slot: &Slot, takes: Takes) {
     }
     let whole = Span::new(tag.start, node.span.end.max(tag.end));
     let text = sink.source.slice(whole);
-    let message = format!("YAML takes \"{written}\" for a tag, not for a part of the text");
+    let message = format!("YAML reads \"{written}\" as a tag, not as part of the text");
     let prose = matches!(takes, Takes::Prose | Takes::Value) && !text.contains('\n');
     let edit = if prose {
         Edit { span: whole, text: yaml_writer::quoted(text) }
@@ -112,7 +112,7 @@ pub fn warn_of_tag(sink: &mut Sink<'_>, slot: &Slot, takes: Takes) {
     sink.at(Code::WrongType, slot, message).severity(Severity::Warning).narrow(tag).edits(title, vec![edit]);
 }
 
-/// Warns of `[a，b]`, which is a list of one text.
+/// Warns of `[a，b]`, which is a list with one item.
 pub fn warn_of_comma(sink: &mut Sink<'_>, slot: &Slot) {
     let node = sink.tree.node(slot.node);
     let Kind::Scalar { style: Style::Plain, .. } = &node.kind else { return };
@@ -131,7 +131,7 @@ pub fn warn_of_comma(sink: &mut Sink<'_>, slot: &Slot) {
     report.narrow(Span::new(at, at + c.len_utf8())).edits("change to \",\"", edits);
 }
 
-/// `- gate human-approval` and `- agent:qa`: texts to YAML, and meant as a mapping.
+/// Finds items such as `- gate human-approval` and `- agent:qa`, which are texts in YAML but were meant as mappings.
 pub fn missing_colon(sink: &Sink<'_>, slot: &Slot, level: Level) -> Option<(String, Edit)> {
     let node = sink.tree.node(slot.node);
     let Kind::Scalar { text, .. } = &node.kind else { return None };
@@ -147,7 +147,7 @@ pub fn missing_colon(sink: &Sink<'_>, slot: &Slot, level: Level) -> Option<(Stri
     Some((title.to_owned(), Edit { span: Span::new(at, at), text: text.to_owned() }))
 }
 
-/// The places of the spaces that are missing where a list is written `-agent: a`.
+/// Positions of the missing spaces in a list such as `-agent: a`.
 pub fn missing_dashes(sink: &Sink<'_>, slot: &Slot) -> Vec<Edit> {
     let Kind::Mapping(pairs) = &sink.tree.node(slot.node).kind else { return Vec::new() };
     let keys = pairs.iter().map(|(key, _)| sink.tree.node(*key).span);

@@ -1,25 +1,25 @@
-//! Lines of a text in quotes or of a list in brackets that are not indented further than what they belong to. The
-//! parser takes them; YAML does not, and other readers refuse the file.
+//! Finds lines of a quoted text or a list in brackets that are not indented enough. The parser accepts them, but YAML
+//! does not allow them and other readers refuse the file.
 
 use super::line::Line;
 use super::yaml::{Kind, Node, NodeId, Style, Tree};
 use crate::source::Span;
 
-/// A line that is indented too little.
+/// A line that is not indented enough.
 #[derive(Clone, Debug)]
 pub struct Shallow {
-    /// What it begins with: its first word, or the tabs before that.
+    /// Its first word, or the tabs before it.
     pub span: Span,
-    /// Whether a tab stands where spaces should.
+    /// Whether the problem is a tab in place of spaces.
     pub tab: bool,
-    /// Whether it only closes the bracket: then most readers take it.
+    /// Whether the line only closes the bracket; most readers accept that.
     pub closing: bool,
-    /// Its white space, and how many spaces should be there.
+    /// Its white space, and the required number of spaces.
     pub indentation: (Span, usize),
 }
 
 impl Tree {
-    /// All such lines, those of one value together.
+    /// All such lines, grouped by value.
     pub fn shallow_lines(&self) -> Vec<Vec<Shallow>> {
         let mut found = Vec::new();
         for node in self.nodes.iter().filter(|node| !node.flow) {
@@ -58,7 +58,7 @@ impl Tree {
         }
     }
 
-    /// The line that starts at `start`, if it is one.
+    /// The line that starts at `start`, if it is not indented enough.
     fn shallow(&self, node: &Node, start: usize, column: usize) -> Option<Shallow> {
         let text = &self.patched().text()[start..node.raw.end];
         let line = text.split('\n').next()?;
@@ -86,11 +86,11 @@ impl Tree {
         Line::at(self.patched().text(), self.node(key).raw.start).column()
     }
 
-    /// In which column the dashes of a list stand; nothing where that cannot be said.
+    /// Column of a list's dashes; none if it is not clear.
     fn dash_column(&self, list: &Node, items: &[NodeId]) -> Option<usize> {
         let text = self.patched().text();
         let first = self.node(*items.first()?).raw.start;
-        // A list that is not indented starts, for the parser, behind its first dash.
+        // For the parser, a list that is not indented starts after its first dash.
         let dash = if first > list.raw.start {
             list.raw.start
         } else {

@@ -1,4 +1,4 @@
-//! Keys that mean nothing where they stand.
+//! Reports keys that are not known at their place.
 
 use super::draft::Slot;
 use super::fields::Fields;
@@ -8,7 +8,7 @@ use super::yaml::{Kind, NodeId};
 use crate::diagnostic::{Code, Edit};
 use crate::source::Span;
 
-/// Reports one; whether it is an error that may hide what a stage does.
+/// Reports an unknown key. Returns whether it is an error that may hide what a stage does.
 pub fn report(
     sink: &mut Sink<'_>,
     fields: &Fields,
@@ -41,11 +41,11 @@ pub fn report(
     false
 }
 
-/// A key that looks as if the run should wait: it must never be merely unknown.
+/// Reports a key that looks like a gate. It is an error, because the author expects the run to wait.
 fn gate(sink: &mut Sink<'_>, fields: &Fields, slot: &Slot, name: &str, level: Level) {
     let place = if level == Level::Stage { "" } else { " in a stage" };
     let message = format!(
-        "\"{name}\" is no gate, and nothing would wait for a human: write \"gate: human-approval\"{place}"
+        "\"{name}\" is not a gate, so the run would not wait for a human: write \"gate: human-approval\"{place}"
     );
     let value = sink.tree.node(slot.node);
     let scalar = matches!(value.kind, Kind::Scalar { .. });
@@ -59,8 +59,8 @@ fn gate(sink: &mut Sink<'_>, fields: &Fields, slot: &Slot, name: &str, level: Le
     }
 }
 
-/// `<<: *base`. What it brings is not read; the fix writes it out.
-fn merge(sink: &mut Sink<'_>, slot: &Slot, value: NodeId) {
+/// Reports a merge key such as `<<: *base`. Its content is ignored; the fix writes it out.
+pub(super) fn merge(sink: &mut Sink<'_>, slot: &Slot, value: NodeId) {
     let (target, alias) = sink.tree.resolve(value);
     let column = sink.source.position(slot.key.start).col;
     let mut lines = Vec::new();
@@ -75,7 +75,7 @@ fn merge(sink: &mut Sink<'_>, slot: &Slot, value: NodeId) {
     }
     let all: Option<Vec<String>> = lines.into_iter().collect();
     let span = Span::new(slot.key.start, sink.tree.node(value).span.end);
-    let message = "merge keys (\"<<\") belong to YAML 1.1, and this is read as YAML 1.2 with its core schema: write out the keys that it should bring";
+    let message = "merge keys (\"<<\") are not part of YAML 1.2: write the merged keys out";
     let report = sink.at_key(Code::MisplacedField, slot, message);
     if let Some(all) = all.filter(|all| !all.is_empty() && alias.is_some()) {
         let text = all.join(&format!("\n{}", " ".repeat(column)));

@@ -1,7 +1,7 @@
-//! YAML as a tree in which every key and value knows where it stands.
+//! Parses YAML into a tree in which every key and value has its position.
 //!
-//! The tree is an arena, built from granit-parser's events without recursion, and aliases stay references: neither
-//! deep nor multiplied input costs more than its length.
+//! The tree is an arena, built from granit-parser's events without recursion. Aliases remain references, so that
+//! neither deep nor multiplied input costs more than its length.
 
 use super::patch::Patched;
 use super::scalar::{self, Core};
@@ -11,12 +11,12 @@ use crate::source::Span;
 use granit_parser::{Event, Options, Parser, ScalarStyle, ScanError, StructureStyle};
 use std::collections::HashMap;
 
-/// How deep collections may nest, and how many nodes there may be once aliases are counted as what they stand for.
+/// Maximum depth of collections, and maximum number of nodes after expanding aliases.
 pub const MAX_DEPTH: usize = 64;
 /// See [`MAX_DEPTH`].
 pub const MAX_NODES: usize = 100_000;
 
-/// A node's place in its [`Tree`].
+/// Index of a node in its [`Tree`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct NodeId(u32);
 
@@ -29,7 +29,7 @@ impl NodeId {
         Self(index)
     }
 
-    /// The node so many further on.
+    /// The id that is `by` nodes later.
     pub(super) fn shifted(self, by: usize) -> Self {
         Self(u32::try_from((self.0 as usize).wrapping_add(by)).unwrap_or(u32::MAX))
     }
@@ -40,38 +40,36 @@ impl NodeId {
 pub enum Kind {
     /// A single value.
     Scalar {
-        /// The value, escapes resolved.
+        /// The value with escapes resolved.
         text: String,
-        /// How it is written.
         style: Style,
     },
     /// A list.
     Sequence(Vec<NodeId>),
-    /// Keys and values, in order, duplicates included.
+    /// Keys and values in order, with duplicates.
     Mapping(Vec<(NodeId, NodeId)>),
-    /// `*name`, and what it stands for where that is known.
+    /// `*name`, with its target if that is known.
     Alias(Option<NodeId>),
 }
 
-/// A key or value.
 #[derive(Clone, Debug)]
 pub struct Node {
-    /// Where it stands in the source; quotes and brackets included. Empty for a value that is not there.
+    /// Position in the source, with quotes and brackets. Empty for a missing value.
     pub span: Span,
     /// What it is.
     pub kind: Kind,
-    /// Where its tag (`!!str`) stands, if it has one.
+    /// Position of its tag (`!!str`), if any.
     pub tag: Option<Span>,
     /// Whether a collection is written in brackets.
     pub flow: bool,
-    /// The span in the text that was parsed.
+    /// Position in the parsed text.
     pub(super) raw: Span,
 }
 
 /// Why a text could not be read further.
 #[derive(Clone, Debug)]
 pub struct Stop {
-    /// Where, in the parsed text.
+    /// Position in the parsed text.
     pub offset: usize,
     /// The parser's error.
     pub error: ScanError,
@@ -83,26 +81,26 @@ pub struct Tree {
     patched: Patched,
     pub(super) nodes: Vec<Node>,
     root: Option<NodeId>,
-    /// Whether something in it has an anchor, or stands for something else.
+    /// Whether the document has anchors or aliases.
     pub(super) anchored: bool,
-    /// How many levels there are below the root.
+    /// Number of levels below the root.
     pub(super) depth: usize,
-    /// How many nodes there are with every alias counted as what it stands for.
+    /// Number of nodes after expanding aliases.
     pub expanded: usize,
     /// Whether reading ended early, at [`MAX_NODES`].
     pub cut: bool,
-    /// Where the first second document starts.
+    /// Start of the second document, if there is one.
     pub second_document: Option<Span>,
-    /// Aliases that name nothing, or something that they are in.
+    /// Aliases without a target, or inside their own target.
     pub lost_aliases: Vec<NodeId>,
     /// The first alias that makes the tree too deep.
     pub too_deep: Option<Span>,
-    /// What reading ended in the middle of, outermost first.
+    /// Collections that were open when reading stopped, outermost first.
     pub(super) unfinished: Vec<NodeId>,
 }
 
 impl Tree {
-    /// A tree without aliases, whose first node is the root.
+    /// A tree without aliases whose first node is the root.
     pub(super) fn of(patched: Patched, nodes: Vec<Node>) -> Self {
         Self {
             patched,
@@ -119,22 +117,20 @@ impl Tree {
         }
     }
 
-    /// The node of an id.
     pub fn node(&self, id: NodeId) -> &Node {
         &self.nodes[id.0 as usize]
     }
 
-    /// The text that was read.
+    /// The text that was parsed.
     pub(super) fn patched(&self) -> &Patched {
         &self.patched
     }
 
-    /// The document's node, if there is one.
     pub fn root(&self) -> Option<NodeId> {
         self.root
     }
 
-    /// The node that `id` stands for, and the first alias on the way to it.
+    /// The node behind `id`, and the first alias on the way to it.
     pub fn resolve(&self, id: NodeId) -> (NodeId, Option<NodeId>) {
         match self.node(id).kind {
             // The target of an alias is never an alias.
@@ -143,7 +139,7 @@ impl Tree {
         }
     }
 
-    /// What a scalar is by the core schema; nothing for other nodes.
+    /// The type of a scalar in the core schema; none for other nodes.
     pub fn core(&self, id: NodeId) -> Option<Core> {
         let node = self.node(id);
         let Kind::Scalar { text, style } = &node.kind else { return None };
@@ -153,12 +149,12 @@ impl Tree {
         })
     }
 
-    /// The source place of a part of a scalar's value.
+    /// Source position of a part of a scalar's value.
     pub fn inside(&self, id: NodeId, part: Span) -> Span {
         self.place(id, &self.places(id), part)
     }
 
-    /// Where the bytes of a scalar's value stand. Costs as much as the scalar is long.
+    /// Positions of the bytes of a scalar's value. The cost is linear in the length of the scalar.
     pub fn places(&self, id: NodeId) -> Places {
         let node = self.node(id);
         let raw = &self.patched.text()[node.raw.start..node.raw.end];
@@ -168,7 +164,7 @@ impl Tree {
         }
     }
 
-    /// The source place of a part of the scalar with these places.
+    /// Source position of a part of the scalar with these positions.
     pub fn place(&self, id: NodeId, places: &Places, part: Span) -> Span {
         let start = self.node(id).raw.start;
         let place = places.place(part);
@@ -181,7 +177,7 @@ impl Tree {
     }
 }
 
-/// Reads `patched` as far as it can be read. The tree of a text that stops early holds all that stands before.
+/// Parses `patched` as far as possible. If reading stops early, the tree contains everything before the error.
 pub fn read(patched: &Patched) -> (Tree, Option<Stop>) {
     let mut options = Options::default();
     options.emit_unresolved_aliases = true;
@@ -211,13 +207,13 @@ pub fn read(patched: &Patched) -> (Tree, Option<Stop>) {
     (build.finish(), stop)
 }
 
-/// A collection that is not closed yet, or the document.
+/// An open collection, or the document.
 struct Open {
     id: NodeId,
     anchor: usize,
-    /// A mapping's key that waits for its value.
+    /// A mapping's key without its value.
     key: Option<NodeId>,
-    /// Nodes in it, and levels below it, aliases counted.
+    /// Nodes in it, and levels below it, after expanding aliases.
     size: usize,
     depth: usize,
 }
@@ -226,7 +222,7 @@ struct Build<'a> {
     patched: &'a Patched,
     tree: Tree,
     open: Vec<Open>,
-    /// What an anchor's number stands for, with its size and depth once it is complete.
+    /// Targets of anchors by number, with size and depth once complete.
     anchors: HashMap<usize, (NodeId, Option<(usize, usize)>)>,
     documents: usize,
 }
@@ -237,7 +233,7 @@ impl<'a> Build<'a> {
         Self { patched, tree, open: Vec::new(), anchors: HashMap::new(), documents: 0 }
     }
 
-    /// Takes one event; false when nothing after it matters.
+    /// Handles one event; returns false if later events do not matter.
     fn event(&mut self, event: Event<'_>, mut span: Span, tagged: Span) -> bool {
         if self.tree.nodes.len() > MAX_NODES {
             self.tree.cut = true;
@@ -262,7 +258,7 @@ impl<'a> Build<'a> {
                 if matches!(style, Style::Literal | Style::Folded) {
                     span.end = span.start + self.patched.text()[span.start..span.end].trim_end().len();
                 }
-                // The parser gives a value that is not there as "~" with an empty span.
+                // The parser reports a missing value as "~" with an empty span.
                 let absent = span.start == span.end && style == Style::Plain;
                 let text = if absent { String::new() } else { text.into_owned() };
                 let id = self.add(span, Kind::Scalar { text, style }, false, tag.map(|_| tagged));
@@ -323,11 +319,11 @@ impl<'a> Build<'a> {
         self.open.push(Open { id, anchor, key: None, size: 1, depth: 0 });
     }
 
-    /// Ends the innermost open collection; without a span where the text stopped inside it.
+    /// Closes the innermost open collection; without a span if the text stopped inside it.
     fn close(&mut self, end: Option<Span>) {
         let Some(open) = self.open.pop() else { return };
         if let Some(key) = open.key {
-            // Only where the text stopped between a key and its value.
+            // This happens only if the text stopped between a key and its value.
             let at = self.tree.node(key).raw.end;
             let empty = Kind::Scalar { text: String::new(), style: Style::Plain };
             let value = self.add(Span::new(at, at), empty, false, None);
@@ -340,7 +336,7 @@ impl<'a> Build<'a> {
             Kind::Mapping(pairs) => pairs.last().map(|(_, value)| *value),
             _ => None,
         };
-        // An empty last value lies at its key's colon, or further on; the key's end is what counts then.
+        // An empty last value is at its key's colon or later, so the end of the key counts.
         let inner = last.map_or(self.tree.node(open.id).raw.end, |last| self.tree.node(last).raw.end);
         let node = &self.tree.nodes[open.id.0 as usize];
         let end = if node.flow { end.map_or(inner, |end| end.end.max(inner)) } else { inner };
@@ -352,7 +348,7 @@ impl<'a> Build<'a> {
         self.attach(open.id, open.size, open.depth, raw);
     }
 
-    /// Puts a complete node into the collection that it stands in.
+    /// Adds a complete node to its collection.
     fn attach(&mut self, id: NodeId, size: usize, depth: usize, span: Span) {
         let level = self.open.len();
         if level + depth > MAX_DEPTH && self.tree.too_deep.is_none() {

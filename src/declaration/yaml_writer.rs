@@ -1,8 +1,8 @@
-//! How a value is written into a declaration: by a fix, a completion, a rename or a scaffold.
+//! Writes values into a declaration, for fixes, completion, renames and scaffolds.
 //!
-//! Two libraries know the rules. The YAML writer says whether a text can stand without quotes; but it has no way to ask
-//! for quotes, it writes a text of several lines as a block, and it knows nothing of the brackets around it. So what must
-//! be quoted is written as JSON, which is YAML.
+//! Two libraries know the rules. The YAML writer decides whether a text can be written without quotes; but it cannot be
+//! asked for quotes, writes a text of several lines as a block, and knows nothing of brackets around it. So texts that
+//! need quotes are written as JSON, which is valid YAML.
 
 use super::scalar::{Core, core, other_reading};
 use crate::lookalike;
@@ -15,12 +15,12 @@ pub fn quoted(text: &str) -> String {
     }
 }
 
-/// `text` as a plain scalar where that reads back as the same text everywhere, else quoted.
+/// `text` as a plain scalar if every reader reads it back as the same text, else quoted.
 pub fn plain_or_quoted(text: &str) -> String {
-    if stands_plain(text, true) { text.to_owned() } else { quoted(text) }
+    if is_plain_safe(text, true) { text.to_owned() } else { quoted(text) }
 }
 
-/// What stands for `text` between two of these quotes; none where these cannot hold it.
+/// The content of `text` between these quotes; none if these quotes cannot contain it.
 pub fn inside(text: &str, quote: char) -> Option<String> {
     match quote {
         '"' => Some(escaped(text)),
@@ -28,18 +28,18 @@ pub fn inside(text: &str, quote: char) -> Option<String> {
     }
 }
 
-/// Whether `text` without quotes is that text to us and to readers of YAML 1.1; `flow` in brackets too.
-pub fn stands_plain(text: &str, flow: bool) -> bool {
+/// Whether unquoted `text` is the same text to us and to YAML 1.1 readers, inside brackets if `flow` is set.
+pub fn is_plain_safe(text: &str, flow: bool) -> bool {
     core(text) == Core::Text
         && other_reading(text).is_none()
         && !text.contains(is_escaped)
-        // These are blanks to people, and are looked for where YAML would have one.
+        // These look like blanks, and a reader of the file would take them for YAML's.
         && !text.contains(lookalike::is_blank)
         && !(flow && is_split_by_brackets(text))
         && serde_yaml::to_string(text).is_ok_and(|written| written.strip_suffix('\n') == Some(text))
 }
 
-/// Whether brackets around it change what it is, to one reader or another.
+/// Whether brackets around it change its meaning for some reader.
 fn is_split_by_brackets(text: &str) -> bool {
     let joins = |after: &str| after.starts_with(|c: char| c.is_alphanumeric() || c == '/');
     text.contains([',', '[', ']', '{', '}'])
@@ -47,7 +47,7 @@ fn is_split_by_brackets(text: &str) -> bool {
         || text.match_indices(':').any(|(at, _)| !joins(&text[at + 1..]))
 }
 
-/// What is written with a backslash: control characters, and what some readers take for the end of a line or drop.
+/// Characters that are escaped: control characters, and those that some readers treat as a line break or drop.
 fn is_escaped(c: char) -> bool {
     c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
 }
@@ -55,7 +55,7 @@ fn is_escaped(c: char) -> bool {
 fn escaped(text: &str) -> String {
     let json = serde_json::Value::from(text).to_string();
     let inner = &json[1..json.len() - 1];
-    // JSON leaves these as they are.
+    // JSON does not escape these.
     let mut out = String::with_capacity(inner.len());
     for c in inner.chars() {
         if is_escaped(c) { out += &format!("\\u{:04x}", u32::from(c)) } else { out.push(c) }
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quotes_are_those_that_need_the_fewest_signs() {
+    fn the_quotes_with_the_fewest_escapes_are_used() {
         for (text, expected) in [
             ("a: b", "\"a: b\""),
             ("say \"hi\"", "'say \"hi\"'"),
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_stand_plain_does() {
+    fn safe_texts_are_written_without_quotes() {
         for plain in ["human-approval", "docs/a b.md", "it's", "1.0.0", "nul", "a:b", "a#b", "日本"] {
             assert_eq!(plain_or_quoted(plain), plain);
         }

@@ -285,7 +285,7 @@ pub fn baseline(run: &Run) -> Option<TreeId> {
 /// approval (or the beginning), it is too late: what that did would not be under review.
 pub fn baseline_is_due(run: &Run) -> bool {
     let approved = run.decisions.iter().rfind(|it| it.decision == Decision::Approve);
-    run.baseline.is_none() && run.heard <= approved.map_or(0, |it| it.launches)
+    run.baseline.is_none() && run.last_started <= approved.map_or(0, |it| it.launches)
 }
 
 pub(super) fn keep(dir: &RunDir, gate: &str, review: &GateReview) {

@@ -270,7 +270,7 @@ impl Performer {
 
     /// The end that a stage's checkpoint has where a human leaves out what they were to carry out.
     pub(super) fn skipped(&mut self, run: &Run) -> Option<Ending> {
-        let stage = run.current().filter(|&stage| run.stages[stage].in_hand())?;
+        let stage = run.current().filter(|&stage| run.stages[stage].is_manual())?;
         let Step::Working { since, .. } = run.stages[stage].step else { return None };
         let outcome = Outcome::Blocked { why: "skipped by hand".into() };
         Some(self.ending(run, stage, &outcome, ("", ""), since))

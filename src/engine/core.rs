@@ -1,5 +1,4 @@
-//! What every operation works with: the configuration, the drives, what is known of open declarations, and the queue of
-//! events.
+//! The state that every operation shares: configuration, drives, caches of open declarations, and the event queue.
 
 use super::editing::open_documents::Documents;
 use super::editing::project_cache::Projects;
@@ -7,7 +6,7 @@ use super::looks::Looking;
 use super::queue::Queue;
 use super::request_worker::Worker;
 use super::verbs::gate_lists::GateLists;
-use super::verbs::shown::{Claims, ReadAtGates, Sheets};
+use super::verbs::shown::{Claims, GateCaches, Sheets};
 use crate::config::Config;
 use crate::driver::handle::Handle;
 use crate::driver::unwritten_checkpoints::Unwritten;
@@ -29,16 +28,16 @@ use std::sync::{Arc, Mutex, Weak};
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
-/// What the editor's half and this one agree on; another number means that one of them is older.
+/// Version of the protocol between the Lua half and this library; Lua refuses a library with another number.
 pub const PROTOCOL: u32 = 2;
 
-/// How long drives may take to end beyond the grace of their agents.
-const LEAVING: Duration = Duration::from_secs(2);
+/// How long drives may take to end at exit, in addition to their agents' grace period.
+const EXIT_MARGIN: Duration = Duration::from_secs(2);
 
-/// How long a decision that is being made is waited for before its look at the files is ended.
+/// How long exiting waits for a decision that is being made, before its look at the files is cancelled.
 const DECIDING: Duration = Duration::from_secs(1);
 
-/// The engine behind the door.
+/// All state of the engine in this editor.
 #[derive(Default)]
 pub struct Engine {
     pub(super) me: Weak<Engine>,
@@ -46,9 +45,9 @@ pub struct Engine {
     config: Mutex<Config>,
     /// The newest drive of each project root.
     drives: Mutex<HashMap<PathBuf, Arc<Handle>>>,
-    /// Checkpoints that drives which are over could not write.
+    /// Checkpoints that could not be written before their drive ended.
     pub(super) unwritten: Arc<Unwritten>,
-    /// Drives that whoever set them going is still to hear of.
+    /// Drives that must not run before the request that started them is answered.
     starting: Mutex<Vec<(ThreadId, Arc<Handle>)>>,
     pub(super) worker: Worker,
     pub(super) runs: RunCache,
@@ -56,18 +55,17 @@ pub struct Engine {
     pub(super) claims: Claims,
     pub(super) gate_lists: GateLists,
     pub(super) looking: Looking,
-    pub(super) read_at_gates: ReadAtGates,
-    leaving: AtomicBool,
-    /// What the worker wants of git is not waited for.
+    pub(super) gate_caches: GateCaches,
+    exiting: AtomicBool,
+    /// Cancels the git commands that the worker runs.
     pub(super) cancel: CancelToken,
     pub(super) documents: Arc<Documents>,
     pub(super) projects: Projects,
-    /// The secrets of the environment that was seen last: their pattern takes longer to make than most answers.
+    /// The newest environment with its secrets, because compiling their pattern takes longer than most operations.
     secrets: Mutex<Option<(Arc<Variables>, Secrets)>>,
 }
 
 impl Engine {
-    /// An engine that drives nothing yet.
     pub fn new() -> Arc<Self> {
         crate::store::disk::arm_from_environment();
         Arc::new_cyclic(|me| Self { me: me.clone(), ..Self::default() })
@@ -78,13 +76,13 @@ impl Engine {
         &self.queue
     }
 
-    /// Tells the editor something that no drive tells.
+    /// Queues a notice that belongs to no drive.
     pub(super) fn notice(&self, root: &Path, level: &str, message: &str) {
         self.queue.push(json!({ "type": "notice", "root": root, "level": level, "message": message }));
     }
 
-    /// Says something that belongs to the answer of a verb: it is said whatever the user wants to hear of.
-    pub(super) fn say_answer(&self, root: &Path, message: &str) {
+    /// Queues a notice that is part of a verb's answer; Lua shows it at every notification level.
+    pub(super) fn notice_answer(&self, root: &Path, message: &str) {
         let notice =
             json!({ "type": "notice", "root": root, "level": "info", "answer": true, "message": message });
         self.queue.push(notice);
@@ -98,7 +96,7 @@ impl Engine {
         *locked(&self.config) = config;
     }
 
-    /// The newest drive of a project, over or not.
+    /// The newest drive of a project, active or ended.
     pub(super) fn drive(&self, root: &Path) -> Option<Arc<Handle>> {
         locked(&self.drives).get(root).cloned()
     }
@@ -114,30 +112,30 @@ impl Engine {
         handle
     }
 
-    /// Lets the drives that this thread has begun go on: who asked for them has been answered.
-    pub(super) fn set_going(&self) {
+    /// Releases the drives that this thread has started, once its request is answered.
+    pub(super) fn release_drives(&self) {
         let here = thread::current().id();
         locked(&self.starting)
             .extract_if(.., |(thread, _)| *thread == here)
             .for_each(|(_, handle)| handle.go());
     }
 
-    fn set_all_going(&self) {
+    fn release_all_drives(&self) {
         locked(&self.starting).drain(..).for_each(|(_, handle)| handle.go());
     }
 
-    pub(super) fn is_leaving(&self) -> bool {
-        self.leaving.load(Ordering::SeqCst)
+    pub(super) fn is_exiting(&self) -> bool {
+        self.exiting.load(Ordering::SeqCst)
     }
 
-    /// The editor leaves: nothing begins any more, every drive is interrupted, every agent ended. Gives what to say of
-    /// checkpoints that stay unwritten.
+    /// Ends everything at exit: no drive starts any more, active ones are interrupted and their agents stopped. Returns
+    /// messages about checkpoints that could not be written.
     pub(super) fn stop(&self, grace: Duration) -> Vec<String> {
-        let until = Instant::now() + grace + LEAVING;
-        self.leaving.store(true, Ordering::SeqCst);
+        let until = Instant::now() + grace + EXIT_MARGIN;
+        self.exiting.store(true, Ordering::SeqCst);
         self.looking.wait_for_decisions(DECIDING);
         self.cancel.set(true);
-        self.set_all_going();
+        self.release_all_drives();
         let leave = || {
             for drive in self.drives() {
                 drive.tell(Message::Leave(grace));
@@ -145,23 +143,23 @@ impl Engine {
         };
         leave();
         let closed = self.worker.close(until);
-        // What was begun meanwhile.
-        self.set_all_going();
+        // Drives that were started meanwhile.
+        self.release_all_drives();
         leave();
         for drive in self.drives() {
             drive.wait(until.saturating_duration_since(Instant::now()));
         }
-        self.leaving.store(!closed, Ordering::SeqCst);
+        self.exiting.store(!closed, Ordering::SeqCst);
         self.cancel.set(!closed);
         self.unwritten.close()
     }
 
-    /// The harnesses that a declaration may name.
+    /// The harness names that a declaration may use.
     pub(super) fn harness_names(&self) -> Vec<String> {
         harnesses(&locked(&self.config)).named.into_keys().chain(["auto".to_owned()]).collect()
     }
 
-    /// What a drive works with: the configuration as it is now.
+    /// What a drive needs, with the configuration at this moment.
     pub(super) fn host(&self) -> Arc<Host> {
         let config = self.config();
         let queue = self.queue.clone();
@@ -176,12 +174,12 @@ impl Engine {
         })
     }
 
-    /// What makes the files of runs ours, as our state has it now.
+    /// The keys that authenticate the files of our runs, read from the configured state directory.
     pub(super) fn keys(&self) -> Keyring {
         Keyring::open(State::at(locked(&self.config).state_dir.as_deref()))
     }
 
-    /// The secrets of the environment as it is now.
+    /// The secrets of the environment at this moment.
     pub(super) fn secrets(&self) -> Secrets {
         let variables = environ::variables();
         let mut known = locked(&self.secrets);
@@ -196,7 +194,7 @@ impl Engine {
     }
 }
 
-/// The known harnesses with what the user configured.
+/// The built-in harnesses, overridden by the user's configuration.
 fn harnesses(config: &Config) -> Harnesses {
     let mut harnesses = Harnesses::default();
     harnesses.max_output = config.max_output;
@@ -215,7 +213,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn secrets_are_those_of_the_environment_as_it_is_now() {
+    fn secrets_follow_the_current_environment() {
         let engine = Engine::new();
         let of = |name: &str, value: &str| {
             let secrets =
@@ -223,11 +221,11 @@ mod tests {
             *locked(&engine.secrets) = Some((Arc::default(), secrets));
             engine.secrets().mask(value).into_owned()
         };
-        // What was kept of another environment does not count.
+        // Secrets of an older environment are not masked.
         assert_eq!(of("SUPERPOWER_SPEC_TOKEN", "long-enough-to-hide"), "long-enough-to-hide");
         let first = locked(&engine.secrets).as_ref().map(|(of, _)| of.clone()).unwrap();
         engine.secrets();
         let again = locked(&engine.secrets).as_ref().map(|(of, _)| of.clone()).unwrap();
-        assert!(Arc::ptr_eq(&first, &again), "an environment that is the same is not read again");
+        assert!(Arc::ptr_eq(&first, &again), "an unchanged environment is read only once");
     }
 }

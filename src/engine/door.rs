@@ -1,14 +1,14 @@
-//! The door: a request becomes an operation of the table, and what comes of it becomes text. It is total: an error is
-//! data, and so is a panic.
+//! The entry point: looks up the requested operation, performs it, and serializes the reply. It never fails: errors and
+//! panics are returned as data.
 
 use super::core::Engine;
-use super::op::{Fields, Op, Reply, Run, WhenLeft};
+use super::op::{Fields, OnExit, Op, Reply, Run};
 use super::refusal::Refusal;
 use super::{ops, panic_test};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-/// A request that is answered by an `answered` event with this id, from the worker.
+/// A request that the worker performs; an `answered` event with this id carries the reply.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Ask {
@@ -16,38 +16,38 @@ struct Ask {
     request: Map<String, Value>,
 }
 
-/// What was asked, looked up: a name that is none is answered as late as everything else.
+/// The operation that a request names. The worker reports an unknown name too, so that all errors of `ask` arrive alike.
 type Asked = Result<(&'static Op, Fields), Refusal>;
 
 impl Engine {
-    /// Answers a request, for the editor's main thread. Total: it never panics.
+    /// Performs a request on the editor's main thread. Never panics.
     pub fn call(&self, request: &str) -> String {
         crate::environ::capture();
         crate::process::prepare();
         let answer = match serde_json::from_str(request) {
             Ok(request) => self.respond(find(request)),
-            Err(_) => text(Err(Refusal::BadRequest("a request is a JSON object".into()))),
+            Err(_) => text(Err(Refusal::BadRequest("the request must be a JSON object".into()))),
         };
-        self.set_going();
+        self.release_drives();
         answer
     }
 
-    /// At most `max` events, as a JSON array.
+    /// Takes at most `max` events, as a JSON array.
     pub fn poll(&self, max: usize) -> String {
         format!("[{}]", self.queue.poll(max).join(","))
     }
 
-    /// Rings on the write end of a pipe while events wait.
+    /// Writes a byte to `fd`, the write end of a pipe, while events wait.
     pub fn attach(&self, fd: i32) -> std::io::Result<()> {
         self.queue.attach(fd)
     }
 
-    /// Rings nobody any more.
+    /// Stops writing to the pipe.
     pub fn detach(&self) {
         self.queue.detach();
     }
 
-    /// The answer, on any thread.
+    /// The reply as JSON, on any thread.
     fn respond(&self, asked: Asked) -> String {
         let answer = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| self.perform(asked)));
         text(answer.unwrap_or_else(|panic| Err(Refusal::of_panic(&*panic))))
@@ -61,35 +61,35 @@ impl Engine {
         }
     }
 
-    /// Takes a request for the worker; the answer comes later.
+    /// Hands a request to the worker.
     fn ask(&self, Ask { id, request }: Ask) -> Result<Reply, Refusal> {
         let asked = find(request);
         let op = asked.as_ref().ok().map(|(op, _)| *op);
         if op.is_some_and(Op::is_only_called) {
             let names =
                 ops::only_called().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(" and ");
-            return Err(Refusal::BadRequest(format!("{names} are called, not asked")));
+            return Err(Refusal::BadRequest(format!("{names} must be called directly, not through \"ask\"")));
         }
-        let ends = op.is_some_and(|op| op.when_left == WhenLeft::Ends);
-        let decided = op.is_some_and(|op| op.when_left != WhenLeft::Forgotten);
+        let ends = op.is_some_and(|op| op.on_exit == OnExit::Ends);
+        let decided = op.is_some_and(|op| op.on_exit != OnExit::Forgotten);
         if ends {
-            // A look at the files that is under way keeps nobody from that.
+            // Ending a run must not wait for an active file comparison.
             self.cancel.set(true);
         }
         let engine = self.me.clone();
         let job = move || {
             let Some(engine) = engine.upgrade() else { return };
-            if ends && !engine.is_leaving() {
+            if ends && !engine.is_exiting() {
                 engine.cancel.set(false);
             }
-            if engine.is_leaving() && !decided {
+            if engine.is_exiting() && !decided {
                 return;
             }
             let answer = engine.respond(asked);
             let event = format!("{{\"type\":\"answered\",\"id\":{id},\"answer\":{answer}}}");
             engine.queue.push_text(None, event.into());
-            // Whoever asked hears that a run began before the run itself is heard.
-            engine.set_going();
+            // The answer must arrive before the first event of a run that the request has started.
+            engine.release_drives();
         };
         self.worker.send(Box::new(job)).map_err(Refusal::NoThread)?;
         Ok(Reply::Value(json!({})))
@@ -99,7 +99,7 @@ impl Engine {
 /// The operation that a request names.
 fn find(mut request: Map<String, Value>) -> Asked {
     let Some(Value::String(name)) = request.remove("op") else {
-        return Err(Refusal::BadRequest("the request has no \"op\"".into()));
+        return Err(Refusal::BadRequest("the request lacks \"op\"".into()));
     };
     let test = Some(&panic_test::OP).filter(|op| op.name == name && panic_test::allowed());
     match test.or_else(|| ops::OPS.iter().find(|op| op.name == name)) {

@@ -1,10 +1,10 @@
-//! The engine behind the editor's door: requests in, answers and events out.
+//! The engine as the editor sees it: requests in, replies and events out.
 //!
 //! ```text
 //! door ─▶ ops (the table) ─▶ verbs    drive runs
 //!                            views    show runs
 //!                            editing  open declarations, their problems and what is offered in them
-//!                            └─▶ core: what all of them work with ─▶ worker, queue
+//!                            └─▶ core: state that all operations share ─▶ worker, queue
 //! ```
 //!
 //! [`Engine::call`] takes `{"op":NAME,…}` and answers `{"ok":…}` or `{"err":{"code","message","data"?}}`. An operation
@@ -24,7 +24,7 @@ mod verbs;
 mod views;
 
 pub use core::{Engine, PROTOCOL};
-// The binding knows the engine only.
+// The binding depends on the engine only.
 pub use crate::sync;
 pub use op::Lane;
 pub use ops::lanes;

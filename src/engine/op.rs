@@ -1,21 +1,22 @@
-//! What an operation of the door is.
+//! The type of an operation: a row of the table in `ops.rs`.
 
 use super::core::Engine;
 use super::refusal::Refusal;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-/// Who may wait for an operation.
+/// Which thread performs an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lane {
-    /// The editor's main loop: it is over in less than a millisecond.
+    /// The editor's main thread: the operation takes less than a millisecond.
     Main,
-    /// The engine's worker: it reads journals or a whole project, takes locks, or asks git. Its answer is an event.
+    /// The engine's worker: the operation reads journals or a whole project, takes locks, or runs git. An event brings
+    /// its reply.
     Worker,
 }
 
 impl Lane {
-    /// As the schema has it.
+    /// The word in the schema.
     pub fn word(self) -> &'static str {
         match self {
             Self::Main => "main",
@@ -24,64 +25,55 @@ impl Lane {
     }
 }
 
-/// What becomes of an operation that waits for the worker when the editor is left.
+/// What happens to an operation that still waits for the worker when the editor exits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum WhenLeft {
-    /// Nobody will hear the answer.
+pub(super) enum OnExit {
+    /// It is dropped: nothing reads its reply.
     Forgotten,
-    /// What a person has decided about a run is written down, also where the editor is left before it could be.
+    /// It is performed, because it writes down a person's decision about a run.
     Done,
-    /// The same of what ends a run, which waits for no look at its files either.
+    /// Like `Done`, for operations that end a run: they also cancel an active file comparison.
     Ends,
 }
 
-/// How an operation is performed.
 #[derive(Clone, Copy)]
 pub(super) enum Run {
-    /// By this, on the thread that has the request.
+    /// By this function, on the thread that has the request.
     Now(fn(&Engine, Fields) -> Result<Reply, Refusal>),
-    /// By the worker: the door hands over what it asks for.
     Later,
 }
 
-/// An operation: a row of the table.
 pub(super) struct Op {
     pub name: &'static str,
     pub lane: Lane,
-    pub when_left: WhenLeft,
+    pub on_exit: OnExit,
     pub run: Run,
-    /// It would wait for itself, or for the thread that it is in.
+    /// Whether it is refused inside of `ask`, because there it would wait for its own thread.
     only_called: bool,
 }
 
 impl Op {
-    /// One that the main loop may wait for.
+    /// An operation of the main lane.
     pub const fn main(name: &'static str, run: fn(&Engine, Fields) -> Result<Reply, Refusal>) -> Self {
-        Self {
-            name,
-            lane: Lane::Main,
-            when_left: WhenLeft::Forgotten,
-            run: Run::Now(run),
-            only_called: false,
-        }
+        Self { name, lane: Lane::Main, on_exit: OnExit::Forgotten, run: Run::Now(run), only_called: false }
     }
 
-    /// One that it may not wait for.
+    /// An operation of the worker lane.
     pub const fn worker(name: &'static str, run: fn(&Engine, Fields) -> Result<Reply, Refusal>) -> Self {
         Self { lane: Lane::Worker, ..Self::main(name, run) }
     }
 
-    /// The one that hands a request to the worker.
+    /// The operation that hands a request to the worker.
     pub const fn asks(name: &'static str) -> Self {
-        Self { name, lane: Lane::Main, when_left: WhenLeft::Forgotten, run: Run::Later, only_called: true }
+        Self { name, lane: Lane::Main, on_exit: OnExit::Forgotten, run: Run::Later, only_called: true }
     }
 
-    pub const fn or_done_when_left(self) -> Self {
-        Self { when_left: WhenLeft::Done, ..self }
+    pub const fn done_on_exit(self) -> Self {
+        Self { on_exit: OnExit::Done, ..self }
     }
 
-    pub const fn or_ended_when_left(self) -> Self {
-        Self { when_left: WhenLeft::Ends, ..self }
+    pub const fn ended_on_exit(self) -> Self {
+        Self { on_exit: OnExit::Ends, ..self }
     }
 
     pub const fn only_called(self) -> Self {
@@ -93,7 +85,6 @@ impl Op {
     }
 }
 
-/// The fields of a request.
 pub(super) struct Fields {
     op: &'static str,
     map: Map<String, Value>,
@@ -104,7 +95,7 @@ impl Fields {
         Self { op, map }
     }
 
-    /// As an operation's own request.
+    /// Parses the fields as the operation's request.
     pub fn read<T: DeserializeOwned>(self) -> Result<T, Refusal> {
         serde_json::from_value(Value::Object(self.map)).map_err(|error| {
             Refusal::BadRequest(format!("{}: {}", self.op, error.to_string().replace('`', "\"")))
@@ -112,10 +103,8 @@ impl Fields {
     }
 }
 
-/// What an operation answers.
 pub(super) enum Reply {
-    /// Data.
     Value(Value),
-    /// Data that is written already.
+    /// JSON that is serialized already.
     Text(String),
 }

@@ -1,5 +1,5 @@
-//! The table of the door's operations: each one once, with its name, its lane and what performs it. Names, the schema and
-//! the lanes that Lua reads all come from here.
+//! The table of operations: the name, the lane and the function of each. The schema and the lanes that Lua reads are
+//! generated from it.
 
 use super::core::Engine;
 use super::editing::{assist, checks, declarations, documents, preview};
@@ -12,16 +12,15 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// Every operation that Lua may call or ask for.
 pub(super) const OPS: &[Op] = &[
     Op::main("answer", |engine, it| value(replies::answer(engine, it.read()?))),
     Op::asks("ask"),
     Op::main("assist", |engine, it| assist::assist(engine, &it.read()?)),
-    Op::worker("cancel", |engine, it| value(stop::cancel(engine, it.read()?))).or_ended_when_left(),
+    Op::worker("cancel", |engine, it| value(stop::cancel(engine, it.read()?))).ended_on_exit(),
     Op::worker("check", |engine, it| value(checks::check(engine, &it.read()?))),
     Op::worker("check-all", |engine, it| value(checks::check_all(engine, &it.read()?))),
     Op::main("configure", configure),
-    Op::worker("decide", |engine, it| value(decide::decide(engine, it.read()?))).or_done_when_left(),
+    Op::worker("decide", |engine, it| value(decide::decide(engine, it.read()?))).done_on_exit(),
     Op::worker("diff", |engine, it| value(review::diff(engine, &it.read()?))),
     Op::main("document", |engine, it| value(documents::document(engine, it.read()?))),
     Op::main("document-closed", |engine, it| value(documents::closed(engine, &it.read()?))),
@@ -32,34 +31,34 @@ pub(super) const OPS: &[Op] = &[
     Op::worker("list", |engine, it| value(declarations::list(engine, &it.read()?))),
     Op::worker("log", |engine, it| value(output::log(engine, &it.read()?))),
     Op::worker("output", |engine, it| value(output::output(engine, &it.read()?))),
-    Op::worker("pause", |engine, it| value(stop::pause(engine, it.read()?))).or_done_when_left(),
+    Op::worker("pause", |engine, it| value(stop::pause(engine, it.read()?))).done_on_exit(),
     Op::worker("plan", |engine, it| value(preview::plan(engine, &it.read()?))),
     Op::main("give-up-look", |engine, it| Ok(Reply::Value(review::give_up(engine, &it.read()?)))),
     Op::main("project", |_, it| value(declarations::project(&it.read()?))),
     Op::main("project-renew", |engine, it| value(assist::renew(engine, &it.read()?))),
     Op::worker("read-file", |_, it| value(read_file::read_file(&it.read()?))),
     Op::worker("resume", |engine, it| value(run::resume(engine, it.read()?))),
-    Op::worker("retry", |engine, it| value(decide::retry(engine, it.read()?))).or_done_when_left(),
+    Op::worker("retry", |engine, it| value(decide::retry(engine, it.read()?))).done_on_exit(),
     Op::worker("review", |engine, it| value(review::review(engine, &it.read()?))),
     Op::worker("run", |engine, it| value(run::run(engine, it.read()?))),
     Op::worker("runs", |engine, it| value(status::runs(engine, &it.read()?))),
     Op::main("scaffold", |_, it| value(declarations::scaffold(&it.read()?))),
     Op::main("schema", schema),
-    Op::worker("skip", |engine, it| value(stop::skip(engine, it.read()?))).or_done_when_left(),
+    Op::worker("skip", |engine, it| value(stop::skip(engine, it.read()?))).done_on_exit(),
     Op::worker("status", |engine, it| status::status(engine, &it.read()?)),
     Op::main("stop", stop).only_called(),
-    Op::worker("submit", |engine, it| value(replies::submit(engine, it.read()?))).or_done_when_left(),
+    Op::worker("submit", |engine, it| value(replies::submit(engine, it.read()?))).done_on_exit(),
     Op::worker("trust", |engine, it| value(trust::trust(engine, &it.read()?))),
     Op::worker("trust-grant", |engine, it| value(trust::trust_grant(engine, &it.read()?))),
     Op::worker("why", |engine, it| value(why::why(engine, &it.read()?))),
 ];
 
-/// The names of all operations, with their lanes.
+/// The names and lanes of all operations.
 pub fn lanes() -> impl Iterator<Item = (&'static str, Lane)> {
     OPS.iter().map(|op| (op.name, op.lane))
 }
 
-/// Those that cannot be asked for.
+/// Names of operations that `ask` refuses.
 pub(super) fn only_called() -> impl Iterator<Item = &'static str> {
     OPS.iter().filter(|op| op.is_only_called()).map(|op| op.name)
 }
@@ -95,7 +94,7 @@ fn grace() -> u64 {
     500
 }
 
-/// The editor leaves, and waits for that: the only one on the main lane that takes as long as it takes.
+/// Stops the engine when the editor exits; the only operation of the main lane that may be slow.
 fn stop(engine: &Engine, fields: Fields) -> Result<Reply, Refusal> {
     let Stop { grace_ms } = fields.read()?;
     Ok(Reply::Value(json!({ "unwritten": engine.stop(Duration::from_millis(grace_ms)) })))

@@ -1,4 +1,4 @@
-//! Panics on purpose, so that a test can see that an editor outlives them. Only where the environment asks for it.
+//! Panics on request, so that a test can check that the editor survives. Enabled by an environment variable only.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use super::op::{Op, Reply};
 use super::queue::Queue;
 use serde::Deserialize;
 
-/// The operation, which no table has.
+/// The operation, which is not in the table.
 pub(super) const OP: Op = Op::main("panic", |engine, fields| {
     let Request { place } = fields.read()?;
     panic(engine.queue(), &place);
@@ -25,23 +25,23 @@ fn call() -> String {
     "call".to_owned()
 }
 
-/// Whether this process was started to be drilled.
+/// Whether the environment allows panics.
 pub(super) fn allowed() -> bool {
     std::env::var_os("SUPERPOWER_TEST_PANIC").is_some_and(|value| value == "1")
 }
 
-/// How many events a flood has, beside as many snapshots.
-const FLOOD: u64 = 20_000;
+/// Number of events in a flood; as many snapshots come with them.
+const FLOOD_EVENTS: u64 = 20_000;
 
-/// Panics in this call, in this call while the queue's lock is held, or in a thread of its own. Or does the other
-/// thing that an editor must outlive: floods it with events from a thread.
+/// Panics in this call, in this call with the queue locked, or on another thread. `flood` queues a large number of
+/// events from a thread instead.
 fn panic(queue: &Arc<Queue>, place: &str) {
     match place {
         "flood" => {
             let queue = Arc::clone(queue);
             let thread = std::thread::Builder::new().name("superpower-drill".to_owned());
             let _ = thread.spawn(move || {
-                for number in 0..FLOOD {
+                for number in 0..FLOOD_EVENTS {
                     queue.push(json!({ "type": "drill", "number": number, "text": "x".repeat(200) }));
                     queue.push_latest("drill", json!({ "type": "drill-snapshot", "number": number }));
                 }

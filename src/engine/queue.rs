@@ -1,8 +1,8 @@
-//! The events that wait for the editor, and the bell that says there are some.
+//! The events that wait for the editor, and the pipe that wakes it.
 //!
-//! Threads push; the editor's main loop polls. Nothing here calls the editor: the bell is one byte in a pipe that the
-//! editor made, and at most one byte is on its way at a time, however many events wait. A poll takes a bounded number
-//! and rings again for the rest, so that no single turn of the main loop grows with the queue.
+//! Threads push events and the editor's main loop polls. Nothing here calls the editor: one byte in a pipe that the editor
+//! made wakes it, and at most one byte is in the pipe, however many events wait. A poll takes a bounded number and writes
+//! another byte for the rest, so that no turn of the main loop grows with the queue.
 
 use crate::sync::locked;
 use rustix::fs::{FileType, OFlags, fcntl_getfl, fcntl_setfl, fstat};
@@ -14,72 +14,72 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use serde_json::Value;
 
-/// The last of the standard streams.
-const STANDARD: RawFd = 2;
+/// The highest file descriptor of the standard streams.
+const LAST_STANDARD: RawFd = 2;
 
-/// The queue between the engine's threads and the editor.
+/// The queue between the engine's threads and the editor's main thread.
 ///
-/// A panic while its lock is held leaves it usable: every change is made in one step.
+/// It stays usable after a panic while the lock is held, because every change is made in one step.
 #[derive(Debug, Default)]
 pub struct Queue {
     inner: Mutex<Inner>,
 }
 
-/// No more events of one key wait than these. A new picture of a run may come with every line of its log, and while the
-/// editor's main loop is blocked nobody takes them.
-const PICTURES: usize = 8;
+/// Maximum number of queued events per key. A snapshot may come with each log line, and while the editor's main loop is
+/// blocked nothing takes them.
+const MAX_SNAPSHOTS: usize = 8;
 
 #[derive(Debug, Default)]
 struct Inner {
     events: VecDeque<Entry>,
-    /// How many were taken so far: the number of the first that waits.
+    /// The number of events taken so far, which is the number of the first one in the queue.
     taken: u64,
-    /// The number behind the last event that must arrive.
+    /// The number after that of the newest event without a key.
     edge: u64,
-    /// The numbers of the events of each key.
+    /// The numbers of the queued events, by key.
     keyed: BTreeMap<String, VecDeque<u64>>,
     bell: Option<OwnedFd>,
-    /// A byte is in the pipe, or was read and the poll that it asked for is still to come.
+    /// Whether a byte is in the pipe, or was read and the poll after it is still to come.
     rung: bool,
 }
 
 #[derive(Debug)]
 struct Entry {
-    /// Set where a newer event of the same key makes this one worthless.
+    /// Set if a newer event with the same key replaces this one.
     key: Option<String>,
-    /// As it will be handed over: a fraction of the memory of a tree of values, and no work for the editor's main loop.
-    /// None where it was dropped for newer ones of its key.
+    /// Serialized when it is queued: this needs less memory than a tree of values, and no work on the main thread. `None`
+    /// if newer events with its key replaced it.
     event: Option<Arc<str>>,
 }
 
 impl Queue {
-    /// An empty queue that rings nobody.
+    /// An empty queue without a pipe.
     pub const fn new() -> Self {
         Self { inner: Mutex::new(Inner::new()) }
     }
 
-    /// Queues an event that must arrive.
+    /// Queues an event that must be delivered.
     pub fn push(&self, event: Value) {
         self.push_text(None, event.to_string().into());
     }
 
     /// Queues an event of which only the newest matters, such as a snapshot.
     ///
-    /// It replaces a queued one of the same `key`, unless an event that must arrive was queued in between: order is
-    /// never changed, so whoever sees an event has seen the snapshots before it and none from after it. Of more than
-    /// [`PICTURES`] that wait the oldest are dropped.
+    /// It replaces a queued event with the same `key`, unless an event that must be delivered was queued after that one:
+    /// the order never changes, so a listener never sees a snapshot that is newer than the event before it. If more than
+    /// [`MAX_SNAPSHOTS`] wait, the oldest is dropped.
     pub fn push_latest(&self, key: &str, event: Value) {
         self.push_text(Some(key), event.to_string().into());
     }
 
-    /// Queues an event that is written already, of which only the newest matters where it has a key.
+    /// Queues a serialized event; with a key, only the newest matters.
     pub fn push_text(&self, key: Option<&str>, event: Arc<str>) {
         let mut inner = self.lock();
         inner.put(key, event);
         inner.ring();
     }
 
-    /// Takes at most `max` events, oldest first. Rings again where some remain.
+    /// Takes at most `max` events, oldest first, and wakes the editor again if some remain.
     pub fn poll(&self, max: usize) -> Vec<Arc<str>> {
         let mut inner = self.lock();
         let taken = std::iter::from_fn(|| inner.take()).take(max).collect();
@@ -88,21 +88,20 @@ impl Queue {
         taken
     }
 
-    /// How many events wait.
+    /// The number of queued events.
     pub fn len(&self) -> usize {
         self.lock().events.iter().filter(|entry| entry.event.is_some()).count()
     }
 
-    /// Whether no event waits.
+    /// Whether the queue is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Rings on `fd`, the write end of a pipe, from now on; at once where events wait already.
+    /// Wakes the editor through `fd`, the write end of a pipe, from now on; at once if events wait already.
     ///
-    /// The descriptor is duplicated: the caller may close its own, and a number that is used again for something
-    /// else is never written to. Anything but the write end of a pipe is refused, for a byte on a terminal or on the
-    /// editor's own channel would do harm.
+    /// The descriptor is duplicated, so the caller may close its own, and a reused number is never written to. Anything
+    /// but the write end of a pipe is refused, because a byte on a terminal or on the editor's own channel would do harm.
     pub fn attach(&self, fd: RawFd) -> io::Result<()> {
         let bell = write_end(fd)?;
         let mut inner = self.lock();
@@ -112,14 +111,14 @@ impl Queue {
         Ok(())
     }
 
-    /// Rings nobody from now on. Events are kept for the next who polls.
+    /// Stops waking the editor. Events stay queued for the next poll.
     pub fn detach(&self) {
         let mut inner = self.lock();
         inner.bell = None;
         inner.rung = false;
     }
 
-    /// Runs `body` while the lock is held: for the drill, which panics there.
+    /// Runs `body` with the lock held, so that a test can panic there.
     pub(super) fn hold(&self, body: impl FnOnce()) {
         let _guard = self.lock();
         body();
@@ -147,7 +146,7 @@ impl Inner {
                     return;
                 }
                 waiting.push_back(next);
-                if waiting.len() > PICTURES
+                if waiting.len() > MAX_SNAPSHOTS
                     && let Some(oldest) = waiting.pop_front()
                     && let Some(entry) = self.events.get_mut((oldest - self.taken) as usize)
                 {
@@ -158,7 +157,7 @@ impl Inner {
         self.events.push_back(Entry { key: key.map(str::to_owned), event: Some(event) });
     }
 
-    /// The oldest event that was not dropped.
+    /// Takes the oldest event that was not dropped.
     fn take(&mut self) -> Option<Arc<str>> {
         loop {
             let Entry { key, event } = self.events.pop_front()?;
@@ -177,7 +176,8 @@ impl Inner {
         }
     }
 
-    /// A full pipe holds bytes enough, and a closed one has nobody to wake: neither is a fault.
+    /// Writes a byte, if none is in the pipe. A full pipe and a closed one are not errors: the first wakes the reader
+    /// anyway, the second has no reader.
     fn ring(&mut self) {
         let Some(bell) = &self.bell else { return };
         if self.rung || self.events.is_empty() {
@@ -187,22 +187,22 @@ impl Inner {
     }
 }
 
-/// A duplicate of `fd`, close-on-exec and non-blocking, if it is the write end of a pipe. The standard streams may be
-/// pipes too, the editor's own channel among them: they are never ours.
+/// A duplicate of `fd`, close-on-exec and non-blocking, if it is the write end of a pipe. The standard streams are refused:
+/// they may be pipes too, such as the editor's own channel.
 fn write_end(fd: RawFd) -> io::Result<OwnedFd> {
     let not_a_pipe =
         || io::Error::new(io::ErrorKind::InvalidInput, format!("\"{fd}\" is not the write end of a pipe"));
-    if fd <= STANDARD {
+    if fd <= LAST_STANDARD {
         return Err(not_a_pipe());
     }
-    // SAFETY: it is no negative number, and the calls below answer an error for one that is not open.
+    // SAFETY: `fd` is not negative, and the calls below return an error if it is not open.
     let theirs = unsafe { BorrowedFd::borrow_raw(fd) };
     let flags = fcntl_getfl(theirs)?;
     let is_pipe = FileType::from_raw_mode(fstat(theirs)?.st_mode) == FileType::Fifo;
     if !is_pipe || flags & OFlags::RWMODE == OFlags::RDONLY {
         return Err(not_a_pipe());
     }
-    let copy = fcntl_dupfd_cloexec(theirs, STANDARD + 1)?;
+    let copy = fcntl_dupfd_cloexec(theirs, LAST_STANDARD + 1)?;
     fcntl_setfl(&copy, flags | OFlags::NONBLOCK)?;
     Ok(copy)
 }
@@ -219,14 +219,14 @@ mod tests {
         queue.poll(max).iter().map(|event| serde_json::from_str(event).unwrap()).collect()
     }
 
-    /// The read end, set not to block, and the write end.
+    /// The read end, non-blocking, and the write end.
     fn pipe() -> (io::PipeReader, io::PipeWriter) {
         let (reader, writer) = io::pipe().unwrap();
         fcntl_setfl(&reader, OFlags::NONBLOCK).unwrap();
         (reader, writer)
     }
 
-    /// How many bytes are in the pipe.
+    /// The number of bytes in the pipe.
     fn rings(reader: &mut io::PipeReader) -> usize {
         let mut bytes = [0; 64];
         reader.read(&mut bytes).unwrap_or(0)
@@ -262,21 +262,21 @@ mod tests {
     }
 
     #[test]
-    fn while_nobody_polls_no_more_pictures_pile_up_than_a_few() {
+    fn snapshots_do_not_pile_up_while_nothing_polls() {
         let queue = Queue::new();
         for n in 0..10_000 {
             queue.push_latest("run", json!(["picture", n]));
             queue.push_latest("other", json!(["other", n / 5_000]));
             queue.push(json!(n));
         }
-        assert_eq!(queue.len(), 10_000 + 2 * PICTURES);
+        assert_eq!(queue.len(), 10_000 + 2 * MAX_SNAPSHOTS);
         let (mut all, mut seen) = (Vec::new(), Vec::new());
         while let [first, ..] = &*polled(&queue, 1) {
             seen.extend((first[0] == "picture").then(|| (first[1].clone(), all.len())));
             all.extend(first.is_number().then(|| first.clone()));
         }
         assert!(all.iter().enumerate().all(|(n, event)| *event == json!(n)) && all.len() == 10_000);
-        let newest = 10_000 - PICTURES..10_000;
+        let newest = 10_000 - MAX_SNAPSHOTS..10_000;
         assert_eq!(seen, newest.map(|n| (json!(n), n)).collect::<Vec<_>>(), "each before its own event");
         assert!(queue.is_empty() && locked(&queue.inner).keyed.is_empty());
         queue.push_latest("run", json!("again"));
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn many_events_ring_once_and_a_bounded_poll_rings_for_the_rest() {
+    fn many_events_wake_once_and_a_bounded_poll_wakes_again_for_the_rest() {
         let (mut reader, writer) = pipe();
         let queue = Queue::new();
         queue.attach(writer.as_raw_fd()).unwrap();
@@ -294,13 +294,13 @@ mod tests {
         assert_eq!(queue.poll(400).len(), 400);
         assert_eq!(rings(&mut reader), 1);
         assert_eq!(queue.poll(600).len(), 600);
-        assert_eq!(rings(&mut reader), 0, "nothing waits, nothing rings");
+        assert_eq!(rings(&mut reader), 0, "an empty queue does not wake the editor");
         queue.push(json!("again"));
         assert_eq!(rings(&mut reader), 1);
     }
 
     #[test]
-    fn events_queued_before_attach_ring_on_attach() {
+    fn events_queued_before_attach_wake_on_attach() {
         let (mut reader, writer) = pipe();
         let queue = Queue::new();
         queue.push(json!("early"));
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn the_caller_may_close_its_end_and_the_reader_may_go() {
+    fn a_closed_pipe_end_is_not_an_error() {
         let (mut reader, writer) = pipe();
         let queue = Queue::new();
         queue.attach(writer.as_raw_fd()).unwrap();
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_pipe_to_write_to_is_refused() {
+    fn anything_but_a_pipes_write_end_is_refused() {
         let (reader, _writer) = pipe();
         let file = tempfile::tempfile().unwrap();
         let queue = Queue::new();
@@ -361,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_lose_nothing() {
+    fn no_event_of_any_thread_is_lost() {
         let queue = Arc::new(Queue::new());
         let threads: Vec<_> = (0..8)
             .map(|_| {

@@ -1,5 +1,5 @@
-//! Why a request was refused. What decides inside the engine is the variant; what Lua gets as `err` (a code, words for
-//! people, and the data of an answer) is made of it at the door, in [`wire`].
+//! Why a request was refused. Code inside the engine matches the variant; [`wire`] turns it into the `err` that Lua gets,
+//! with a code, a message and data.
 
 pub(in crate::engine) mod changed;
 pub(in crate::engine) mod foreign_run;
@@ -26,24 +26,22 @@ use std::path::PathBuf;
 use thiserror::Error;
 use untrusted::Untrusted;
 
-/// Runs that a refusal lists.
-pub(crate) const LISTED: usize = 10;
+/// Maximum number of runs that a message lists.
+pub(crate) const MAX_LISTED: usize = 10;
 
-/// A request that was refused, with what an answer to it needs.
+/// A refused request, with the data that Lua needs for its next step.
 #[derive(Debug, Error)]
 pub(crate) enum Refusal {
     // The request itself.
     #[error("{0}")]
     BadRequest(String),
-    #[error("no operation \"{op}\"{hint}")]
+    #[error("unknown operation \"{op}\"{hint}")]
     UnknownOp { op: String, hint: String },
-    #[error("no thread: {0}")]
+    #[error("cannot start a thread: {0}")]
     NoThread(String),
-    #[error("the engine panicked: {0}")]
+    #[error("internal error: {0}")]
     Panic(String),
-    #[error(
-        "this editor was started by a stage of a superpower, and does not {what}; do it in your own editor"
-    )]
+    #[error("this editor was started by a stage of a superpower and must not {what}; use your own editor")]
     Nested { what: String },
 
     // The project and its declarations.
@@ -51,16 +49,16 @@ pub(crate) enum Refusal {
     NoProject(#[from] NoProject),
     #[error(transparent)]
     UnknownSuperpower(#[from] UnknownSuperpower),
-    #[error("\"{name}\" has errors and was not started:\n{}", errors.join("\n"))]
+    #[error("cannot start \"{name}\": it has errors:\n{}", errors.join("\n"))]
     InvalidDeclaration { name: String, path: PathBuf, errors: Vec<String> },
     #[error(transparent)]
     Inputs(#[from] InputError),
-    /// Inputs that another tool's `squad.json` lacks, or gives wrong.
+    /// Inputs that are missing in another tool's `squad.json`, or invalid there.
     #[error("{}", of_squad(error, superpower))]
     InputsOfSquad { error: Box<InputError>, superpower: String, given: Inputs },
     #[error(transparent)]
     NoHarness(#[from] harness::Missing),
-    #[error("the harness \"manual\" needs somebody at the editor; set another harness for headless use")]
+    #[error("the harness \"manual\" needs a person at the editor; choose another harness for headless use")]
     ManualHeadless,
 
     // Trust.
@@ -68,7 +66,7 @@ pub(crate) enum Refusal {
     Untrusted(Box<Untrusted>),
     #[error(transparent)]
     TooMuchToTrust(#[from] TooMuch),
-    #[error("the answer cannot be kept: there is no home directory")]
+    #[error("your answer could not be saved: there is no home directory")]
     NoStateDir,
     #[error("{0}")]
     TrustNotKept(String),
@@ -76,72 +74,73 @@ pub(crate) enum Refusal {
     // Which run.
     #[error("{0}")]
     NothingToResume(Nothing),
-    #[error("no run \"{0}\" in this project; :Superpower runs lists them")]
+    #[error("unknown run \"{0}\"; see :Superpower runs")]
     UnknownRun(String),
-    #[error("\"{start}\" is the start of {} runs; give more of the id: {}", runs.len(), listed(runs))]
+    #[error("\"{start}\" matches {} runs; give more of the id: {}", runs.len(), listed(runs))]
     AmbiguousRun { start: String, runs: Vec<String> },
-    /// A verb without a run where several fit.
-    #[error("{} runs fit; name one as the first word:\n{}", ids.len(), lines.join("\n"))]
+    /// A verb that names no run where several are possible.
+    #[error("{} runs are possible; name one as the first word:\n{}", ids.len(), lines.join("\n"))]
     SeveralRuns { ids: Vec<String>, lines: Vec<String> },
     #[error("{error}{aside}")]
     UnreadableSquad { error: SquadError, aside: Aside },
-    #[error("\"squad.json\" stands at stage {stage} of {superpower}, which has {total}")]
+    #[error("\"squad.json\" is at stage {stage} of {superpower}, which has only {total}")]
     SquadPastEnd { stage: usize, superpower: String, total: usize },
-    /// Another tool's run that would be lost if `squad.json` named one of ours.
+    /// Another tool's run, which would be lost if `squad.json` were overwritten.
     #[error(
-        "\"squad.json\" names a run of another tool, {superpower}, which cannot be taken over: {why}; move the file away \
-         to go on without it"
+        "cannot take over the run of {superpower} that another tool left in \"squad.json\": {why}; move the file away to \
+         continue without it"
     )]
     SquadInTheWay { superpower: String, why: Box<Refusal> },
-    /// What another tool's `squad.json` names is over.
-    #[error("{superpower} is {state}; start it anew with :Superpower run {superpower}")]
+    /// The run that another tool's `squad.json` names has ended.
+    #[error("{superpower} is {state}; start it again with :Superpower run {superpower}")]
     SquadOver { superpower: String, state: &'static str },
 
     // A run on disk.
     #[error(transparent)]
     Open(OpenError),
-    #[error("the declaration that {superpower} keeps cannot be read: {error}")]
+    #[error("cannot read the declaration that this run of {superpower} uses: {error}")]
     KeptDeclaration { superpower: String, error: io::Error },
-    /// The current run cannot be read any more: no verb goes on with it.
+    /// The current run is unreadable, so no verb can continue it.
     #[error(
-        "{why}; nothing can go on with this run: :Superpower cancel ends it, :Superpower run {superpower} starts anew"
+        "{why}; this run cannot be continued: end it with :Superpower cancel, or start again with :Superpower run \
+         {superpower}"
     )]
     Lost { why: Box<Refusal>, superpower: String },
     #[error(transparent)]
     ForeignRun(Box<ForeignRun>),
     #[error(
-        "the journal of {superpower} is damaged at byte {} (line {}): {}; the whole journal is kept when you continue \
-         without what is lost (answer=repair)",
+        "the journal of {superpower} is damaged at byte {} (line {}): {}; to continue without the lost part, answer \
+         \"repair\" (answer=repair); the damaged journal is kept",
         damage.offset, damage.line, lost.join(", ")
     )]
     DamagedJournal { superpower: String, damage: Damage, lost: Vec<String> },
 
-    // What a verb asks before it drives.
+    // Questions before a run is driven.
     #[error(
-        "the copy of the declaration that this run of {superpower} kept, \"{copy}\", was changed: continue with the \
-         changed copy (answer=old), or with the superpower as it is now (answer=new)?"
+        "this run of {superpower} uses its own copy of the declaration, \"{copy}\", and that copy was changed: continue \
+         with the changed copy (answer=old) or with the current superpower (answer=new)?"
     )]
     KeptCopyChanged { superpower: String, copy: String },
     #[error(
-        "{superpower} was edited while its run was paused: {}; go on with the old or the new one? (answer=old, \
+        "{superpower} was edited while its run was paused: {}; continue with the old or the new version? (answer=old, \
          answer=new)",
         differences.join(", ")
     )]
     DeclarationEdited { superpower: String, differences: Vec<String> },
     #[error(
-        "{superpower} was edited while its run was paused, and cannot be used: {}; mend it, or go on with the old one \
-         (answer=old)",
+        "{superpower} was edited while its run was paused, and the new version cannot be used: {}; fix it, or continue \
+         with the old version (answer=old)",
         why.join(", ")
     )]
     DeclarationUnusable { superpower: String, why: Vec<String> },
     #[error(
-        "since stage {stage} was approved, {} changed: go on, or look again? (answer=go-on, answer=look-again)",
+        "{} changed since stage {stage} was approved: continue, or review again? (answer=go-on, answer=look-again)",
         files.join(", ")
     )]
     FilesChanged { stage: usize, files: Vec<String> },
     #[error(
-        "the input \"{input}\" of {superpower} held a secret, which the run does not keep: start the editor with {} \
-         set, and try again; or start anew with :Superpower run {superpower}",
+        "the input \"{input}\" of {superpower} held a secret, which is not saved: start the editor with {} set and try \
+         again, or start again with :Superpower run {superpower}",
         variables.join(", ")
     )]
     HiddenInput { superpower: String, input: String, variables: Vec<String> },
@@ -156,37 +155,37 @@ pub(crate) enum Refusal {
     Start(StartError),
     #[error(transparent)]
     Machine(machine::Refusal),
-    #[error("{superpower} is running, at stage {stage}; :Superpower pause or cancel it first")]
+    #[error("{superpower} is running, at stage {stage}; use :Superpower pause or :Superpower cancel first")]
     Running { run_id: String, superpower: String, stage: usize },
-    /// What stands there instead, for people.
+    /// The text says what the run does instead.
     #[error("no gate is waiting{0}")]
     NoGate(String),
-    #[error("an empty result cannot be handed in; write what was done")]
+    #[error("the result is empty; write what was done")]
     EmptyResult,
-    #[error("no stage waits for this result; nothing was handed in")]
+    #[error("no stage waits for a result; nothing was submitted")]
     NothingToSubmit,
 
     // What windows show.
     #[error("{0}")]
     NoDiff(String),
-    #[error("there is no stage {0}")]
+    #[error("unknown stage {0}")]
     UnknownStage(StageReference),
-    #[error("stage {stage} {}", if *acts { "has not started an agent yet" } else { "is a gate: no agent works on it" })]
+    #[error("stage {stage} {}", if *acts { "has not started an agent yet" } else { "is a gate and has no agent" })]
     NoOutput { stage: usize, acts: bool },
-    #[error("\"{}\" is not a file of the plugin's own", .0.display())]
+    #[error("\"{}\" is not a file of this plugin", .0.display())]
     NotOurs(PathBuf),
     #[error("cannot read \"{}\": {error}", path.display())]
     UnreadableFile { path: PathBuf, error: io::Error },
 
     // Editing.
-    #[error("the text has changed since it was read")]
+    #[error("the text has changed since it was checked")]
     Outdated,
-    #[error("the parts before this one are not those of the same text")]
-    PartsOfAnother,
+    #[error("document parts arrived out of order")]
+    PartsOutOfOrder,
     #[error("{0}")]
     NotRenamed(String),
 
-    /// What could not be done, up to the colon.
+    /// `what` is the start of the message, such as `cannot read "x"`.
     #[error("{what}: {error}")]
     Disk { what: String, error: io::Error },
 }
@@ -194,15 +193,15 @@ pub(crate) enum Refusal {
 /// Why there is no run to act on.
 #[derive(Debug, Error)]
 pub(crate) enum Nothing {
-    #[error("there is no run here; start one with :Superpower run NAME")]
+    #[error("this project has no run; start one with :Superpower run NAME")]
     Here,
-    #[error("no run of \"{which}\" to resume{hint}")]
+    #[error("no run of \"{which}\" can be resumed{hint}")]
     Named { which: String, hint: String },
-    #[error("\"squad.json\" was written by another tool; :Superpower resume takes it over")]
+    #[error("\"squad.json\" was written by another tool; take it over with :Superpower resume")]
     AnotherTools,
 }
 
-/// What became of a `squad.json` that cannot be used.
+/// What was done with an unusable `squad.json`.
 #[derive(Debug)]
 pub(crate) enum Aside {
     Left,
@@ -215,12 +214,12 @@ impl fmt::Display for Aside {
         match self {
             Self::Left => Ok(()),
             Self::Moved(aside) => write!(out, "; it was moved to \"{}\"", aside.display()),
-            Self::Failed(error) => write!(out, ", nor moved aside: {error}"),
+            Self::Failed(error) => write!(out, "; it could not be moved aside: {error}"),
         }
     }
 }
 
-/// How a stage was named: by its place, or by a text that may be its name.
+/// How the user named a stage: by position, or by a text that may be its name.
 #[derive(Debug)]
 pub(crate) enum StageReference {
     Place(usize),
@@ -237,36 +236,36 @@ impl fmt::Display for StageReference {
 }
 
 fn listed(runs: &[String]) -> String {
-    let shown = runs.iter().take(LISTED).map(String::as_str).collect::<Vec<_>>().join(", ");
-    if runs.len() > LISTED { format!("{shown}, …") } else { shown }
+    let shown = runs.iter().take(MAX_LISTED).map(String::as_str).collect::<Vec<_>>().join(", ");
+    if runs.len() > MAX_LISTED { format!("{shown}, …") } else { shown }
 }
 
 fn of_squad(error: &InputError, superpower: &str) -> String {
     match error {
         InputError::Missing(_) => format!(
-            "\"squad.json\" lacks an input of {superpower}: {error}; give it with :Superpower resume KEY=VALUE"
+            "\"squad.json\" lacks an input of {superpower}: {error}; add it with :Superpower resume KEY=VALUE"
         ),
         _ => error.to_string(),
     }
 }
 
 impl Refusal {
-    /// Of a caught panic.
+    /// From a caught panic.
     pub fn of_panic(panic: &(dyn Any + Send)) -> Self {
         Self::Panic(panic_text(panic).to_owned())
     }
 
-    /// Something that the disk did not do.
+    /// A failed disk operation; `what` is the start of the message, such as `cannot read "x"`.
     pub fn disk(what: impl Into<String>, error: io::Error) -> Self {
         Self::Disk { what: what.into(), error }
     }
 
-    /// Whether it says that there is no such run, or none at all.
+    /// Whether it means that there is no such run, or none at all.
     pub fn is_nothing(&self) -> bool {
         matches!(self, Self::NothingToResume(_) | Self::Open(OpenError::Missing(_)))
     }
 
-    /// Whether it says that the run is there and cannot be read.
+    /// Whether it means that the run exists but is unreadable.
     pub fn is_unreadable(&self) -> bool {
         matches!(
             self,

@@ -1,5 +1,5 @@
-//! The thread for what takes locks, replays journals or asks git, so that the editor's main loop does not wait for it. Jobs
-//! are done in the order in which they came.
+//! The thread for work that takes locks, replays journals or runs git, so that the editor's main loop does not wait for
+//! it. Jobs run in the order in which they were sent.
 
 use crate::sync::locked;
 use std::sync::Mutex;
@@ -7,10 +7,9 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::Builder;
 use std::time::Instant;
 
-/// Something to do.
 pub(super) type Job = Box<dyn FnOnce() + Send>;
 
-/// The thread, from the first job on.
+/// The thread, started with the first job.
 #[derive(Default)]
 pub(super) struct Worker {
     thread: Mutex<Option<Thread>>,
@@ -18,25 +17,25 @@ pub(super) struct Worker {
 
 struct Thread {
     outbox: Sender<Job>,
-    /// Disconnected when the thread has ended.
+    /// Disconnected when the thread ends.
     end: Receiver<()>,
 }
 
 impl Worker {
-    /// Hands over a job; why that cannot be, in words.
+    /// Sends a job; the error says why no thread could be started.
     pub fn send(&self, job: Job) -> Result<(), String> {
         let mut thread = locked(&self.thread);
         if let Some(Thread { outbox, .. }) = &*thread {
             match outbox.send(job) {
                 Ok(()) => return Ok(()),
-                // It has ended; another one does it.
+                // A panic has ended the thread; start another.
                 Err(unsent) => return begin(&mut thread, unsent.0),
             }
         }
         begin(&mut thread, job)
     }
 
-    /// Takes no more, and waits for what is under way; false where that did not end in time.
+    /// Takes no more jobs and waits for those sent; false if they did not finish in time.
     pub fn close(&self, until: Instant) -> bool {
         let Some(Thread { outbox, end }) = locked(&self.thread).take() else { return true };
         drop(outbox);
@@ -67,7 +66,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn jobs_are_done_in_order_and_the_end_is_waited_for() {
+    fn jobs_run_in_order_and_close_waits_for_them() {
         let worker = Worker::default();
         let (done, is_done) = channel();
         for n in 0..100 {
@@ -77,11 +76,11 @@ mod tests {
         assert!(worker.close(Instant::now() + Duration::from_secs(20)));
         assert_eq!(is_done.try_iter().collect::<Vec<_>>(), (0..100).collect::<Vec<_>>());
         worker.send(Box::new(move || done.send(100).unwrap())).unwrap();
-        assert_eq!(is_done.recv(), Ok(100), "after a close another thread begins");
+        assert_eq!(is_done.recv(), Ok(100), "a new thread starts after close");
     }
 
     #[test]
-    fn a_job_that_takes_too_long_is_left_behind() {
+    fn close_does_not_wait_for_a_job_that_takes_too_long() {
         let worker = Worker::default();
         let (go, wait) = channel::<()>();
         worker.send(Box::new(move || wait.recv().unwrap())).unwrap();
@@ -95,7 +94,7 @@ mod tests {
         let (done, is_done) = channel();
         worker.send(Box::new(|| panic!("in a job"))).unwrap();
         let end = Instant::now() + Duration::from_secs(20);
-        // Until the thread is seen to be gone, jobs may still be handed to it, and are lost with it.
+        // Jobs sent before the thread is seen to have ended are lost with it.
         while is_done.recv_timeout(Duration::from_millis(5)).is_err() {
             assert!(Instant::now() < end);
             let done = done.clone();

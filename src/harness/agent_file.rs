@@ -1,4 +1,4 @@
-//! The text of an agent or a skill, for a harness that does not know it by name.
+//! Reads the text of an agent or skill, for a harness that does not know it by name.
 
 use super::Task;
 use crate::process::Environment;
@@ -7,32 +7,31 @@ use crate::project::{Index, Places, Source};
 use crate::store::beneath::Door;
 use std::path::Path;
 
-/// Bytes of a file that describes an agent or a skill.
-const LARGEST: u64 = 4 << 20;
+/// Maximum size of an agent's or skill's file, in bytes.
+const MAX_BYTES: u64 = 4 << 20;
 
 /// A file that describes an agent or a skill.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct File {
-    /// The file, relative to the root where it is inside it.
+    /// The path, relative to the root if it is inside.
     pub path: String,
-    /// What it says, without its frontmatter.
+    /// The text without the front matter.
     pub text: String,
-    /// The frontmatter's `mode`.
+    /// The front matter's `mode`.
     pub mode: Option<String>,
-    /// Where it was found.
     pub source: Source,
     what: String,
 }
 
 impl File {
-    /// The file of a task's name, as the engine finds it.
+    /// The file of the task's agent or skill, as the engine finds it.
     pub fn find(task: &Task, root: &Path) -> Option<Self> {
         let index = Index::read(root, &Places::from_env(Vec::new()));
         let (named, what) = match task {
             Task::Agent(name) => (index.agent(name)?, format!("the agent \"{name}\"")),
             Task::Skill(name) => (index.skill(name)?, format!("the skill \"{name}\"")),
         };
-        let whole = Door::to(root, &named.path).read_text(&named.path, LARGEST).ok()?;
+        let whole = Door::to(root, &named.path).read_text(&named.path, MAX_BYTES).ok()?;
         Some(Self {
             path: super::tool::relative(&named.path.to_string_lossy(), root),
             text: frontmatter::split(&whole).1.trim().to_owned(),
@@ -42,13 +41,13 @@ impl File {
         })
     }
 
-    /// Whether Claude Code finds it where it looks by itself.
+    /// Whether Claude Code reads this file itself.
     pub fn is_of_claude(&self) -> bool {
         matches!(self.source, Source::Project | Source::User)
     }
 
-    /// The prompt with what it is for before it, as the tool itself would put it together.
-    pub fn told(&self, prompt: &str) -> String {
+    /// The prompt preceded by the file's text, as the tool itself would combine them.
+    pub fn with_prompt(&self, prompt: &str) -> String {
         const FILLED: &str = "$ARGUMENTS";
         let (filled, text) = (self.text.contains(FILLED), self.text.replace(FILLED, prompt));
         let rest = if filled { String::new() } else { format!("\n\n---\n\n{prompt}") };
@@ -56,11 +55,11 @@ impl File {
         let base = folder.map_or_else(String::new, |folder| {
             format!(" Its relative paths are relative to {}.", folder.display())
         });
-        format!("Work as {}, which is described so:{base}\n\n{text}{rest}", self.what)
+        format!("Work as {}, described as follows:{base}\n\n{text}{rest}", self.what)
     }
 }
 
-/// The `mode` of an agent that OpenCode itself has a file of; `None` where it has none.
+/// The `mode` of an agent that OpenCode has its own file for; `None` if it has no file.
 pub fn opencode_mode(name: &str, root: &Path) -> Option<Option<String>> {
     if name.split('/').any(|part| part.is_empty() || part.starts_with('.')) {
         return None;
@@ -71,6 +70,6 @@ pub fn opencode_mode(name: &str, root: &Path) -> Option<Option<String>> {
     let folders = places.into_iter().flatten().flat_map(|place| [place.join("agent"), place.join("agents")]);
     let text = folders
         .map(|folder| folder.join(format!("{name}.md")))
-        .find_map(|file| Door::to(root, &file).read_text(&file, LARGEST).ok())?;
+        .find_map(|file| Door::to(root, &file).read_text(&file, MAX_BYTES).ok())?;
     Some(Frontmatter::read(&text).and_then(|head| head.get("mode").map(ToOwned::to_owned)))
 }

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::sync::Mutex;
 
 /// What an agent hears where nobody is there.
-pub const NOBODY: &str =
+pub const UNATTENDED: &str =
     "Nobody is there to allow this. Go on without it, or finish and say what it is needed for.";
 /// What it hears where a human says no, and not why.
 pub const DENIED: &str = "The user does not allow this.";

@@ -1,5 +1,5 @@
-//! The user's own command: the prompt on its standard input, the final message on its standard output, and its
-//! exit status as the verdict.
+//! The `command` harness: the user's own command gets the prompt on standard input and prints its final message on standard
+//! output; its exit status decides the outcome.
 
 use super::end_text::cut_line;
 use super::tail::Tail;
@@ -8,12 +8,11 @@ use crate::outcome::{Outcome, Usage};
 use crate::process::{Exit, Secrets};
 use crate::prompt::tail;
 
-/// A final message longer than this keeps its end, where a verdict would stand.
+/// Maximum size of the final message; only its end is kept, because a verdict would be there.
 const MESSAGE: usize = 1 << 20;
-/// How much of the output the next attempt is told.
+/// How much of the output goes into the next attempt's prompt, in bytes.
 const TAIL: usize = 4096;
 
-/// A launch of a command.
 pub struct Command {
     args: Vec<String>,
     prompt: String,
@@ -22,7 +21,7 @@ pub struct Command {
 }
 
 impl Command {
-    /// The command with these arguments, its placeholders not yet filled.
+    /// A launch with these arguments, in which placeholders are replaced.
     pub fn new(args: Vec<String>, launch: &Launch, secrets: &Secrets) -> Self {
         Self {
             args: args.iter().map(|arg| fill(arg, launch)).collect(),
@@ -32,7 +31,7 @@ impl Command {
         }
     }
 
-    /// The end of what it printed. What it complained about comes last: the two come by pipes of their own, in no order.
+    /// The end of the output. Standard error comes last, because the order between the two pipes is unknown.
     fn printed(&self) -> String {
         let (message, errors) = (self.message.text(), self.errors.text());
         let errors = tail(&errors, TAIL.saturating_sub(message.len()).max(TAIL / 2));
@@ -42,7 +41,7 @@ impl Command {
     fn asked(&self, message: &str) -> String {
         let asked = if message.is_empty() { self.errors.text() } else { message.to_owned() };
         if asked.trim().is_empty() {
-            "it asked, and did not say what".to_owned()
+            "the agent asked for input without saying what it needs".to_owned()
         } else {
             asked.trim().to_owned()
         }
@@ -86,7 +85,7 @@ impl Harness for Command {
     }
 }
 
-/// Fills the placeholders of one argument, each once: what is put in is not looked at again.
+/// Replaces the placeholders of one argument; inserted values are not searched again.
 fn fill(arg: &str, launch: &Launch) -> String {
     let (agent, skill) = match &launch.task {
         Task::Agent(name) => (name.as_str(), ""),

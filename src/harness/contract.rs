@@ -1,32 +1,31 @@
-//! What a harness is: what it starts, and how what comes back is read.
+//! The interface of a harness: what it starts, and how its output is read.
 
 use super::signal::{Answer, Ending, Signal};
 use crate::process::{Exit, Limit, Request, Server};
 use std::time::Duration;
 
-/// What a harness has started.
+/// What to start.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Invocation {
-    /// Arguments, after those that the configuration gives with the program.
+    /// Arguments after those that the configuration gives with the program.
     pub args: Vec<String>,
-    /// Variables beside the inherited ones.
+    /// Additional environment variables.
     pub env: Vec<(String, String)>,
-    /// What is written first.
+    /// The text to write first.
     pub stdin: Vec<u8>,
     /// Whether standard input stays open for more.
     pub duplex: bool,
-    /// Whether it says what it does while it does it, so that silence is a sign.
+    /// Whether it prints progress, so that silence counts against the idle limit.
     pub streams: bool,
-    /// When the harness wants to be woken, unless it asks for another time before.
+    /// When to call [`Harness::woken`], unless another time is set before.
     pub wake: Option<Duration>,
 }
 
-/// How a process came to its end, and what it left to be told.
+/// How a process ended.
 #[derive(Clone, Debug)]
 pub struct End {
-    /// How it ended.
     pub exit: Exit,
-    /// Why it was stopped, where it was.
+    /// Why it was stopped, if it was.
     pub stopped: Option<Stopped>,
 }
 
@@ -37,71 +36,71 @@ pub enum Stopped {
     Asked,
     /// A limit was reached.
     Limit(Limit),
-    /// The harness asked for it, since nothing more is to be expected.
+    /// The harness asked for it, because nothing more will come.
     Harness,
 }
 
-/// What a harness does in answer to what it reads.
+/// What a harness does in response to its input.
 #[derive(Debug, Default)]
 pub struct Actions {
-    /// To be told to the driver, in order.
+    /// Signals for the driver, in order.
     pub signals: Vec<Signal>,
-    /// To be written to a duplex process.
+    /// Bytes to write to standard input.
     pub write: Vec<u8>,
-    /// Whether its standard input ends, once that is written.
+    /// Whether to close standard input after that.
     pub close: bool,
-    /// Where it serves, as it says: its events and its answers are lines from then on.
+    /// The server to connect to; its events and responses then arrive as lines.
     pub connect: Option<Server>,
-    /// To be asked of what it serves.
+    /// Requests to send to that server.
     pub requests: Vec<Request>,
-    /// Whether it is stopped; where it is being stopped already, that its own way has come to its end.
+    /// Whether to stop the process; if it is stopping already, that its own way to stop has finished.
     pub stop: bool,
-    /// When the harness wants to be woken, in place of what it asked for before; [`Duration::MAX`] for never.
+    /// When to call [`Harness::woken`], in place of the time before; [`Duration::MAX`] for never.
     pub wake: Option<Duration>,
 }
 
-/// One launch of a harness: what it starts, and how what comes back is read. It does no I/O.
+/// One launch of a harness. It does no I/O.
 pub trait Harness: Send {
-    /// What is to be started.
+    /// What to start.
     fn invocation(&mut self) -> Invocation;
 
-    /// Reads a line of standard output, or of what it serves; `lost` bytes of it were dropped.
+    /// Reads a line of standard output or of the server; `lost` bytes of it were dropped.
     fn line(&mut self, line: &str, lost: u64, to: &mut Actions);
 
     /// Reads a line of standard error.
     fn error_line(&mut self, line: &str, to: &mut Actions);
 
-    /// Takes an answer to a question.
+    /// Takes the answer to a question.
     fn answer(&mut self, _id: &str, _answer: &Answer, _to: &mut Actions) {}
 
-    /// The time that it asked to be woken at has come.
+    /// Called at the time that was set with `wake`.
     fn woken(&mut self, _to: &mut Actions) {}
 
-    /// Tells it that its time is nearly up, in words for it; `false` where it cannot be told.
+    /// Tells the agent in `words` that its time is nearly up; `false` if it cannot be told.
     fn wrap_up(&mut self, _words: &str, _to: &mut Actions) -> bool {
         false
     }
 
-    /// Begins to stop it in its own way; `false` where it has none.
+    /// Starts the harness's own way to stop; `false` if it has none.
     fn stop(&mut self, _to: &mut Actions) -> bool {
         false
     }
 
-    /// Whether it lives until it is ended, so that TERM is as good an end as any.
+    /// Whether the process is a server that runs until it is stopped, so that SIGTERM is its normal end.
     fn is_server(&self) -> bool {
         false
     }
 
-    /// Whether something is under way that may well be silent.
+    /// Whether something is active that may be silent for long, such as a tool call.
     fn busy(&self) -> bool {
         false
     }
 
-    /// Reads the end. `None` asks for another start, with what [`Harness::invocation`] then says.
+    /// Decides the ending. `None` asks for another start, with the [`Harness::invocation`] of that moment.
     fn end(&mut self, end: &End, to: &mut Actions) -> Option<Ending>;
 }
 
-/// Whether `name` can stand in an argument: none reads as a flag, or as more than a name.
+/// Whether `name` is safe as an argument: it cannot be read as a flag.
 pub fn is_name(name: &str) -> bool {
     let mut bytes = name.bytes();
     let first = |b: u8| b.is_ascii_alphanumeric() || b == b'_';

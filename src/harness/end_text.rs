@@ -1,4 +1,4 @@
-//! How an end is put into a few words.
+//! Messages about how a launch ended.
 
 use super::{Ending, Progress, Signal};
 use crate::outcome::{Outcome, Usage};
@@ -6,46 +6,44 @@ use crate::process::{Exit, Limit};
 use crate::prompt::span;
 use serde_json::Value;
 
-/// An ending without any evidence.
+/// A failed ending without any output.
 pub fn failed(why: String) -> Ending {
     let (message, tail, refusals) = (String::new(), String::new(), Vec::new());
     Ending { outcome: Outcome::Failed { why }, message, usage: Usage::default(), refusals, tail }
 }
 
-/// The ending of a process that has told nothing.
+/// The ending of a process without output.
 pub fn exited(exit: Exit) -> Ending {
     let mut ending = failed(String::new());
     ending.outcome = Outcome::Exited { why: exit_words(exit) };
     ending
 }
 
-/// A note for the window.
+/// A note for the progress window.
 pub fn note(text: impl Into<String>) -> Signal {
     Signal::Progress(Progress::Note { text: text.into() })
 }
 
-/// That a line was too long to be read whole.
+/// The note that a line was too long to keep.
 pub fn cut_line(lost: u64) -> Signal {
-    note(format!("a line was cut: {lost} more bytes are in the output's file only"))
+    note(format!("a line was cut: the output file has {lost} more bytes"))
 }
 
-/// The end of a launch whose last word came, and was too long to be read. The next one would be as long.
+/// The outcome if the final message is too long to read; a retry would not help.
 pub fn too_long(what: &str) -> Outcome {
     let most = super::sink::LINE >> 20;
     Outcome::FailedForGood {
-        why: format!(
-            "{what} came, and was too long to be read: more than {most} MiB in one line; ask for a shorter report"
-        ),
+        why: format!("{what} is too long: more than {most} MiB in one line; ask for a shorter report"),
     }
 }
 
-/// The first line that says something, of bearable length.
+/// The first non-empty line, at most 400 characters.
 pub fn first_line(text: &str) -> String {
     let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
     cut(line, 400).to_owned()
 }
 
-/// The beginning of a text, cut between two words where it has any: half of a secret would be masked by nobody.
+/// The start of a text, cut between two words if possible, because half of a secret would not be masked.
 pub fn cut(text: &str, most: usize) -> &str {
     let Some((end, next)) = text.char_indices().nth(most) else { return text };
     let is_edge = |c: char| c.is_whitespace() || matches!(c, '"' | '\'');
@@ -53,7 +51,7 @@ pub fn cut(text: &str, most: usize) -> &str {
     if is_edge(next) { kept } else { kept.rfind(is_edge).map_or(kept, |at| kept[..at].trim_end()) }
 }
 
-/// The question tool's questions, with what can be chosen.
+/// The questions of the question tool, with their options.
 pub fn questions(asked: &Value) -> String {
     let text =
         |value: &Value, key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -76,7 +74,6 @@ pub fn questions(asked: &Value) -> String {
     }
 }
 
-/// How a process ended.
 pub fn exit_words(exit: Exit) -> String {
     match exit {
         Exit::Code(code) => format!("exit status {code}"),
@@ -85,7 +82,6 @@ pub fn exit_words(exit: Exit) -> String {
     }
 }
 
-/// Which limit was reached.
 pub fn limit_words(limit: Limit) -> String {
     match limit {
         Limit::Wall(limit) => format!("ran longer than {}", span(limit)),
@@ -114,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_first_line_is_cut_between_words_where_it_has_any() {
+    fn a_first_line_is_cut_between_words_if_possible() {
         let long = format!("{} sk-ant-0123456789", "word ".repeat(79));
         assert_eq!(first_line(&format!("\n  {long}\nmore")), "word ".repeat(79).trim_end());
         assert_eq!(first_line("  short \n"), "short");

@@ -1,5 +1,5 @@
-//! Events on a line that the strict reader refuses: what a hook or a terminal put around them is cut off, and a line that
-//! holds an event which cannot be read is named.
+//! Finds events on a line that is not plain JSON: removes what a hook or a terminal printed around them, and reports an
+//! event that is unreadable.
 
 use super::end_text::cut;
 use crate::prompt::head;
@@ -8,53 +8,50 @@ use regex::Regex;
 use serde_json::Value;
 use std::sync::LazyLock;
 
-/// The longest beginning of a line that is shown.
-const SHOWN: usize = 120;
-/// How many braces are tried where none begins an object.
-const BRACES: usize = 16;
+/// Maximum length of the quoted start of a line, in characters.
+const MAX_QUOTED: usize = 120;
+/// Maximum number of braces that are tried as the start of an object.
+const MAX_BRACES: usize = 16;
 
-/// What a line holds.
 #[derive(Debug, Default)]
-pub struct Heard {
-    /// Its events, each as strict JSON with every key once.
+pub struct Extracted {
+    /// Each event as strict JSON, without duplicate keys.
     pub events: Vec<String>,
-    /// The event in it that cannot be read.
+    /// The unreadable event, if there is one.
     pub unread: Option<Unread>,
 }
 
-/// An event that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unread {
-    /// What kind of event it is, as far as it says so.
+    /// The event's type, if it can be read.
     pub kind: String,
-    /// Its keys, as far as they can be read.
+    /// The event's keys, as far as they can be read.
     keys: Vec<String>,
-    /// Why it cannot, and how the line begins.
+    /// Why it is unreadable, with the start of the line.
     pub why: String,
 }
 
 impl Unread {
-    /// Whether it has one of these keys.
     pub fn has(&self, keys: &[&str]) -> bool {
         self.keys.iter().any(|key| keys.contains(&key.as_str()))
     }
 }
 
-/// Looks for the events of a line.
-pub fn heard(line: &str) -> Heard {
+/// Finds the events on a line.
+pub fn extract(line: &str) -> Extracted {
     if !line.contains('{') {
-        return Heard::default();
+        return Extracted::default();
     }
     let (found, torn) = tolerant::objects(line, EVENT);
     let event = |json: &String| {
-        // Of a key that comes twice, the last one counts from here on.
+        // The last of duplicate keys wins, here and in all later code.
         let value: Value = serde_json::from_str(json).ok()?;
         (value.get("type").is_some_and(Value::is_string) || value.get("superpower").is_some())
             .then(|| value.to_string())
     };
     let (mut events, mut rest) = (Vec::new(), 0);
     for it in &found {
-        // What says its type before it is an event itself, and damaged: this is only a part of that.
+        // A "type" before this object belongs to a damaged event, which this object is only a part of.
         if line[rest..it.range.start].contains("\"type\"") {
             break;
         }
@@ -62,26 +59,26 @@ pub fn heard(line: &str) -> Heard {
         events.extend(event(&it.json));
     }
     let rest = &line[rest..];
-    let why = torn.map_or_else(|| "it is damaged".to_owned(), |damage| damage.what.to_owned());
+    let why = torn.map_or_else(|| "damaged".to_owned(), |damage| damage.what.to_owned());
     let unread = unread(rest, &why).filter(|unread| !unread.kind.is_empty());
-    Heard { events, unread }
+    Extracted { events, unread }
 }
 
-/// An event that is cut off, or has something in it that is no JSON.
+/// An event that is cut off or contains something else than JSON.
 pub fn unread(line: &str, why: &str) -> Option<Unread> {
     static KIND: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r#""type"\s*:\s*"([\w.-]+)"#).expect("a constant pattern"));
-    let outlines = line.match_indices('{').take(BRACES).map(|(at, _)| tolerant::outline(&line[at..]));
+    let outlines = line.match_indices('{').take(MAX_BRACES).map(|(at, _)| tolerant::outline(&line[at..]));
     let outlines: Vec<_> = outlines.filter(|outline| !outline.is_empty()).collect();
     let typed = outlines.iter().find(|outline| outline.iter().any(|(key, _)| key == "type"));
-    // An outermost one first, whose type may stand behind what was dropped.
+    // The outermost object comes first, even if its type is in the part that was dropped.
     let outline = outlines.first().filter(|first| first.len() > 1).or(typed).or(outlines.first())?;
     let own = outline.iter().find(|(key, _)| key == "type").and_then(|(_, kind)| kind.clone());
-    // Behind the damage it may say so still.
+    // The type may also follow the damaged part.
     let said = || KIND.captures(line).map(|found| found[1].to_owned());
     let kind = own.or_else(said).unwrap_or_default();
-    let begin = tolerant::bare(head(line, 8 * SHOWN));
-    let begin = cut(begin.trim(), SHOWN);
+    let begin = tolerant::bare(head(line, 8 * MAX_QUOTED));
+    let begin = cut(begin.trim(), MAX_QUOTED);
     let keys = outline.iter().map(|(key, _)| key.clone()).collect();
     Some(Unread { kind, keys, why: format!("{why}: {begin}") })
 }
@@ -91,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_event_is_read_whatever_stands_around_it() {
+    fn events_are_found_whatever_is_printed_around_them() {
         let event = r#"{"type":"result","result":"done"}"#;
         for line in [
             format!("\u{1b}]0;work\u{7}{event}"),
@@ -101,35 +98,35 @@ mod tests {
             format!("{{}} {{x}} {event}"),
             event.replace("done", "do\u{1}ne").replace("do\u{1}ne", "done"),
         ] {
-            assert_eq!(heard(&line).events, [event], "{line:?}");
-            assert_eq!(heard(&line).unread, None, "{line:?}");
+            assert_eq!(extract(&line).events, [event], "{line:?}");
+            assert_eq!(extract(&line).unread, None, "{line:?}");
         }
-        let two = heard(&format!("{event}{event}"));
-        assert_eq!(two.events.len(), 2, "a line end was lost");
-        assert_eq!(heard(r#"{"type":"a","type":"b","n":1e999,}"#).events, [r#"{"type":"b","n":1e+999}"#]);
+        let two = extract(&format!("{event}{event}"));
+        assert_eq!(two.events.len(), 2, "without a line break between them");
+        assert_eq!(extract(r#"{"type":"a","type":"b","n":1e999,}"#).events, [r#"{"type":"b","n":1e+999}"#]);
     }
 
     #[test]
-    fn an_event_that_cannot_be_read_is_named_with_what_is_known_of_it() {
-        let unread = |line: &str| heard(line).unread.expect("an event");
+    fn an_unreadable_event_is_reported_with_its_type() {
+        let unread = |line: &str| extract(line).unread.expect("an event");
         let torn = unread(r#"noise {"type":"result","result":"do"#);
         assert_eq!(
             (&*torn.kind, &*torn.why),
             ("result", r#"it breaks off: noise {"type":"result","result":"do"#)
         );
         assert_eq!(unread(r#"{"num_turns":1,"type":"result","result":do}"#).kind, "result");
-        let last = heard(r#"{"type":"user"}{"type":"result","x":"#);
+        let last = extract(r#"{"type":"user"}{"type":"result","x":"#);
         assert_eq!((last.events.len(), &*last.unread.unwrap().kind), (1, "result"));
     }
 
     #[test]
-    fn other_text_is_no_event() {
+    fn other_text_is_not_an_event() {
         let inside = r#"{"x":1 "type":"text","part":{"type":"text","text":"FAIL"}}"#;
-        assert_eq!((heard(inside).events.len(), &*heard(inside).unread.unwrap().kind), (0, "text"));
+        assert_eq!((extract(inside).events.len(), &*extract(inside).unread.unwrap().kind), (0, "text"));
         for line in ["hello", "{}", "{\"a\":1}", "fn main() {", "see {\"type\" of it}", "[1,2]"] {
-            let heard = heard(line);
-            assert!(heard.events.is_empty(), "{line}");
+            let found = extract(line);
+            assert!(found.events.is_empty(), "{line}");
         }
-        assert_eq!(heard("fn main() {").unread, None);
+        assert_eq!(extract("fn main() {").unread, None);
     }
 }

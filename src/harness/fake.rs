@@ -1,4 +1,4 @@
-//! A harness that a test writes as a script, and that starts nothing.
+//! A harness that plays a test's script and starts no process.
 
 use super::end_text::failed;
 use super::resolve::{Harnesses, Settings};
@@ -10,14 +10,14 @@ use crate::process::{Inbox, Item};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Harnesses with one of the name `fake`, which plays what `script` says for each launch.
+/// Harnesses with one named `fake`, which plays `script`'s steps for each launch.
 pub fn fake(script: impl Fn(&Launch) -> Vec<Step> + Send + Sync + 'static) -> Harnesses {
     let mut harnesses = Harnesses { script: Some(Script(Arc::new(script))), ..Harnesses::default() };
     harnesses.named.insert("fake".to_owned(), Settings::default());
     harnesses
 }
 
-/// Plays the steps; without an end, it passes with the message `done`.
+/// Plays the steps; a script without an end passes with the message `done`.
 pub(super) fn play(steps: Vec<Step>, inbox: &Inbox<Item<Order>>, sink: &mut Sink) -> Ending {
     sink.tell(Signal::Started(None));
     let ended =

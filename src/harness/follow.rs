@@ -1,4 +1,4 @@
-//! Follows one process for its harness: feeds it lines, does what it asks for, and tells the driver.
+//! Follows a process for its harness: passes it lines, does what it asks for, and signals the driver.
 
 use super::end_text::{exit_words, exited, limit_words, note};
 use super::sink::{Order, Sink};
@@ -8,7 +8,7 @@ use crate::process::{Event, Exit, Lines, POLITE, Process, Stream, TERM};
 use crate::prompt::span;
 use std::time::{Duration, Instant};
 
-/// Follows the process to its end: how it ended, and what the harness makes of it; nothing where it wants another start.
+/// Follows the process to its end. Returns how it ended, and the ending; `None` if the harness wants another start.
 pub(super) fn follow(
     process: &mut Process<Order>,
     harness: &mut dyn Harness,
@@ -40,7 +40,7 @@ pub(super) fn follow(
             }
             Event::Near(left) => {
                 if harness.wrap_up(&wrap_up(left), &mut to) {
-                    to.signals.push(note(format!("told to come to an end: {} are left", span(left))));
+                    to.signals.push(note(format!("told the agent to finish: {} left", span(left))));
                 }
             }
             Event::Limit(limit) => stop(process, harness, &mut to, &mut stopped, Stopped::Limit(limit)),
@@ -48,28 +48,28 @@ pub(super) fn follow(
             Event::Order(Order::Submit(_)) => {}
             Event::Order(Order::Stop) => {
                 stop(process, harness, &mut to, &mut stopped, Stopped::Asked);
-                asked(&mut stopped);
+                stopped_by_driver(&mut stopped);
             }
             Event::Order(Order::Kill(grace)) => {
-                asked(&mut stopped);
+                stopped_by_driver(&mut stopped);
                 process.stop(Duration::ZERO, grace);
             }
             Event::Over(exit) => {
                 if let Some(signal) = process.took().filter(|took| *took != "TERM" || !harness.is_server()) {
-                    to.signals.push(note(format!("it was ended by {signal}")));
+                    to.signals.push(note(format!("the agent was stopped (SIG{signal})")));
                 }
                 out.finish(|line| harness.line(&line.text, line.lost, &mut to));
                 err.finish(|line| harness.error_line(&line.text, &mut to));
                 let ending = harness.end(&End { exit, stopped }, &mut to);
                 sink.all(to.signals);
-                // Whoever stops it wants no other start.
+                // A driver that stops the launch wants no other start.
                 let again = ending.is_none() && !matches!(stopped, Some(Stopped::Asked | Stopped::Limit(_)));
                 let ending = ending.unwrap_or_else(|| exited(exit));
-                return (exit, (!again).then(|| judged(ending, exit, stopped)));
+                return (exit, (!again).then(|| with_stop_reason(ending, exit, stopped)));
             }
         }
         if to.stop && stopped.is_some() {
-            // Its own way to stop is at its end.
+            // The harness's own way to stop has finished.
             process.stop(Duration::ZERO, TERM);
         } else if to.stop {
             stop(process, harness, &mut to, &mut stopped, Stopped::Harness);
@@ -100,7 +100,7 @@ fn stop(
     stopped: &mut Option<Stopped>,
     why: Stopped,
 ) {
-    // The first reason is the true one; a stop on the way is not begun again.
+    // The first reason counts, and a stop is not started twice.
     if stopped.is_none() {
         *stopped = Some(why);
         let polite = if harness.stop(to) { POLITE } else { Duration::ZERO };
@@ -108,23 +108,23 @@ fn stop(
     }
 }
 
-/// A harness that stops its process may want another start, which whoever asks for a stop does not.
-fn asked(stopped: &mut Option<Stopped>) {
+/// Replaces the harness's own stop, because after a stop by the driver there is no other start.
+fn stopped_by_driver(stopped: &mut Option<Stopped>) {
     if matches!(stopped, None | Some(Stopped::Harness)) {
         *stopped = Some(Stopped::Asked);
     }
 }
 
-/// What an agent hears when its time is nearly up.
+/// What the agent is told when its time is nearly up.
 fn wrap_up(left: Duration) -> String {
     format!(
-        "Your time is nearly up: after {} this attempt is ended. Begin nothing new. Bring what you have to a state that can be kept, and end now with your report: what is done, and what is missing.",
+        "Your time is nearly up: this attempt ends in {}. Start nothing new. Leave your work in a usable state and finish now with your report: what is done, and what is missing.",
         span(left)
     )
 }
 
-/// A limit that cut the work short is a failure, whatever the harness made of the rest.
-fn judged(mut ending: Ending, exit: Exit, stopped: Option<Stopped>) -> Ending {
+/// Replaces a failure by the limit or the stop that caused it.
+fn with_stop_reason(mut ending: Ending, exit: Exit, stopped: Option<Stopped>) -> Ending {
     let failed = matches!(ending.outcome, Outcome::Failed { .. } | Outcome::Exited { .. });
     match stopped {
         Some(Stopped::Limit(limit)) if failed => ending.outcome = Outcome::Failed { why: limit_words(limit) },

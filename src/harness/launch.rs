@@ -1,11 +1,11 @@
-//! The one way to launch: a thread that follows the agent, and the handle that the driver holds.
+//! Launches a harness: the thread that follows the agent, and the handle that the driver holds.
 
 use super::claude::Claude;
 use super::command::Command;
 use super::end_text::failed;
 use super::follow::follow;
 use super::opencode::Opencode;
-use super::sink::{LINE, Order, Over, Sink};
+use super::sink::{EndState, LINE, Order, Sink};
 use super::{Answer, Ending, Harness, Kind, Launch, Resolved, Signal, Task, fake, is_name, manual, release};
 use crate::process::{self, Environment, Exit, Inbox, Item, Mark, Process, Secrets, Spec, Stdin};
 use crate::store::beneath::Door;
@@ -19,39 +19,28 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Why nothing was started.
 #[derive(Debug, thiserror::Error)]
 pub enum LaunchError {
-    /// A name that may not become an argument.
-    #[error("\"{name}\" cannot be the name of an agent or a skill; letters, digits and . _ : / - can")]
-    Name {
-        /// The name.
-        name: String,
-    },
-    /// The directory to work in is gone.
-    #[error("the project's directory \"{}\" is not there", root.display())]
-    Root {
-        /// The directory.
-        root: PathBuf,
-    },
-    /// The program did not start.
+    /// A name that is not safe as an argument.
+    #[error("invalid name \"{name}\" of an agent or skill; use letters, digits and . _ : / -")]
+    Name { name: String },
+    /// The project root does not exist.
+    #[error("the project's directory \"{}\" does not exist", root.display())]
+    Root { root: PathBuf },
     #[error("cannot start \"{}\": {source}", program.display())]
     Spawn {
-        /// The program.
         program: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
-    /// A harness that needs somebody, and nobody is there.
-    #[error("harness \"{harness}\" needs somebody at the editor; set another \"harness\" for headless use")]
-    NobodyThere {
-        /// Its name.
-        harness: String,
-    },
-    /// A thread did not start.
+    /// The harness `manual` without a person.
+    #[error(
+        "the harness \"{harness}\" needs a person at the editor; choose another \"harness\" for headless use"
+    )]
+    NeedsPerson { harness: String },
     #[error("cannot start a thread: {source}")]
     Thread {
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
 }
@@ -60,23 +49,23 @@ pub enum LaunchError {
 #[derive(Debug)]
 pub struct Running {
     inbox: Arc<Inbox<Item<Order>>>,
-    over: Arc<Over>,
+    over: Arc<EndState>,
 }
 
 impl Running {
-    /// Begins to stop it, politely first, and returns at once. [`Signal::Ended`] follows within two seconds.
+    /// Starts to stop it, politely first, and returns at once. [`Signal::Ended`] follows within two seconds.
     pub fn stop(&self) {
         self.inbox.order(Item::Order(Order::Stop));
     }
 
-    /// Ends it and waits until nothing of it is left: TERM at once, KILL after `grace`.
+    /// Stops it and waits until all its processes have ended: SIGTERM at once, SIGKILL after `grace`.
     pub fn kill_now(&self, grace: Duration) {
         self.inbox.order(Item::Order(Order::Kill(grace)));
         let until = Instant::now() + grace + Duration::from_millis(500);
         let mut state = locked(&self.over.state);
         while !state.over {
             if Instant::now() >= until {
-                // Its thread is held up, by the driver perhaps: done from here.
+                // Its thread is blocked, perhaps by the driver, so the processes are killed from here.
                 let leader = state.leader.clone();
                 drop(state);
                 if let Some(leader) = leader {
@@ -88,17 +77,17 @@ impl Running {
         }
     }
 
-    /// Answers the question of this id. A second answer, or one to a question that is gone, does nothing.
+    /// Answers the question with this id; does nothing if that was answered or withdrawn.
     pub fn answer(&self, id: &str, answer: Answer) {
         self.inbox.order(Item::Order(Order::Answer(id.to_owned(), answer)));
     }
 
-    /// Hands in a result, to `manual`.
+    /// Submits a result to `manual`.
     pub fn submit(&self, message: String) {
         self.inbox.order(Item::Order(Order::Submit(message)));
     }
 
-    /// Whether [`Signal::Ended`] was told.
+    /// Whether [`Signal::Ended`] was sent.
     pub fn is_over(&self) -> bool {
         locked(&self.over.state).over
     }
@@ -120,13 +109,13 @@ pub fn launch(
     let environment = Environment::current();
     let secrets = Secrets::of(&environment);
     let inbox: Arc<Inbox<Item<Order>>> = Arc::default();
-    let over: Arc<Over> = Arc::default();
+    let over: Arc<EndState> = Arc::default();
     let running = Running { inbox: inbox.clone(), over: over.clone() };
     let mut sink =
         Sink { sink: Box::new(sink), masker: secrets.stream(), secrets: secrets.clone(), over: over.clone() };
     let body: Box<dyn FnOnce(&mut Sink) -> Ending + Send> = match &resolved.kind {
         Kind::Manual if !launch.interactive => {
-            return Err(LaunchError::NobodyThere { harness: resolved.name.clone() });
+            return Err(LaunchError::NeedsPerson { harness: resolved.name.clone() });
         }
         Kind::Manual => Box::new(move |sink| manual::wait(&inbox, sink)),
         Kind::Fake(script) => {
@@ -136,7 +125,7 @@ pub fn launch(
         Kind::Claude | Kind::Opencode | Kind::Command => {
             let mut harness = of(resolved, &launch, &secrets);
             let starter = Starter { resolved: resolved.clone(), launch, environment, secrets, inbox };
-            // Started here, so that a program which does not start is the caller's to tell.
+            // Started on this thread, so that the caller gets the error if it does not start.
             let first = starter.start(&mut *harness)?;
             locked(&over.state).leader = Some(first.process.leader());
             Box::new(move |sink| starter.follow(first, &mut *harness, sink, &over))
@@ -144,8 +133,9 @@ pub fn launch(
     };
     let thread = move || {
         let ending = catch_unwind(AssertUnwindSafe(|| body(&mut sink)));
-        let ending =
-            ending.unwrap_or_else(|panic| failed(format!("a fault in the harness: {}", panic_text(&*panic))));
+        let ending = ending.unwrap_or_else(|panic| {
+            failed(format!("internal error in the harness: {}", panic_text(&*panic)))
+        });
         let _ = catch_unwind(AssertUnwindSafe(|| sink.tell(Signal::Ended(ending))));
         locked(&sink.over.state).over = true;
         sink.over.told.notify_all();
@@ -157,7 +147,7 @@ pub fn launch(
     Ok(running)
 }
 
-/// The harness of a launch, where it drives a process; `manual` and `fake` have none, and are read as `command`.
+/// The harness of a launch that drives a process; `manual` and `fake` are read as `command`.
 pub fn of(resolved: &Resolved, launch: &Launch, secrets: &Secrets) -> Box<dyn Harness> {
     let (first, args) = (resolved.first.clone(), resolved.args.clone());
     match resolved.kind {
@@ -170,15 +160,15 @@ pub fn of(resolved: &Resolved, launch: &Launch, secrets: &Secrets) -> Box<dyn Ha
     }
 }
 
-/// A process that has just been started.
+/// A process that was just started.
 struct Started {
     process: Process<Order>,
     argv: Vec<String>,
-    /// When the harness wants to be woken.
+    /// When to call [`Harness::woken`].
     wake: Option<Duration>,
 }
 
-/// Starts a launch's process, more than once where the harness wants it.
+/// Starts the launch's process, again if the harness asks for it.
 struct Starter {
     resolved: Resolved,
     launch: Launch,
@@ -216,7 +206,13 @@ impl Starter {
         Ok(Started { process, argv, wake: invocation.wake })
     }
 
-    fn follow(self, mut started: Started, harness: &mut dyn Harness, sink: &mut Sink, over: &Over) -> Ending {
+    fn follow(
+        self,
+        mut started: Started,
+        harness: &mut dyn Harness,
+        sink: &mut Sink,
+        over: &EndState,
+    ) -> Ending {
         let mut record = Record::open(&self.launch);
         loop {
             let Started { mut process, argv, wake } = started;
@@ -242,7 +238,7 @@ impl Starter {
     }
 }
 
-/// `processes.jsonl`, for whoever wants to know what exactly was started, and how that ended. Its absence spoils nothing.
+/// `processes.jsonl`, which records what was started and how it ended. Only for people; errors are ignored.
 struct Record(Option<File>);
 
 impl Record {

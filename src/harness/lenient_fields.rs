@@ -1,7 +1,7 @@
-//! Reading JSON that others write: a field of an unexpected kind is absent, and spoils nothing else.
+//! JSON written by others: a field of an unexpected type counts as absent, and the rest is still read.
 //!
-//! Tools change what they print from one release to the next. Texts are borrowed from the line, and what nobody
-//! asks for is skipped without being built.
+//! Agents change their output from release to release. Texts are borrowed from the line, and unused fields are skipped
+//! without being built.
 
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -9,50 +9,49 @@ use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 
-/// How `serde_json` hands over a number of arbitrary precision.
+/// The key under which `serde_json` passes a number of arbitrary precision.
 const NUMBER: &str = "$serde_json::private::Number";
 
-/// The highest count that is believed.
-const MOST: f64 = (1_u64 << 50) as f64;
+/// Maximum count; larger values are clamped so that sums cannot overflow.
+const MAX_COUNT: f64 = (1_u64 << 50) as f64;
 
-/// A text, or nothing.
+/// A text, or absent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Text<'a>(Option<Cow<'a, str>>);
 
 impl Text<'_> {
-    /// The text; empty where there is none.
+    /// The text; empty if absent.
     pub fn str(&self) -> &str {
         self.0.as_deref().unwrap_or_default()
     }
 
-    /// The text, where there is one.
     pub fn get(&self) -> Option<&str> {
         self.0.as_deref()
     }
 }
 
-/// A number or a truth value, or nothing.
+/// A number or boolean, or absent.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Number(pub Option<f64>);
 
 impl Number {
-    /// Whether it says yes.
+    /// Whether it is true, or not zero.
     pub fn yes(self) -> bool {
         self.0.is_some_and(|n| n != 0.0)
     }
 
-    /// As an amount of money; what cannot be one is unknown.
+    /// An amount of money; `None` if negative or not finite.
     pub fn amount(self) -> Option<f64> {
         self.0.filter(|n| n.is_finite() && *n >= 0.0)
     }
 
-    /// As a count, of which many can be added.
+    /// A count that is small enough to be added up.
     pub fn count(self) -> u64 {
-        self.0.unwrap_or_default().clamp(0.0, MOST) as u64
+        self.0.unwrap_or_default().clamp(0.0, MAX_COUNT) as u64
     }
 }
 
-/// An object of the shape `T`, or nothing.
+/// An object of type `T`, or absent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Object<T>(pub Option<Box<T>>);
 
@@ -63,18 +62,16 @@ impl<T> Default for Object<T> {
 }
 
 impl<T> Object<T> {
-    /// The object, where there is one.
     pub fn get(&self) -> Option<&T> {
         self.0.as_deref()
     }
 }
 
-/// A list of what can be read as `T`; a text alone is a list with one.
+/// A list of objects that can be read as `T`; a text alone counts as a list of one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct List<'a, T> {
-    /// The objects in it.
     pub items: Vec<T>,
-    /// Where it is a text, or texts.
+    /// Set if the list is a text.
     pub text: Option<Cow<'a, str>>,
 }
 
@@ -84,7 +81,7 @@ impl<T> Default for List<'_, T> {
     }
 }
 
-/// What all four do with a kind that they do not expect.
+/// How all four types handle unexpected values.
 macro_rules! nothing {
     ($($visit:ident: $kind:ty),*) => {
         $(fn $visit<E>(self, _: $kind) -> Result<Self::Value, E> { Ok(Self::Value::default()) })*
@@ -232,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_can_stand_in_every_field() {
+    fn every_field_accepts_a_value_of_every_type() {
         let kinds =
             ["null", "true", "7", "-7", "1.5e3", "123456789012345678901234567890", "\"t\"", "\"\\u00e9\""];
         let nested =

@@ -1,4 +1,4 @@
-//! Nobody: a human carries the prompt out, and hands in the result.
+//! The `manual` harness: a person carries out the prompt and submits the result.
 
 use super::end_text::failed;
 use super::sink::{Order, Sink};
@@ -6,7 +6,7 @@ use super::{Ending, Signal};
 use crate::outcome::Outcome;
 use crate::process::{Inbox, Item};
 
-/// Waits for the result, or to be stopped.
+/// Waits for the result or a stop.
 pub(super) fn wait(inbox: &Inbox<Item<Order>>, sink: &mut Sink) -> Ending {
     sink.tell(Signal::Started(None));
     loop {

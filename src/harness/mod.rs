@@ -1,8 +1,8 @@
-//! How a stage reaches an agent: one small trait, one file a harness, one way to launch them all.
+//! How a stage reaches an agent: one trait, one file for each harness, one way to launch.
 //!
-//! A harness says what to start and reads what it prints. It starts nothing itself: [`crate::process`] does, with
-//! the same limits for every harness. [`resolve`] finds the program, [`launch`] starts it, and its [`Signal`]s tell
-//! the rest, from one thread, in order.
+//! A harness says what to start and reads the output, but starts nothing itself: [`crate::process`] does, with the same
+//! limits for all. [`resolve`] finds the program, [`launch`] starts it, and [`Signal`]s report what follows, in order and
+//! from one thread.
 
 mod agent_file;
 mod allowed;

@@ -1,4 +1,4 @@
-//! What providers say when something is used up, overloaded or not allowed in: wordings, and when a limit is over.
+//! Recognizes provider errors (limits, login, overload) by their texts, and reads when a limit resets.
 
 use super::end_text::first_line;
 use crate::outcome::Outcome;
@@ -7,15 +7,15 @@ use chrono::{DateTime, Datelike, NaiveDate, NaiveDateTime, TimeDelta, Utc};
 use regex::{Captures, Regex};
 use std::sync::LazyLock;
 
-/// What an error text speaks of.
+/// The kind of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trouble {
     /// A rate limit or a quota.
     Limit,
     /// No login, or a refused one.
     Auth,
-    /// Overload, or a lost connection.
-    Passing,
+    /// Overload, or a lost connection; a retry may help.
+    Transient,
     /// Anything else.
     Other,
 }
@@ -40,13 +40,13 @@ static PASSING: LazyLock<Regex> = pattern!(
     r"|etimedout|enotfound|eai_again|socket hang up|fetch failed|network error|stream (cut|ended|closed|error)|timed out",
 );
 
-/// What an error text speaks of. It is for texts that are known to be errors: an ordinary sentence may hold any word.
+/// The kind of an error by its text. Only for error texts: an ordinary sentence may contain the same words.
 pub fn trouble(text: &str) -> Trouble {
-    let known = [(&AUTH, Trouble::Auth), (&LIMIT, Trouble::Limit), (&PASSING, Trouble::Passing)];
+    let known = [(&AUTH, Trouble::Auth), (&LIMIT, Trouble::Limit), (&PASSING, Trouble::Transient)];
     known.iter().find(|(pattern, _)| pattern.is_match(text)).map_or(Trouble::Other, |(_, trouble)| *trouble)
 }
 
-/// Whether a short text is nothing but the word that a limit was reached, as some releases end a run with.
+/// Whether a short text says only that a limit was reached, which is the final message of some releases.
 pub fn is_bare_limit(text: &str) -> bool {
     static BARE: LazyLock<Regex> = pattern!(
         r"^\W*(api error:?\s*)?((claude( ai| code)?|opencode|codex|gemini)\s+)?(you've|you have)?\s*",
@@ -56,27 +56,27 @@ pub fn is_bare_limit(text: &str) -> bool {
     text.len() < 300 && BARE.is_match(text.trim()) && LIMIT.is_match(text)
 }
 
-/// When the limit that `text` speaks of is over, as far as it says so, seen at `now`.
+/// When the limit in `text` resets, if the text says so; relative times count from `now`.
 pub fn over_at(text: &str, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
     let found = epoch(text).or_else(|| iso(text)).or_else(|| span(text, now)).or_else(|| clock(text, now));
     found.filter(|at| is_near(*at, now))
 }
 
-/// A limit's outcome: over at `until`, or when its text says. Where neither is known, it says that too.
+/// The outcome of a limit that resets at `until`, or at the time in its text.
 pub fn limited(text: &str, until: Option<DateTime<Utc>>, now: DateTime<Utc>) -> Outcome {
     let until = until.filter(|at| is_near(*at, now)).or_else(|| over_at(text, now));
-    let unsaid = if until.is_none() { "; it does not say until when" } else { "" };
+    let unsaid = if until.is_none() { "; its end is unknown" } else { "" };
     Outcome::Limited { why: format!("{}{unsaid}", first_line(text)), until }
 }
 
-/// Whether a limit can be over then: a time that has passed, or is months away, was read wrongly.
+/// Whether a limit can reset then; a time in the past or months away was read wrongly.
 fn is_near(at: DateTime<Utc>, now: DateTime<Utc>) -> bool {
     at > now && at - now < TimeDelta::days(32)
 }
 
-/// A time that a tool gives as a number since 1970: seconds, or milliseconds where seconds would be far away.
+/// A time in seconds since 1970, or in milliseconds if it is too large for seconds.
 pub fn since_1970(number: f64) -> Option<DateTime<Utc>> {
-    /// In seconds, the year 5138; in milliseconds, 1973.
+    /// The year 5138 in seconds, 1973 in milliseconds.
     const FAR: f64 = 1e11;
     let millis = if number.abs() < FAR { number * 1000.0 } else { number };
     if millis.is_finite() { DateTime::from_timestamp_millis(millis as i64) } else { None }
@@ -127,7 +127,7 @@ fn clock(text: &str, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
         r"(\d{1,2})(?::(\d\d))?(?::\d\d)?\s*(am|pm)?(?:\s*\(([^)]*)\))?",
     );
     let found = CLOCK.captures(text)?;
-    // A bare number is an hour only where something says so.
+    // A number alone is not a time.
     let (minute, half) = (found.get(5), found.get(6));
     if minute.is_none() && half.is_none() {
         return None;
@@ -140,7 +140,7 @@ fn clock(text: &str, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
     };
     let minute = minute.map_or(Some(0), |m| m.as_str().parse().ok())?;
     let utc = found.get(7).is_some_and(|zone| matches!(zone.as_str(), "UTC" | "GMT" | "Z"));
-    // Tools name the zone of the machine that they run on, which is this one.
+    // Agents print the time in this machine's zone.
     let zone = zone::current();
     let here = if utc { now.naive_utc() } else { zone.local(now).naive_local() };
     let at = day(&found, here, hour, minute)?;
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn reset_times_are_read_in_each_wording() {
+    fn reset_times_are_read_in_all_known_wordings() {
         let now = local("2026-10-07 14:00");
         let until = |text: &str| over_at(text, now);
         assert_eq!(
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn each_trouble_is_known_by_its_wordings() {
+    fn error_kinds_are_recognized_by_their_texts() {
         let limits = [
             "API Error: Request rejected (429) · fake rate_limit_error",
             "Claude AI usage limit reached|1791400000",
@@ -229,7 +229,7 @@ mod tests {
         for text in
             ["API Error: 529 Overloaded", "Unable to connect to API (ECONNREFUSED)", "500 fake api_error"]
         {
-            assert_eq!(trouble(text), Trouble::Passing, "{text}");
+            assert_eq!(trouble(text), Trouble::Transient, "{text}");
         }
         assert_eq!(trouble("Prompt is too long"), Trouble::Other);
         assert!(is_bare_limit(limits[1]) && is_bare_limit(limits[2]) && is_bare_limit(limits[3]));
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn no_number_is_too_big_to_be_read() {
+    fn huge_numbers_are_not_read_as_times() {
         let now = at("2026-10-07T14:00:00Z");
         for text in [
             "429 rate limit exceeded, retry-after: 99999999999999999",
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_that_a_tool_gives_is_bounded_as_one_in_a_text() {
+    fn numeric_reset_times_are_bounded_like_those_in_texts() {
         let now = at("2026-10-07T14:00:00Z");
         let until = |number: f64| match limited("limit", since_1970(number), now) {
             Outcome::Limited { until, .. } => until,

@@ -1,5 +1,5 @@
-//! Releases of agents' programs: which one is installed, as its own files tell without starting it, and what a release
-//! must be for everything to work.
+//! Finds out which release of an agent's program is installed, from its files and without starting it, and which release is
+//! needed.
 
 use super::Kind;
 use crate::store::beneath::{Door, real};
@@ -8,30 +8,28 @@ use semver::Version;
 use serde_json::Value;
 use std::path::Path;
 
-/// What a package says of itself.
+/// The file with a package's release.
 const NAME: &str = "package.json";
-/// Files of a package are small.
+/// Maximum size of that file, in bytes.
 const PACKAGE: u64 = 1 << 20;
 
-/// Something that a release must be new enough for.
+/// A feature that needs a minimum release.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Need {
-    /// The first release that has it.
+    /// The first release with it.
     pub since: Version3,
-    /// What an older one has not, and what is done in its place.
+    /// What an older release lacks, and what happens instead.
     pub otherwise: &'static str,
 }
 
-/// The three numbers of a release.
+/// Major, minor and patch.
 pub type Version3 = (u64, u64, u64);
 
 /// Claude Code's `--agent`.
-pub const AGENT_OPTION: Need = Need {
-    since: (2, 0, 59),
-    otherwise: "it has no \"--agent\": the agent's text is given before the prompt",
-};
+pub const AGENT_OPTION: Need =
+    Need { since: (2, 0, 59), otherwise: "it has no \"--agent\": the agent's text goes before the prompt" };
 
-/// What a harness needs; every release since the oldest that was tried has the rest.
+/// The features that a harness needs; all other features exist in every release that was tested.
 pub fn needs(kind: &Kind) -> &'static [Need] {
     match kind {
         Kind::Claude => &[AGENT_OPTION],
@@ -40,27 +38,26 @@ pub fn needs(kind: &Kind) -> &'static [Need] {
 }
 
 impl Need {
-    /// Whether a release has it.
+    /// Whether a release has the feature.
     pub fn is_met(&self, release: &Version) -> bool {
         (release.major, release.minor, release.patch) >= self.since
     }
 
-    /// The release that it needs, e.g. `2.0.59`.
+    /// The first release with it, such as `2.0.59`.
     pub fn version(&self) -> String {
         let (major, minor, patch) = self.since;
         format!("{major}.{minor}.{patch}")
     }
 }
 
-/// The release of an installed program, where its files say so: it is named for its release, or stands in a package that
-/// names one. Nothing is started.
+/// The release of an installed program: its file is named after it, or it is in a package that names it.
 pub fn installed(program: &Path) -> Option<Version> {
     let real = real(program).ok()?;
     let named = real.file_name()?.to_str()?;
     if let Ok(version) = Version::parse(named) {
         return Some(version);
     }
-    // The file of a package is a few folders below it at most.
+    // The program is at most a few directories below its package.
     let mut folders = real.ancestors().skip(1).take(4).map(Door::home);
     let package = folders.find(|folder| folder.is_file(Path::new(NAME)))?;
     let text = package.read_text(Path::new(NAME), PACKAGE).ok()?;
@@ -75,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_release_is_known_from_the_programs_own_files() {
+    fn the_release_is_read_from_the_programs_files() {
         let dir = tempfile::tempdir().unwrap();
         let write = |path: &str, text: &str| {
             let path = dir.path().join(path);
@@ -94,13 +91,13 @@ mod tests {
         assert_eq!(installed(&npm), Some(Version::new(2, 0, 3)));
         let other = write("other/bin/claude", "");
         write("other/package.json", "{\"name\": \"my-wrapper\", \"version\": \"0.1.0\"}");
-        assert_eq!(installed(&other), None, "a wrapper's release says nothing");
+        assert_eq!(installed(&other), None, "a wrapper's own release does not count");
         assert_eq!(installed(&dir.path().join("gone")), None);
         assert_eq!(installed(Path::new("/bin/sh")), None);
     }
 
     #[test]
-    fn what_is_old_enough_is_told_from_what_is_not() {
+    fn releases_are_compared_with_the_first_one_that_has_a_feature() {
         let met = |text: &str| AGENT_OPTION.is_met(&Version::parse(text).unwrap());
         assert!(met("2.0.59") && met("2.1.153") && met("3.0.0") && met("2.1.0-beta.1"));
         assert!(!met("2.0.58") && !met("2.0.3") && !met("1.0.128"));

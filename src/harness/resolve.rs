@@ -1,4 +1,4 @@
-//! Which harness, and where its program is.
+//! Chooses the harness and finds its program.
 
 use super::script::Script;
 use crate::outcome::Harness;
@@ -6,7 +6,7 @@ use crate::process::{Environment, find_program};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// How a harness is started, as the user's configuration says.
+/// The user's configuration of a harness.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
     /// The program and its first arguments.
@@ -15,12 +15,12 @@ pub struct Settings {
     pub args: Vec<String>,
 }
 
-/// The harnesses there are.
+/// The configured harnesses.
 #[derive(Clone, Debug)]
 pub struct Harnesses {
-    /// By name. One of an unknown name is driven as `command` is.
+    /// By name; an unknown name is driven like `command`.
     pub named: BTreeMap<String, Settings>,
-    /// How large a launch's `output.log` may grow.
+    /// Maximum size of a launch's `output.log`, in bytes.
     pub max_output: u64,
     pub(super) script: Option<Script>,
 }
@@ -42,26 +42,21 @@ impl Default for Harnesses {
 /// How a harness is driven.
 #[derive(Clone, Debug)]
 pub enum Kind {
-    /// Claude Code.
     Claude,
-    /// OpenCode.
     Opencode,
     /// The user's own command.
     Command,
-    /// Nobody: a human does it.
+    /// A person does the work.
     Manual,
-    /// A script of a test.
     Fake(Script),
 }
 
-/// A harness that can be launched.
+/// A harness that is ready to launch.
 #[derive(Clone, Debug)]
 pub struct Resolved {
-    /// Its name.
     pub name: String,
-    /// How it is driven.
     pub kind: Kind,
-    /// Its program; none for `manual`.
+    /// `None` for `manual` and `fake`.
     pub program: Option<PathBuf>,
     /// The program's first arguments.
     pub first: Vec<String>,
@@ -71,7 +66,7 @@ pub struct Resolved {
 }
 
 impl Resolved {
-    /// What carries out its launches, as the journal keeps it.
+    /// The harness as the journal names it.
     pub fn harness(&self) -> Harness {
         match self.kind {
             Kind::Manual => Harness::Manual,
@@ -86,19 +81,18 @@ impl Resolved {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct Missing {
-    /// Its name.
     pub harness: String,
-    /// The program that was looked for; empty where none is configured.
+    /// The program that was not found; empty if none is configured.
     pub program: String,
-    /// What is missing, and how to set another.
+    /// What is missing, and how to configure another.
     pub message: String,
 }
 
-/// The order in which `auto` tries them.
+/// The order in which `auto` tries harnesses.
 const AUTO: [&str; 2] = ["claude", "opencode"];
 
-/// The harness of this name, with its program found. `auto` is the first of `claude` and `opencode` whose program is
-/// there, else `manual`. What the project at `root` (a real path) brings along is none of these programs.
+/// The harness with this name, with its program. `auto` is the first of `claude` and `opencode` that is installed, or else
+/// `manual`. A program inside of the project at `root` (a real path) is never used.
 pub fn resolve(name: &str, harnesses: &Harnesses, root: Option<&Path>) -> Result<Resolved, Missing> {
     if name == "auto" {
         let found = AUTO.iter().find_map(|name| resolve(name, harnesses, root).ok());
@@ -120,7 +114,7 @@ pub fn resolve(name: &str, harnesses: &Harnesses, root: Option<&Path>) -> Result
     };
     let Some(settings) = harnesses.named.get(name) else {
         let hint = crate::suggest::did_you_mean(name, harnesses.named.keys().map(String::as_str));
-        return Err(missing("", format!("there is no harness \"{name}\"{hint}")));
+        return Err(missing("", format!("unknown harness \"{name}\"{hint}")));
     };
     let resolved = |program, first: &[String]| Resolved {
         name: name.to_owned(),
@@ -134,7 +128,7 @@ pub fn resolve(name: &str, harnesses: &Harnesses, root: Option<&Path>) -> Result
         return Ok(resolved(None, &[]));
     }
     let Some((program, first)) = settings.cmd.split_first() else {
-        return Err(missing("", format!("harness \"{name}\" names no program")));
+        return Err(missing("", format!("harness \"{name}\" has no program")));
     };
     match find_program(program, &Environment::current(), root) {
         Ok(path) => Ok(resolved(Some(path), first)),

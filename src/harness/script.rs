@@ -1,4 +1,4 @@
-//! What a scripted agent does, for tests.
+//! The script of the `fake` harness, for tests.
 
 use super::signal::{Question, Signal};
 use super::task::Launch;
@@ -7,18 +7,16 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What a scripted agent does.
 #[derive(Clone, Debug)]
 pub enum Step {
-    /// Tells this.
     Tell(Signal),
     /// Does nothing for a while.
     Sleep(Duration),
-    /// Asks, and waits for the answer; a denial ends the script as needing a human.
+    /// Asks, and waits for the answer; a denial ends the script with `NeedsHuman`.
     Ask(Question),
     /// Waits to be stopped.
     Hang,
-    /// Panics, as a harness with a fault would.
+    /// Panics, like a harness with a bug.
     Panic,
     /// Ends with this outcome and this message.
     End(Outcome, String),
@@ -26,7 +24,7 @@ pub enum Step {
 
 type Steps = dyn Fn(&Launch) -> Vec<Step> + Send + Sync;
 
-/// The script: which steps a launch takes.
+/// The steps for each launch.
 #[derive(Clone)]
 pub struct Script(pub(super) Arc<Steps>);
 

@@ -1,72 +1,59 @@
-//! What a launched agent tells, and what it is answered.
+//! The signals of a launched agent, and the answers to its questions.
 
 use crate::outcome::{Outcome, ProcessRecord, Session, Usage};
 use serde::{Deserialize, Serialize};
 
-/// What a launched agent tells the driver: `Started` first, and again where a first start turned out not to do (a
-/// session that is gone, a release that cannot be talked to); then the rest; `Ended` once, last.
+/// A signal to the driver. `Started` comes first, and again if the agent must be started another way (its session no longer
+/// exists, or its release lacks a feature); `Ended` comes once, last.
 #[derive(Clone, Debug)]
 pub enum Signal {
-    /// Its process exists; none for `manual`.
+    /// The process was started; `None` for `manual`.
     Started(Option<ProcessRecord>),
-    /// Its session is known.
+    /// The session's id is known.
     Session(Session),
-    /// Something to show; decides nothing.
+    /// Something to show; it decides nothing.
     Progress(Progress),
-    /// It asks for a permission; answered with [`super::Running::answer`].
+    /// A permission request; answered with [`super::Running::answer`].
     Asked(Question),
-    /// It does not wait for the answer to the question of this id any more. Said of no question that was answered.
+    /// The question with this id no longer needs an answer. Not sent for an answered one.
     Withdrawn(String),
-    /// It is over and nothing of it is left.
+    /// The agent and all its processes have ended.
     Ended(Ending),
 }
 
-/// What is shown while an agent works. It never changes a stage's state.
+/// What is shown while an agent is active. It never changes a stage's state.
 #[derive(Clone, Debug, Serialize, Deserialize, PartialEq)]
 #[serde(tag = "progress", rename_all = "kebab-case")]
 pub enum Progress {
-    /// Text as it comes.
-    Text {
-        /// The piece.
-        text: String,
-    },
-    /// A tool call began, or changed.
+    /// Text as it is streamed.
+    Text { text: String },
+    /// A tool call that started or changed.
     Tool {
-        /// The call's id.
         id: String,
-        /// One line, e.g. `Edit docs/a.md`.
+        /// One line, such as `Edit docs/a.md`.
         title: String,
-        /// `running`, `done`, `failed`.
+        /// `running`, `done` or `failed`.
         status: String,
-        /// The subagent's call that it belongs to.
+        /// The call that started the subagent, for a subagent's call.
         parent: Option<String>,
-        /// Files that the call wrote, relative to the root where they are inside it.
+        /// Files that the call wrote, relative to the root if inside.
         files: Vec<String>,
     },
-    /// The to-do list, whole.
-    Todo {
-        /// The items in order.
-        items: Vec<TodoItem>,
-    },
-    /// What was used so far, whole.
-    Usage {
-        /// The figures.
-        usage: Usage,
-    },
-    /// The agent's own retry, or a limit that it waits for.
+    /// The complete to-do list.
+    Todo { items: Vec<TodoItem> },
+    /// The total usage so far.
+    Usage { usage: Usage },
+    /// A retry of the agent, or a limit that it waits for.
     Waiting {
-        /// One line, e.g. `overloaded, retry 2 of 10 in 5s`.
+        /// One line, such as `overloaded, retry 2 of 10 in 5s`.
         text: String,
     },
-    /// Something to say once, e.g. that output was lost.
-    Note {
-        /// One line.
-        text: String,
-    },
+    /// A note to show once, for example that output was lost.
+    Note { text: String },
 }
 
 impl Progress {
-    /// Every text of it that somebody else wrote, for whoever masks.
+    /// Applies `each` to all texts that come from the agent, so that they can be masked.
     pub(super) fn texts(&mut self, each: &mut dyn FnMut(&mut String)) {
         match self {
             Progress::Text { text } | Progress::Waiting { text } | Progress::Note { text } => each(text),
@@ -80,25 +67,22 @@ impl Progress {
     }
 }
 
-/// An entry of an agent's to-do list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TodoItem {
-    /// What is to be done.
     pub text: String,
-    /// `pending`, `in_progress`, `completed`.
+    /// `pending`, `in_progress` or `completed`.
     pub status: String,
 }
 
-/// A permission, or a question, that an agent waits for.
+/// A permission or question that an agent waits for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Question {
-    /// Names it in the answer.
+    /// The id, which the answer repeats.
     pub id: String,
-    /// The tool that is to be allowed.
+    /// The tool to allow.
     pub tool: String,
-    /// The tool's input.
     pub input: serde_json::Value,
-    /// One line.
+    /// One line to show.
     pub title: String,
     /// The rule that the agent's tool proposes to allow it by from here on, spelled out; none where it proposes none.
     pub rule: Option<String>,
@@ -108,41 +92,40 @@ pub struct Question {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "answer", rename_all = "kebab-case")]
 pub enum Answer {
-    /// This once.
+    /// Allow this call.
     Once,
-    /// Whenever this agent asks for exactly the same in this run.
+    /// Allow exactly this request, of this agent, for the whole run.
     Run,
-    /// Whatever the rule allows that was shown, until this agent ends. The tool itself keeps to it.
+    /// Allow by the rule that was shown, until this agent ends. The agent's tool applies it.
     Rule,
-    /// No, with the reason that a human gave.
+    /// Deny, with the user's reason.
     Deny {
-        /// Told to the agent; empty for none.
+        /// Passed on to the agent; may be empty.
         reason: String,
     },
-    /// No, from a machine: nobody was there, or nobody answered in time. Noted in [`Ending::refusals`].
+    /// Deny, because there was nobody to ask or nobody answered in time. Listed in [`Ending::refusals`].
     Refuse {
-        /// Told to the agent.
+        /// Passed on to the agent.
         why: String,
     },
 }
 
-/// How it ended, as the harness reads the evidence. `expects` and verdicts are judged by the driver.
+/// How a launch ended, as the harness reads it. The driver then checks `expects` and verdicts.
 #[derive(Clone, Debug)]
 pub struct Ending {
-    /// From the final event, else from the exit.
+    /// From the final event, or else from the exit status.
     pub outcome: Outcome,
-    /// The final message, whole.
+    /// The complete final message.
     pub message: String,
-    /// What was used by this launch.
+    /// The usage of this launch.
     pub usage: Usage,
-    /// Permissions that a machine refused (nobody there, time-out), one line each.
+    /// Permissions that were refused because nobody answered, one line each.
     pub refusals: Vec<String>,
-    /// The end of what it printed, for the next attempt's prompt; at most 4 KiB.
+    /// The end of the output for the next attempt's prompt; at most 4 KiB.
     pub tail: String,
 }
 
 impl Ending {
-    /// With every secret masked.
     pub(super) fn masked(mut self, secrets: &crate::process::Secrets) -> Self {
         let mask = |text: &mut String| *text = secrets.mask(text).into_owned();
         self.outcome.text().into_iter().for_each(mask);

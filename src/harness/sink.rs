@@ -1,28 +1,26 @@
-//! Between a launch and the driver: what it is told, and where its signals go.
+//! The connection between a launch and the driver: orders in, signals out.
 
 use super::signal::{Answer, Progress, Signal};
 use crate::process::{Leader, Masker, Secrets};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
-/// The longest line that is read whole.
+/// Maximum length of a line that is read, in bytes.
 pub(super) const LINE: usize = 8 << 20;
 
-/// What the driver tells a launch.
+/// An order from the driver.
 #[derive(Debug)]
 pub enum Order {
-    /// Stop politely.
     Stop,
-    /// TERM at once, KILL after this.
+    /// SIGTERM at once, SIGKILL after this time.
     Kill(Duration),
-    /// An answer to a question.
     Answer(String, Answer),
-    /// The result that a human hands in.
+    /// The result of a manual stage.
     Submit(String),
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Over {
+pub(super) struct EndState {
     pub state: Mutex<State>,
     pub told: Condvar,
 }
@@ -33,17 +31,16 @@ pub(super) struct State {
     pub leader: Option<Arc<Leader>>,
 }
 
-/// Where signals go, with every secret masked.
+/// Sends signals to the driver, with all secrets masked.
 pub struct Sink {
     pub(super) sink: Box<dyn Fn(Signal) + Send + Sync>,
     pub(super) secrets: Secrets,
-    /// Of the text, which comes in pieces: a secret may be in two of them.
+    /// Masks streamed text, in which a secret may be split between two pieces.
     pub(super) masker: Masker,
-    pub(super) over: Arc<Over>,
+    pub(super) over: Arc<EndState>,
 }
 
 impl Sink {
-    /// Tells one signal.
     pub fn tell(&mut self, signal: Signal) {
         if self.secrets.is_empty() {
             return (self.sink)(signal);
@@ -57,13 +54,12 @@ impl Sink {
         (self.sink)(self.masked(signal));
     }
 
-    /// What it masks.
     pub fn secrets(&self) -> &Secrets {
         &self.secrets
     }
 
     fn shown(&self, text: &[u8]) {
-        // What is held back begins as a secret does, which is text: it begins and ends with whole characters.
+        // Held back text starts like a secret, so it starts and ends with whole characters.
         if !text.is_empty() {
             (self.sink)(Signal::Progress(Progress::Text {
                 text: String::from_utf8_lossy(text).into_owned(),
@@ -71,7 +67,7 @@ impl Sink {
         }
     }
 
-    /// Tells several, with pieces of text that follow each other joined: a flood costs few calls.
+    /// Sends several signals and joins consecutive pieces of text, so that a flood needs few calls.
     pub fn all(&mut self, signals: Vec<Signal>) {
         let mut text = String::new();
         for signal in signals {

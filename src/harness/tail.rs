@@ -1,11 +1,11 @@
-//! The end of a text that may be endless, without secrets.
+//! The end of a long text, with secrets masked.
 
 use crate::process::{Masker, Secrets};
 use crate::prompt::head;
 use std::collections::VecDeque;
 
-/// Keeps the last bytes of what it is given, whole characters only. Secrets are masked before anything is cut: what is
-/// left of one that was cut would be told by nobody.
+/// Keeps the last bytes of a text, in whole characters. Secrets are masked before the text is cut, because the rest of a
+/// secret would not be recognized.
 #[derive(Clone, Debug)]
 pub struct Tail {
     secrets: Secrets,
@@ -22,30 +22,30 @@ impl Tail {
         Self { secrets: secrets.clone(), masker, bytes: VecDeque::new(), cap, lost: 0 }
     }
 
-    /// Takes more text.
+    /// Adds text.
     pub fn push(&mut self, text: &str) {
         let shown = self.masker.push(text.as_bytes()).into_owned();
         self.keep(&shown);
     }
 
-    /// Takes a line.
+    /// Adds a line.
     pub fn line(&mut self, line: &str) {
         self.push(line);
         self.push("\n");
     }
 
-    /// Takes at most so many bytes of a line's beginning.
+    /// Adds the start of a line, at most `most` bytes.
     pub fn begin(&mut self, line: &str, most: usize) {
         let shown = self.secrets.mask(line).into_owned();
         self.line(head(&shown, most));
     }
 
-    /// How many bytes were dropped at the beginning.
+    /// The number of bytes dropped from the start.
     pub const fn lost(&self) -> u64 {
         self.lost
     }
 
-    /// What was kept.
+    /// The text that was kept.
     pub fn text(&self) -> String {
         let mut whole = self.clone();
         let held = whole.masker.finish();
@@ -71,7 +71,7 @@ mod tests {
 
     const SECRET: &str = "correct-horse-battery";
 
-    /// No piece of the secret that is longer than one of its words.
+    /// Asserts that no piece of the secret longer than one of its words is left.
     fn assert_hidden(text: &str) {
         let pieces = SECRET.as_bytes().windows(6);
         let left = pieces.map(|piece| std::str::from_utf8(piece).unwrap()).find(|piece| text.contains(piece));
@@ -79,12 +79,12 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_across_the_cut_leaves_nothing_of_it() {
+    fn a_secret_across_the_cut_is_masked() {
         let secrets = Secrets::new([SECRET.to_owned()]);
         for cut in 0..SECRET.len() + 4 {
             let mut tail = Tail::new(32, &secrets);
             tail.push("before it, ");
-            // In two pieces, as a chunk may end anywhere.
+            // In two pieces, because a chunk may end anywhere.
             let (one, other) = SECRET.split_at(cut.min(SECRET.len()));
             tail.push(one);
             tail.push(other);
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_line_that_is_cut_at_its_end_nothing_of_a_secret_is_left() {
+    fn a_secret_at_the_cut_end_of_a_line_is_masked() {
         let secrets = Secrets::new([SECRET.to_owned()]);
         for most in 0..40 {
             let mut tail = Tail::new(1024, &secrets);
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_begin_a_secret_is_kept_where_it_is_none() {
+    fn text_that_only_starts_like_a_secret_is_kept() {
         let mut tail = Tail::new(1024, &Secrets::new([SECRET.to_owned()]));
         tail.push("correct-h");
         assert_eq!(tail.text(), "correct-h");

@@ -1,45 +1,43 @@
-//! What a harness is given.
+//! The task that a harness is given.
 
 use crate::outcome::Session;
 use crate::store::beneath::Door;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What an attempt hands to an agent.
+/// One attempt of a stage, as an agent gets it.
 #[derive(Clone, Debug)]
 pub struct Launch {
-    /// The run, as `SUPERPOWER_RUN_ID`.
+    /// The run's id, passed as `SUPERPOWER_RUN_ID`.
     pub run_id: String,
-    /// The stage's position in the list, from 1, as `SUPERPOWER_STAGE`.
+    /// The stage's position in the list, from 1, passed as `SUPERPOWER_STAGE`.
     pub stage: usize,
-    /// Serial number of the launch within the run, from 1, as `SUPERPOWER_ATTEMPT`.
+    /// The number of the launch in the run, from 1, passed as `SUPERPOWER_ATTEMPT`.
     pub launch: u32,
-    /// The name for the agent or skill.
     pub task: Task,
-    /// What the agent is told.
     pub prompt: String,
-    /// The agent's own session, to go on in.
+    /// The agent's session to continue.
     pub session: Option<Session>,
-    /// The project root, where the agent works.
+    /// The project root, which is the agent's working directory.
     pub root: PathBuf,
-    /// Where this launch's files go (it exists): `prompt.md` (already there), `output.log`, and for the record
+    /// The directory for this launch's files, which exists: `prompt.md` (written already), `output.log` and
     /// `processes.jsonl`.
     pub dir: PathBuf,
-    /// The door to those files.
+    /// The access to that directory.
     pub door: Door,
-    /// Wall clock limit, counting time awake; none for `manual`.
+    /// Time limit, in time awake; `None` for `manual`.
     pub timeout: Option<Duration>,
-    /// Silence limit, for harnesses that stream.
+    /// Limit for silence, for harnesses that print progress.
     pub idle: Option<Duration>,
-    /// Whether somebody is there to answer permissions and questions.
+    /// Whether a user can answer permissions and questions.
     pub interactive: bool,
 }
 
-/// What is asked of the harness.
+/// What to run.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Task {
-    /// Run this agent (a pipeline is the agent `orchestrator`).
+    /// An agent (a pipeline is the agent `orchestrator`).
     Agent(String),
-    /// Run this skill.
+    /// A skill.
     Skill(String),
 }

@@ -1,13 +1,13 @@
-//! A tool call in one line, and the files that it writes.
+//! Describes a tool call in one line, and finds the files that it writes.
 
 use crate::store::beneath;
 use serde_json::Value;
 use std::path::Path;
 
-/// The longest title, in characters.
+/// Maximum length of a title, in characters.
 const TITLE: usize = 120;
-/// Inputs that say what a call is about, the most telling first.
-const TELLING: [&str; 12] = [
+/// Input fields that describe a call, the most useful first.
+const TITLE_FIELDS: [&str; 12] = [
     "file_path",
     "filePath",
     "notebook_path",
@@ -21,14 +21,14 @@ const TELLING: [&str; 12] = [
     "name",
     "subject",
 ];
-/// Tools that write the file they name.
+/// Tools that write the file in their input.
 const WRITERS: [&str; 6] =
     ["write", "edit", "multiedit", "notebookedit", "patch", "str_replace_based_edit_tool"];
 
-/// One line for people, e.g. `Edit docs/a.md`.
+/// A one-line title, such as `Edit docs/a.md`.
 pub fn title(tool: &str, input: &Value, root: &Path) -> String {
     let told =
-        TELLING.iter().find_map(|key| input.get(key).and_then(Value::as_str).map(|value| (*key, value)));
+        TITLE_FIELDS.iter().find_map(|key| input.get(key).and_then(Value::as_str).map(|value| (*key, value)));
     let about = match told {
         Some(("file_path" | "filePath" | "notebook_path" | "path", path)) => relative(path, root),
         Some((_, text)) => {
@@ -43,16 +43,16 @@ pub fn title(tool: &str, input: &Value, root: &Path) -> String {
     }
 }
 
-/// The files that the call writes, where it succeeds.
+/// The files that the call writes if it succeeds.
 pub fn files(tool: &str, input: &Value, root: &Path) -> Vec<String> {
     if !WRITERS.contains(&&*tool.to_ascii_lowercase()) {
         return Vec::new();
     }
-    let path = TELLING[..4].iter().find_map(|key| input.get(key).and_then(Value::as_str));
+    let path = TITLE_FIELDS[..4].iter().find_map(|key| input.get(key).and_then(Value::as_str));
     path.map(|path| relative(path, root)).into_iter().collect()
 }
 
-/// A path as seen from the root, where it is inside it.
+/// A path relative to the root, if it is inside.
 pub fn relative(path: &str, root: &Path) -> String {
     let inside =
         |root: &Path| Path::new(path).strip_prefix(root).ok().map(|p| p.to_string_lossy().into_owned());

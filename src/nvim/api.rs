@@ -1,4 +1,4 @@
-//! The functions that Lua sees. `lua/superpower/engine.lua` is their only user.
+//! The functions that Lua calls. Only `lua/superpower/engine.lua` uses them.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -12,12 +12,12 @@ use super::one_engine::engine;
 use super::panics;
 use crate::engine::PROTOCOL;
 
-/// A longer request is no request: declarations end at 1 MiB, and answers of people are short.
+/// Maximum size of a request, in bytes: declarations have at most 1 MiB, and people's answers are short.
 const MAX_REQUEST: usize = 16 << 20;
-/// No turn of the editor's main loop takes more events than this.
+/// Maximum number of events for one turn of the editor's main loop.
 const MAX_POLL: i64 = 1000;
 
-/// The table that loading the library gives.
+/// The table that Lua gets when it loads the library.
 pub fn exports(lua: &Lua) -> Result<Table> {
     let table = lua.create_table()?;
     table.set("version", env!("CARGO_PKG_VERSION"))?;
@@ -47,13 +47,13 @@ fn poll(argument: &Value) -> Answer {
     match integer(argument) {
         Some(max) if max > 0 => {
             let max = usize::try_from(max.min(MAX_POLL)).unwrap_or_default();
-            Ok(panics::among(engine().poll(max)))
+            Ok(panics::with_unreported(engine().poll(max)))
         }
         _ => Err(Refusal::argument("a positive number of events", argument)),
     }
 }
 
-/// `attach(fd)`: ring on the write end of a pipe.
+/// `attach(fd)`: wakes the editor through the write end of a pipe.
 fn attach(argument: &Value) -> Answer {
     let fd = integer(argument).and_then(|fd| i32::try_from(fd).ok());
     let Some(fd) = fd else { return Err(Refusal::argument("a file descriptor", argument)) };
@@ -63,14 +63,14 @@ fn attach(argument: &Value) -> Answer {
     }
 }
 
-/// `detach()`: ring no more.
+/// `detach()`: stops waking the editor.
 fn detach(_: &Value) -> Answer {
     panics::detach();
     engine().detach();
     Ok(done())
 }
 
-/// `log(path)`: where the log goes, and what a panic says.
+/// `log(path)`: sets the file for panics.
 fn log(argument: &Value) -> Answer {
     let Value::String(path) = argument else { return Err(Refusal::argument("a path", argument)) };
     let bytes = path.as_bytes();
@@ -85,11 +85,11 @@ fn done() -> String {
     json!({ "ok": {} }).to_string()
 }
 
-/// The whole number that a Lua value is, if it is one.
+/// The integer value of a Lua number, if it has one.
 fn integer(value: &Value) -> Option<i64> {
     match value {
         Value::Integer(number) => Some(*number),
-        // The range in which every whole number has a float of its own.
+        // Larger floats no longer represent every integer.
         Value::Number(number) if number.fract() == 0.0 && number.abs() < 9e15 => Some(*number as i64),
         _ => None,
     }

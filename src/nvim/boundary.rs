@@ -1,4 +1,4 @@
-//! What makes a function total: it takes whatever Lua passes, nothing unwinds out of it, and it answers text.
+//! Makes functions total: they accept any Lua value, never unwind, and return text.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -7,22 +7,22 @@ use serde_json::json;
 
 use super::panics;
 
-/// JSON text, or why there is none.
+/// JSON text, or the reason why there is none.
 pub type Answer = std::result::Result<String, Refusal>;
 
-/// Why a function was not carried out: Lua sees `{"err":{"code":…,"message":…}}`.
+/// Why a call failed: Lua sees `{"err":{"code":…,"message":…}}`.
 pub struct Refusal {
     code: &'static str,
     message: String,
 }
 
 impl Refusal {
-    /// A refusal with a stable code, in kebab-case, and a text for people.
+    /// A refusal with a stable code in kebab-case, and a message for people.
     pub fn new(code: &'static str, message: String) -> Self {
         Self { code, message }
     }
 
-    /// An argument of the wrong kind.
+    /// An argument of the wrong type.
     pub fn argument(wanted: &str, got: &Value) -> Self {
         Self::new("bad-argument", format!("expected {wanted}, got {}", kind(got)))
     }
@@ -32,7 +32,7 @@ impl Refusal {
     }
 }
 
-/// A Lua function that calls `body` with its first argument, nil if there is none. More arguments are not looked at.
+/// A Lua function that calls `body` with its first argument, nil if there is none. Other arguments are ignored.
 pub fn total(lua: &Lua, name: &'static str, body: fn(&Value) -> Answer) -> Result<Function> {
     lua.create_function(move |lua, arguments: MultiValue| {
         let argument = arguments.front().unwrap_or(&Value::Nil);
@@ -44,12 +44,12 @@ pub fn total(lua: &Lua, name: &'static str, body: fn(&Value) -> Answer) -> Resul
 
 fn panicked(name: &str) -> String {
     match panics::log_path() {
-        Some(log) => format!("the engine panicked in \"{name}\": see \"{}\"", log.display()),
-        None => format!("the engine panicked in \"{name}\""),
+        Some(log) => format!("internal error in \"{name}\"; see \"{}\"", log.display()),
+        None => format!("internal error in \"{name}\""),
     }
 }
 
-/// What a person calls a Lua value of this kind; never its content, which may be anything.
+/// The type of a Lua value for a message, without its content, which may be anything.
 pub fn kind(value: &Value) -> &'static str {
     match value {
         Value::Nil => "nothing",

@@ -1,5 +1,5 @@
-//! The entry point. It never fails: an error that leaves it would end the editor, so a string says what went wrong
-//! and a table is success.
+//! The library's entry point. It never raises an error, which would end the editor: it returns a table, or a string that
+//! says what went wrong.
 
 use std::ffi::c_int;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -9,7 +9,7 @@ use nvim_oxi::lua::{Error, Pushable, ffi::State};
 
 use super::{api, panics};
 
-/// What loading the library gives to Lua.
+/// The value that Lua gets when it loads the library.
 struct Exports;
 
 impl Pushable for Exports {
@@ -27,7 +27,7 @@ fn load(lua: &Lua) -> Result<Value> {
     match exports {
         Ok(Ok(table)) => Ok(Value::Table(table)),
         Ok(Err(error)) => Ok(Value::String(lua.create_string(error.to_string())?)),
-        Err(_) => Ok(Value::String(lua.create_string("the library panicked while it was loaded")?)),
+        Err(_) => Ok(Value::String(lua.create_string("internal error while the library was loaded")?)),
     }
 }
 

@@ -1,14 +1,14 @@
-//! The binding to Neovim: the only place that names its crates, and no place for logic.
+//! The binding to Neovim. Only this module uses Neovim's crates, and it contains no logic.
 //!
-//! A function offered to Lua must be total. What leaves nvim-oxi's functions as an error, or any of ours as a panic,
-//! ends the editor and the user's unsaved work with it, `pcall` or not. So nvim-oxi gives the entry point and nothing
-//! else, every function is mlua's, takes any Lua values whatever, and answers text.
+//! A function for Lua must be total: an error that leaves a function of nvim-oxi, or a panic that leaves any function,
+//! ends the editor, even inside of `pcall`, and unsaved work is lost. So nvim-oxi provides only the entry point; all
+//! functions are mlua's, accept any Lua values, and return text.
 //!
 //! * `bridge`: the entry point
 //! * `one_engine`: the one engine of this process
-//! * `api`: the functions that Lua sees
-//! * `boundary`: what makes them total
-//! * `panics`: where a panic goes instead of into the terminal
+//! * `api`: the functions that Lua calls
+//! * `boundary`: makes them total
+//! * `panics`: logs panics, which would garble the screen
 
 mod api;
 mod boundary;

@@ -1,5 +1,5 @@
-//! Where a panic goes: into the log, with its place and backtrace, and to the user as an event. Rust's own hook would
-//! print into the terminal and garble the editor's screen.
+//! Writes panics to the log, with location and backtrace, and reports them to the user as events. Rust's own hook would print
+//! to the terminal and garble the editor's screen.
 
 use std::backtrace::Backtrace;
 use std::cell::Cell;
@@ -16,34 +16,33 @@ use crate::engine::queue::Queue;
 use crate::engine::sync::{locked, panic_text};
 
 static LOG: Mutex<Option<PathBuf>> = Mutex::new(None);
-/// Panics outside of calls that the editor has not heard of. A queue of their own, for the panicking thread may hold
-/// the lock of the engine's.
-static UNTOLD: Queue = Queue::new();
-const MOST_UNTOLD: usize = 16;
+/// Panics outside of calls that the editor has not received. They have a queue of their own, because the panicking thread may
+/// hold the lock of the engine's queue.
+static UNREPORTED: Queue = Queue::new();
+const MAX_UNREPORTED: usize = 16;
 
 thread_local! {
-    /// Whether this thread is inside a call from Lua, whose answer will tell.
+    /// Whether this thread is in a call from Lua, whose reply reports the panic.
     static IN_CALL: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Takes the place of Rust's hook. The library carries its own copy of the standard library, so nobody else's hook is
-/// touched.
+/// Replaces Rust's panic hook. The library has its own copy of the standard library, so other libraries' hooks are not
+/// affected.
 pub fn install() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| std::panic::set_hook(Box::new(record)));
 }
 
-/// Where panics are logged from now on.
+/// Sets the log file.
 pub fn log_to(path: &Path) {
     *locked(&LOG) = Some(path.to_owned());
 }
 
-/// Where panics are logged.
 pub fn log_path() -> Option<PathBuf> {
     locked(&LOG).clone()
 }
 
-/// Runs `body`, whose panics the caller reports.
+/// Runs `body`; its panics are reported by the caller.
 pub fn in_call<T>(body: impl FnOnce() -> T) -> T {
     struct Reset(bool);
     impl Drop for Reset {
@@ -55,25 +54,25 @@ pub fn in_call<T>(body: impl FnOnce() -> T) -> T {
     body()
 }
 
-/// Rings for panics too.
+/// Wakes the editor through `fd` for panics too.
 pub fn attach(fd: RawFd) -> io::Result<()> {
-    UNTOLD.attach(fd)
+    UNREPORTED.attach(fd)
 }
 
-/// Rings no more.
+/// Stops waking the editor.
 pub fn detach() {
-    UNTOLD.detach();
+    UNREPORTED.detach();
 }
 
-/// The events, with panics that the editor has not heard of in front.
-pub fn among(events: String) -> String {
-    let untold = UNTOLD.poll(MOST_UNTOLD);
-    if untold.is_empty() {
+/// The events, preceded by panics that the editor has not received.
+pub fn with_unreported(events: String) -> String {
+    let unreported = UNREPORTED.poll(MAX_UNREPORTED);
+    if unreported.is_empty() {
         return events;
     }
     let queued = events.strip_prefix('[').and_then(|it| it.strip_suffix(']')).unwrap_or_default();
     let comma = if queued.is_empty() { "" } else { "," };
-    format!("[{}{comma}{queued}]", untold.join(","))
+    format!("[{}{comma}{queued}]", unreported.join(","))
 }
 
 fn record(info: &PanicHookInfo<'_>) {
@@ -84,16 +83,16 @@ fn record(info: &PanicHookInfo<'_>) {
     if let Some(path) = log_path() {
         let now = chrono::Utc::now().to_rfc3339();
         let trace = Backtrace::force_capture();
-        // Nothing can be done about a log that cannot be written.
+        // A log that cannot be written has no other place to be reported.
         let _ = OpenOptions::new().create(true).append(true).open(path).and_then(|mut file| {
             file.write_all(
                 format!("{now} panic in thread \"{name}\" at {place}: {text}\n{trace}\n").as_bytes(),
             )
         });
     }
-    if !IN_CALL.get() && UNTOLD.len() < MOST_UNTOLD {
-        let message = format!("the engine panicked: {text} (thread \"{name}\", {place})");
+    if !IN_CALL.get() && UNREPORTED.len() < MAX_UNREPORTED {
+        let message = format!("internal error: {text} (thread \"{name}\", {place})");
         let log = log_path().map(|path| path.display().to_string());
-        UNTOLD.push(json!({ "type": "panic", "message": message, "log": log }));
+        UNREPORTED.push(json!({ "type": "panic", "message": message, "log": log }));
     }
 }

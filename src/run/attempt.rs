@@ -1,4 +1,4 @@
-//! What follows from the end of an attempt, outcome by outcome.
+//! Applies the outcome of an attempt to the run.
 
 use super::effect::{Effect, Notice};
 use super::failure::Failure;
@@ -9,11 +9,11 @@ use super::walk::{advance, done, launch, open_gate, pause};
 use crate::outcome::{Outcome, Usage};
 use chrono::{DateTime, Duration, Utc};
 
-/// Pauses between attempts after an overload or a lost connection, in seconds.
+/// Delays between attempts after an overload or a lost connection, in seconds.
 const TRANSIENT_PAUSES: [i64; 3] = [2, 10, 30];
-/// The longest limit that is believed, in days.
+/// Longest wait for a limit, in days. A later time is treated as unknown.
 const LONGEST_LIMIT: i64 = 32;
-/// How long a limit of unknown length is waited for, in minutes.
+/// Wait for a limit of unknown length, in minutes.
 const UNKNOWN_LIMIT: i64 = 15;
 
 /// The parts of `AttemptEnded`.
@@ -28,14 +28,14 @@ pub(super) struct Ended<'a> {
 pub(super) fn ended(
     run: &mut Run,
     at: DateTime<Utc>,
-    it: Ended,
+    end: Ended,
     out: &mut Vec<Effect>,
 ) -> Result<(), Refusal> {
     let Some(stage) = run.current().filter(|_| run.phase == Phase::Running) else {
         return Err(Refusal::Stale);
     };
     let Step::Working { launch: current, since } = run.stages[stage].step else { return Err(Refusal::Stale) };
-    if current != it.launch {
+    if current != end.launch {
         return Err(Refusal::Stale);
     }
     let state = &mut run.stages[stage];
@@ -44,11 +44,11 @@ pub(super) fn ended(
     if let Some(launch) = &mut state.launch {
         launch.process = None;
     }
-    state.usage.add(it.usage);
-    let said = |why: &str| Failure { why: why.to_owned(), tail: it.tail.to_owned(), exited: false };
-    match it.outcome {
+    state.usage.add(end.usage);
+    let said = |why: &str| Failure { why: why.to_owned(), tail: end.tail.to_owned(), exited: false };
+    match end.outcome {
         Outcome::Passed => {
-            state.result = Some(it.message.to_owned());
+            state.result = Some(end.message.to_owned());
             state.comments.clear();
             if run.plan.asks(stage) {
                 open_gate(run, stage, at, out);
@@ -69,7 +69,7 @@ pub(super) fn ended(
             failed(run, stage, said(why), Next::Never, at, out)
         }
         Outcome::Limited { why, until } => {
-            // Whatever a harness believes: a time that has passed, or is months away, is none.
+            // A harness may report a time that has passed or is months away; both count as unknown.
             let near = |until: &DateTime<Utc>| *until > at && *until - at <= Duration::days(LONGEST_LIMIT);
             let until = until.filter(near).unwrap_or(at + Duration::minutes(UNKNOWN_LIMIT));
             state.step = Step::Resting { until, limited: true, why: why.clone() };
@@ -87,14 +87,14 @@ pub(super) fn ended(
     Ok(())
 }
 
-/// When a stage is tried again, if attempts are left.
+/// When to retry a stage that has attempts left.
 enum Next {
     AtOnce,
     At(DateTime<Utc>),
     Never,
 }
 
-/// An attempt that counts failed: the next one, or the end of the stage's attempts.
+/// Handles a failure that counts as an attempt: retries the stage, or pauses the run.
 fn failed(
     run: &mut Run,
     stage: usize,
@@ -132,7 +132,7 @@ fn failed(
     }
 }
 
-/// The run pauses at once, and no attempt is spent.
+/// Pauses the run at once, without spending an attempt.
 fn hold(
     run: &mut Run,
     stage: usize,

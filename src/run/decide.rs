@@ -1,23 +1,21 @@
-//! A stage's condition, against the facts that the run has pinned.
+//! Evaluates a stage's condition against the facts that the run has recorded.
 
 use super::state::Run;
 use crate::condition::{Evaluation, eval};
 
-/// What deciding a stage comes to.
+/// The result of deciding a stage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// This fact must be decided first.
     Needs(String),
-    /// Whether the stage runs, and what decided it (empty where there is no condition).
+    /// Whether the stage runs, and why (empty without a condition).
     Decided {
-        /// Whether it runs.
         run: bool,
-        /// E.g. `story.ui_true → false`.
+        /// For example `story.ui_true → false`.
         why: String,
     },
 }
 
-/// Decides a stage with the facts known so far.
 pub fn decide(run: &Run, stage: usize) -> Verdict {
     let Some(when) = run.plan.when(stage) else { return Verdict::Decided { run: true, why: String::new() } };
     let input = |name: &str| run.plan.inputs.get(name).cloned().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! A declaration that was edited while its run is paused.
+//! Compares the declaration of a paused run with an edited version of it.
 
 use crate::declaration::model::Stage;
 use crate::plan::Plan;
@@ -6,15 +6,15 @@ use crate::plan::Plan;
 /// What an edited declaration means for a paused run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Drift {
-    /// Nothing that a run can see.
+    /// No visible difference.
     None,
-    /// The stages up to the current one are unchanged and no gate ahead was removed: go on with the new one.
+    /// The stages up to the current one are unchanged and no later gate was removed: the run can continue with it.
     Harmless,
-    /// These differences need a choice: old, new, or cancel.
+    /// These differences need a decision: continue with the old one, with the new one, or cancel.
     Differs(Vec<String>),
 }
 
-/// Compares two plans for a run that stands at `cursor` (a rank) of the old one.
+/// Compares two plans for a run at `cursor` (a rank of the old plan).
 pub fn compare(old: &Plan, new: &Plan, cursor: usize) -> Drift {
     let stages =
         |plan: &Plan| -> Vec<String> { plan.order.iter().map(|&index| essence(plan.stage(index))).collect() };
@@ -47,11 +47,11 @@ pub fn compare(old: &Plan, new: &Plan, cursor: usize) -> Drift {
             differences.push(format!("the gate \"{}\" is gone", gate.called));
             continue;
         };
-        // A gate that asks in fewer cases is, in the others, a gate that was removed.
+        // A gate that asks in fewer cases counts as removed in the other cases.
         if let Some(when) = kept.when.as_ref().filter(|when| Some(*when) != gate.when.as_ref()) {
             differences.push(format!("the gate \"{}\" asks only when {when}", gate.called));
         }
-        // So is one that asks when the work is done already, for the stage that it kept waiting.
+        // So does a gate that asks only after work that used to wait for it.
         for stage in unguarded(old, new, cursor, gate.rank, kept.rank) {
             differences.push(format!(
                 "stage {} ({}) no longer waits for the gate \"{}\"",
@@ -64,7 +64,7 @@ pub fn compare(old: &Plan, new: &Plan, cursor: usize) -> Drift {
     if differences.is_empty() { Drift::Harmless } else { Drift::Differs(differences) }
 }
 
-/// Everything about a stage that a run can see, without places in the text.
+/// The visible parts of a stage, without their positions in the text.
 pub(super) fn essence(stage: &Stage) -> String {
     let when = stage.when.as_ref().map(|when| when.value.to_string());
     let inputs: Vec<_> = stage.inputs.iter().map(|(name, value)| (&name.value, &value.value)).collect();
@@ -88,14 +88,14 @@ pub(super) fn essence(stage: &Stage) -> String {
     )
 }
 
-/// Stages of the new plan whose work stood behind a gate in the old one, and stands before it now. A stage is known
-/// again by its name, or by who acts in it: an edit of the rest does not hide that it was moved.
+/// Stages of the new plan that came after a gate in the old plan and come before it now. A stage is recognized by its
+/// name or its action, so that other edits cannot hide the move.
 fn unguarded(old: &Plan, new: &Plan, cursor: usize, gate: usize, now: usize) -> Vec<usize> {
     let acting = |plan: &Plan, ranks: std::ops::Range<usize>| -> Vec<usize> {
         let ranks = ranks.start.min(plan.total())..ranks.end.min(plan.total());
         plan.order[ranks].iter().copied().filter(|&index| plan.acts(index)).collect()
     };
-    // A gate's own action comes before it.
+    // A gate's own action runs before the gate.
     let before = (acting(old, cursor..gate + 1), acting(new, cursor..now + 1));
     let behind = (acting(old, gate + 1..old.total()), acting(new, now + 1..new.total()));
     let moved = |known: &dyn Fn(&Stage) -> Option<String>, stage: usize| {
@@ -110,17 +110,15 @@ fn unguarded(old: &Plan, new: &Plan, cursor: usize, gate: usize, now: usize) -> 
     before.1.iter().copied().filter(|&stage| moved(&name, stage) || moved(&action, stage)).collect()
 }
 
-/// A gate that is still to come.
+/// A gate that has not been reached.
 struct Ahead {
-    /// Its place in the order of execution.
+    /// Position in the order of execution.
     rank: usize,
-    /// Its name, else its label.
+    /// The gate's name, else its label.
     called: String,
-    /// Its condition.
     when: Option<String>,
 }
 
-/// Gates at or after a rank.
 fn gates_from(plan: &Plan, rank: usize) -> Vec<Ahead> {
     plan.order
         .iter()

@@ -1,57 +1,51 @@
-//! What a step asks the driver to do.
+//! Effects: what a step asks the driver to do.
 
 use crate::outcome::Session;
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 
-/// Something to be done, in order, after the step's events are on disk. What the state itself says needs no effect: an
-/// agent that it does not name is stopped, and a time that it waits for is waited for.
+/// An action of the driver, in order, after the step's events are on disk. What follows from the state itself needs no
+/// effect: an agent that the state does not name is stopped, and a delay that it holds is waited for.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
-    /// Decide the stage's condition: answer with `FactDecided` for what it needs, then `StageDecided`.
+    /// Decide the stage's condition: reply with `FactDecided` for each fact it needs, then `StageDecided`.
     Decide {
-        /// Which stage.
         stage: usize,
     },
-    /// Start an agent; answer with `AgentStarted`, `SessionOpened`, and `AttemptEnded` once.
+    /// Start an agent; reply with `AgentStarted`, `SessionOpened`, and one `AttemptEnded`.
     StartAgent {
-        /// Which stage.
         stage: usize,
         /// Serial number of the launch.
         launch: u32,
-        /// Whether it goes on with what an earlier launch has begun.
+        /// Whether it continues the work of an earlier launch.
         resume: bool,
-        /// The agent's own session, to go on in.
+        /// The agent session to continue in.
         session: Option<Session>,
     },
-    /// Remember the files as they are now: what changes from here on is under review at the next gate.
+    /// Record the files as they are now; later changes are under review at the next gate.
     TakeBaseline,
-    /// Show the gate.
     OpenGate {
-        /// Its stage.
         stage: usize,
-        /// The visit.
         visit: u32,
     },
     /// A line of the log, without its time.
     Log(String),
-    /// The same with a time at its end, which whoever writes it writes as clocks show it there.
+    /// The same with a time at its end. The writer formats it, because it knows the local time zone.
     LogUntil {
-        /// The line up to there.
+        /// The line up to the time.
         line: String,
-        /// The time.
         until: DateTime<Utc>,
     },
-    /// Something for people that is no line of the log.
+    /// A message for the user that is not a log line.
     Say(String),
-    /// Tell whoever listens.
+    /// A `User` event for listeners.
     Tell(Notice),
-    /// Nothing is left to drive: wait for a verb.
+    /// Stop driving: nothing can happen until the next verb.
     Leave,
 }
 
 impl Effect {
-    /// The line of the log that it is, where it is one; `clock` writes a time as clocks show it.
+    /// The log line, if this effect is one; `clock` formats a time.
     pub fn into_line(self, clock: impl FnOnce(DateTime<Utc>) -> String) -> Option<String> {
         match self {
             Self::Log(line) => Some(line),
@@ -61,39 +55,32 @@ impl Effect {
     }
 }
 
-/// What listeners are told: the `User` events of the editor.
+/// What listeners are told: the editor's `User` events.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "kebab-case")]
 pub enum Notice {
-    /// The run began.
     RunStarted,
     /// A stage began; `stage` is its position from 1.
     StageStarted {
         /// Position from 1.
         stage: usize,
-        /// Which visit.
         visit: u32,
-        /// Its label.
         label: String,
     },
     /// A stage ended: `passed`, `skipped`, `failed`, `approved`.
     StageFinished {
         /// Position from 1.
         stage: usize,
-        /// Its label.
         label: String,
-        /// How.
         outcome: &'static str,
-        /// Why, where there is more to say.
+        /// More about the outcome; may be empty.
         note: String,
     },
-    /// A gate waits.
     GateOpened {
         /// Position from 1.
         stage: usize,
         /// `STAGE.VISIT`, as a decision names it.
         gate: String,
-        /// Its label.
         label: String,
     },
     /// A gate was decided.
@@ -102,27 +89,19 @@ pub enum Notice {
         stage: usize,
         /// `STAGE.VISIT`.
         gate: String,
-        /// What.
         decision: super::event::Decision,
-        /// Why.
         comment: String,
-        /// Who.
         by: String,
     },
-    /// The run paused.
     RunPaused {
         /// Position from 1.
         stage: usize,
-        /// Why.
         reason: super::state::Reason,
-        /// In words.
         detail: String,
     },
-    /// The run ended.
     RunFinished {
         /// `complete`, `cancelled`, `rejected`.
         state: &'static str,
-        /// In words.
         summary: String,
     },
 }

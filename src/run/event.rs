@@ -1,4 +1,4 @@
-//! What can happen to a run: the journal's records.
+//! The journal's records: everything that can happen to a run.
 
 use crate::outcome::{Harness, Outcome, ProcessRecord, Session, Usage};
 use crate::plan::Inputs;
@@ -6,64 +6,57 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Inputs whose text the journal does not keep whole: the names of the variables that were masked in each.
+/// Inputs whose text is masked in the journal, each with the names of the variables that were masked in it.
 pub type Hidden = BTreeMap<String, Vec<String>>;
 
 /// An event and when it happened.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
-    /// Wall clock.
+    /// Wall-clock time.
     pub at: DateTime<Utc>,
-    /// What happened.
     #[serde(flatten)]
     pub event: Event,
 }
 
-/// What happened. Stages are named by their index in the list, from 0.
+/// What happened. Stages are identified by their index in the list, from 0.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum Event {
     /// The first record of every run.
     RunStarted {
-        /// The run's id.
         run_id: String,
-        /// Its superpower.
         superpower: String,
         /// The declaration's version, as written.
         version: String,
         /// The copy of the declaration in the run's directory.
         declaration: String,
-        /// SHA-256 of the copy, in hexadecimal; none in journals of format 1.
+        /// SHA-256 of the copy, in hexadecimal; absent in journals of format 1.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         digest: Option<String>,
-        /// What the user gave; defaults are the declaration's.
+        /// The given values only; defaults come from the declaration.
         inputs: Inputs,
         /// The harness asked for on the command line.
         harness: Option<String>,
-        /// Who started it.
         by: String,
-        /// Set where another tool's `squad.json` was taken over.
+        /// Set if the run was taken over from another tool's `squad.json`.
         adopted: Option<Adopted>,
-        /// Inputs that held secrets, each with the environment's variables that these came from, in their order.
+        /// Inputs that contained secrets, each with the environment variables they came from, in order of appearance.
         #[serde(default, skip_serializing_if = "Hidden::is_empty")]
         hidden: Hidden,
     },
     /// A fact was asked for the first time.
     FactDecided {
-        /// Its canonical name.
         fact: String,
         /// Its value for the rest of the run.
         value: bool,
-        /// Why, for people.
+        /// Reason, for people.
         reason: String,
         /// The stage that asked.
         stage: usize,
     },
     /// A stage's condition was decided.
     StageDecided {
-        /// Which stage.
         stage: usize,
-        /// Whether it runs.
         run: bool,
         /// What decided it, e.g. `story.ui_true → false`; empty where there is no condition.
         why: String,
@@ -72,49 +65,40 @@ pub enum Event {
     AgentStarted {
         /// Serial number of the launch in this run.
         launch: u32,
-        /// Which harness.
         harness: Harness,
-        /// Its process; none for `manual`.
+        /// Absent for `manual`.
         process: Option<ProcessRecord>,
     },
     /// An agent named its session.
     SessionOpened {
-        /// The launch.
         launch: u32,
-        /// The session.
         session: Session,
     },
-    /// An attempt is over, judged.
+    /// An attempt ended and was judged.
     AttemptEnded {
-        /// The launch.
         launch: u32,
-        /// How.
         outcome: Outcome,
         /// The final message, at most 32 KiB.
         message: String,
-        /// The end of the output, for the next attempt.
+        /// The end of the output, which the next attempt is shown.
         tail: String,
-        /// What it used.
         usage: Usage,
     },
-    /// The time of a limit or a pause between attempts is over.
+    /// A limit, or the delay before the next attempt, is over.
     WaitEnded {
         /// The stage that waited.
         stage: usize,
     },
     /// A human decided a gate.
     GateDecided {
-        /// The gate's stage.
         stage: usize,
         /// The visit that was open.
         visit: u32,
-        /// What.
         decision: Decision,
-        /// Why; empty for none.
+        /// May be empty.
         comment: String,
-        /// Who.
         by: String,
-        /// Digest of the files under review, where it could be taken.
+        /// Digest of the files under review, if it could be computed.
         digest: Option<String>,
         /// Digest of the list that it is for, as it was shown; none where nothing was shown.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -123,29 +107,28 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         since: Vec<String>,
     },
-    /// The files were remembered as what the next gate compares with.
+    /// The state of the files was recorded; the next gate compares with it.
     BaselineTaken {
         /// The git tree that they make.
         tree: String,
-        /// How many decisions there had been by then.
+        /// Number of decisions made before it.
         decisions: usize,
     },
     /// The files under review were listed for an open gate.
     ReviewShown {
-        /// The gate's stage.
         stage: usize,
         /// The visit that is open.
         visit: u32,
-        /// The tree that was compared with.
+        /// The tree that the list compares with.
         #[serde(default)]
         from: Option<String>,
-        /// The tree that the files made; none where there is no list.
+        /// The tree of the listed files; absent if there is no list.
         #[serde(default)]
         tree: Option<String>,
         /// SHA-256 of the list.
         #[serde(default)]
         digest: Option<String>,
-        /// Why there is no list, where there is none.
+        /// Why there is no list, if there is none.
         #[serde(default)]
         note: Option<String>,
         /// Whether it was shown because an approval did not fit the list before it, and was not taken.
@@ -155,69 +138,59 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         printed: bool,
     },
-    /// Files under review had changed since the approval, and a human wants to look again.
+    /// Files under review changed after the approval, and a human wants to review them again.
     GateReopened {
-        /// The gate's stage, approved last.
+        /// The gate's stage, the one approved last.
         stage: usize,
     },
     /// Pause at the next boundary.
     PauseRequested {
-        /// Who.
         by: String,
     },
-    /// The drive ended without the run's doing: the editor left, or was found to have died.
+    /// The drive ended unexpectedly: the editor was closed, or its process was found dead.
     Interrupted {
-        /// Why, for people.
+        /// Reason, for people.
         why: String,
     },
-    /// Cancelled for good.
     Cancelled {
-        /// Who.
         by: String,
     },
-    /// Go on.
     Resumed {
-        /// Who.
         by: String,
     },
-    /// Try the stage that the run is paused at again.
+    /// Retry the stage that paused the run.
     Retried {
-        /// Who.
         by: String,
-        /// Announcement to the agent; empty for none.
+        /// Comment for the agent; may be empty.
         comment: String,
     },
-    /// Do without the action of the stage that the run is paused at.
+    /// Skip the action of the stage that paused the run.
     Skipped {
-        /// Who.
         by: String,
     },
-    /// What a launch would have driven is not what the user agreed to: no agent was started for it.
+    /// A launch would have run files that the user has not agreed to, so no agent was started.
     TrustLapsed {
-        /// The launch.
         launch: u32,
-        /// Whether it was to go on with what an earlier launch has begun.
+        /// Whether the launch would have continued the work of an earlier one.
         resume: bool,
-        /// What has changed, each with how.
+        /// The changed files, each with the kind of change.
         files: Vec<String>,
     },
-    /// The user agreed to what has changed since they last did.
+    /// The user agreed to the changed files.
     TrustGranted {
-        /// Who.
         by: String,
-        /// What had changed, each with how.
+        /// The changed files, each with the kind of change.
         files: Vec<String>,
     },
-    /// The user agreed to what another tool's `squad.json` claims about the run.
+    /// The user confirmed what another tool's `squad.json` claims about the run.
     AdoptionConfirmed {
-        /// Who.
         by: String,
     },
-    /// The declaration was edited while the run was paused, and the run goes on with the new one.
+    /// The declaration was edited while the run was paused, and the run continues with the new one.
     DeclarationReplaced {
         /// The new copy in the run's directory.
         declaration: String,
-        /// SHA-256 of the copy, in hexadecimal; none in journals of format 1.
+        /// SHA-256 of the copy, in hexadecimal; absent in journals of format 1.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         digest: Option<String>,
         /// Its version, as written.
@@ -226,7 +199,7 @@ pub enum Event {
 }
 
 impl Event {
-    /// Every text of it that somebody else wrote, for whoever masks or shortens.
+    /// Calls `each` for every text that came from outside, to mask or shorten it.
     pub fn texts(&mut self, each: &mut dyn FnMut(&mut String)) {
         match self {
             Event::RunStarted { inputs, by, .. } => {
@@ -271,26 +244,24 @@ impl Event {
     }
 }
 
-/// A run taken over from another tool's `squad.json`.
+/// How a run was taken over from another tool's `squad.json`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Adopted {
-    /// Index of the stage that it stands at.
+    /// Index of its current stage.
     pub stage: usize,
     /// The file's `status`.
     pub status: String,
-    /// Whether nobody has been shown yet what the file claims: the first verb that drives the run asks.
+    /// Whether the user has not yet confirmed what the file claims; the first verb that drives the run asks.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unasked: bool,
 }
 
-/// What a human decides at a gate.
+/// A human's decision at a gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Decision {
-    /// Go on.
     Approve,
-    /// Go back, with a comment.
+    /// Go back and rework, with a comment.
     Changes,
-    /// End the run.
     Reject,
 }

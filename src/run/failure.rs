@@ -1,24 +1,23 @@
-//! A failed attempt, and what of it a human is shown.
+//! A failed attempt, and the part of it that a human is shown.
 
 use crate::plan::one_line;
 use crate::terminal::{plain, visible};
 
-/// A failed attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// In a few words.
+    /// Short reason.
     pub why: String,
     /// The end of the output.
     pub tail: String,
-    /// Whether nothing is known but how the process ended: what it printed says why.
+    /// Whether only the exit status is known, so that the end of the output must explain it.
     pub exited: bool,
 }
 
-/// Letters of the output that are shown.
+/// Maximum number of characters of output that are shown.
 const LONGEST: usize = 120;
 
 impl Failure {
-    /// Why, in one line; where only the end of a process is known, with what was printed last behind it.
+    /// The reason on one line, followed by the last output if only the exit status is known.
     pub fn shown(&self) -> String {
         let why = one_line(&self.why);
         let printed = last_line(&self.tail).filter(|_| self.exited);
@@ -26,7 +25,7 @@ impl Failure {
     }
 }
 
-/// The last line that says something, of bearable length, with nothing in it that a terminal would obey.
+/// The last line with content, shortened and without control characters.
 fn last_line(text: &str) -> Option<String> {
     let text = plain(text);
     let line = text.split(['\n', '\r']).rev().map(str::trim).find(|line| !line.is_empty())?;
@@ -44,7 +43,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bare_exit_is_shown_with_what_was_printed_last() {
+    fn a_bare_exit_is_shown_with_the_last_output_line() {
         assert_eq!(
             shown("exit status 1", "compiling\noops: cannot compile\n\n"),
             "exit status 1: oops: cannot compile"
@@ -58,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_printed_last_is_short_and_harmless() {
+    fn the_last_output_line_is_shortened_and_has_no_control_characters() {
         assert_eq!(
             shown("exit status 1", "10%\r100%\r\n\u{1b}[31mno\u{1b}[0m \u{7}bell"),
             "exit status 1: no ^Gbell"

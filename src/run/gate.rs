@@ -6,10 +6,10 @@ use super::log::{self, place};
 use super::refusal::Refusal;
 use super::shown::Baseline;
 use super::state::{Done, GateRecord, Phase, Reason, Run, Step, gate_id};
-use super::walk::{advance, asks, done, finish, go_on, open_gate, settle};
+use super::walk::{advance, asks, done, finish, open_gate, settle, unpause};
 use chrono::{DateTime, Utc};
 
-/// Shows an open gate again; decides nothing.
+/// Shows an open gate again, without a decision.
 pub(super) fn announce(run: &Run, stage: usize, visit: u32, out: &mut Vec<Effect>) {
     let label = run.label(stage);
     out.push(asks(run, stage, &label));
@@ -18,7 +18,7 @@ pub(super) fn announce(run: &Run, stage: usize, visit: u32, out: &mut Vec<Effect
     out.push(Effect::Tell(Notice::GateOpened { stage: stage + 1, gate: gate_id(stage, visit), label }));
 }
 
-/// Takes the newest approval back, where nothing has started since: the gate asks again, a new visit.
+/// Withdraws the newest approval if nothing has started since: the gate asks again, under a new visit number.
 pub(super) fn reopen(
     run: &mut Run,
     stage: usize,
@@ -38,7 +38,7 @@ pub(super) fn reopen(
     Ok(())
 }
 
-/// A decision: checked against the gate that is open, then acted on.
+/// Checks a decision against the open gate, then applies it.
 pub(super) fn decided(run: &mut Run, record: &Record, out: &mut Vec<Effect>) -> Result<(), Refusal> {
     let Event::GateDecided { stage, visit, decision, comment, by, digest, review, since } = &record.event
     else {
@@ -102,7 +102,7 @@ pub(super) fn decided(run: &mut Run, record: &Record, out: &mut Vec<Effect>) -> 
             if !run.plan.acts(open) {
                 run.stages[open].result = Some(comment.clone());
             }
-            go_on(run, at);
+            unpause(run, at);
             compare_next_with(run, tree, out);
             done(run, open, Done::Approved, at, out);
             run.cursor += 1;
@@ -137,8 +137,8 @@ fn rework_target(run: &Run, gate: usize) -> Option<usize> {
     run.action_before(gate)
 }
 
-/// Rewinds to `target`. What ran, and the gate that asked, keep the verdict "run"; what was skipped is decided
-/// afresh, and facts first asked after the target are forgotten.
+/// Rewinds to `target`. Stages that ran, and the gate itself, keep the verdict "run"; skipped stages are decided
+/// again, and facts first asked for after the target are forgotten.
 fn rework(
     run: &mut Run,
     target: usize,
@@ -159,7 +159,7 @@ fn rework(
     run.facts.retain(|_, fact| plan.rank(fact.stage) <= from);
     run.rework_comment = Some(comment.to_owned());
     run.cursor = from;
-    go_on(run, at);
+    unpause(run, at);
     resumed(run, out);
     advance(run, at, out);
 }
@@ -180,7 +180,7 @@ mod tests {
     use std::sync::Arc;
 
     #[test]
-    fn a_rework_over_ten_thousand_automatic_stages_needs_no_stack() {
+    fn a_rework_over_ten_thousand_automatic_stages_does_not_recurse() {
         let stages = "  - {gate: auto}\n".repeat(9_998);
         let text = format!(
             "name: p\ndescription: d\nversion: '1'\nstages:\n  - {{agent: a}}\n{stages}  - {{gate: human-approval, rework: '2'}}\n"

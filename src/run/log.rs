@@ -1,13 +1,13 @@
-//! The log's lines, without their `[superpower] ` prefix.
+//! Text of the log lines, without their `[superpower] ` prefix.
 
 use super::state::{Reason, Run};
 
-/// `3/13`, for a stage by its index.
+/// The position of a stage, for example `3/13`.
 pub fn place(run: &Run, stage: usize) -> String {
     format!("{}/{}", stage + 1, run.plan.total())
 }
 
-/// The run is paused; what to type next.
+/// The line for a pause, with the command that ends it.
 pub fn paused(run: &Run, reason: Reason) -> String {
     let name = run.plan.name();
     match reason {
@@ -17,13 +17,13 @@ pub fn paused(run: &Run, reason: Reason) -> String {
     }
 }
 
-/// `WORD  rest`, and the comment behind a colon where there is one.
+/// Appends the comment after a colon, if there is one.
 pub fn with_comment(line: String, comment: &str) -> String {
     let comment = crate::plan::one_line(comment);
     if comment.is_empty() { line } else { format!("{line}: {comment}") }
 }
 
-/// Milliseconds as `1h 12m`, `12m 5s`, `8s`.
+/// Formats milliseconds as `1h 12m`, `12m 5s` or `8s`.
 pub fn duration(ms: i64) -> String {
     let seconds = ms.max(0) / 1000;
     let (hours, minutes, rest) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
@@ -34,7 +34,7 @@ pub fn duration(ms: i64) -> String {
     }
 }
 
-/// `2 approvals`, `1 approval`.
+/// `2 approvals` or `1 approval`.
 pub fn count(n: usize, noun: &str) -> String {
     if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
 }

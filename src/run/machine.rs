@@ -1,7 +1,7 @@
-//! The transitions of a run: `step(&mut Run, &Record) -> Result<Vec<Effect>, Refusal>`.
+//! The state transitions of a run: `step(&mut Run, &Record) -> Result<Vec<Effect>, Refusal>`.
 //!
-//! A step checks first and changes after, so that a refused event leaves the run as it was. Nothing here reads a
-//! clock or a file; a run replayed from its journal comes out the same.
+//! A step checks before it changes anything, so that a refused event leaves the run unchanged. No clock or file is read
+//! here: replaying a journal gives the same run.
 
 use super::effect::{Effect, Notice};
 use super::event::{Event, Record};
@@ -9,17 +9,17 @@ use super::log::place;
 pub use super::refusal::Refusal;
 use super::shown::{Baseline, Shown};
 use super::state::{Done, FactRecord, Launch, Phase, Reason, Run, StageState, Step, Stop};
-use super::walk::{advance, begin, done, finish, go_on, launch, open_gate, pause, settle, skip};
+use super::walk::{advance, begin, done, finish, launch, open_gate, pause, settle, skip, unpause};
 use super::{attempt, gate, trust, verbs};
 use crate::plan::Plan;
 use chrono::{DateTime, Utc};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Begins a run from its first record.
+/// Starts a run from its first record.
 ///
 /// # Panics
-/// If the record is not `RunStarted`; the journal's reader has checked that.
+/// If the record is not `RunStarted`. The journal's reader has checked that.
 pub fn start(plan: Arc<Plan>, record: &Record) -> (Run, Vec<Effect>) {
     let Event::RunStarted { run_id, harness, adopted, .. } = &record.event else {
         panic!("a run begins with run-started")
@@ -34,7 +34,7 @@ pub fn start(plan: Arc<Plan>, record: &Record) -> (Run, Vec<Effect>) {
         stages: vec![StageState::default(); plan.total()],
         facts: BTreeMap::new(),
         launches: 0,
-        heard: 0,
+        last_started: 0,
         pausing: false,
         rework_comment: None,
         unconfirmed: adopted.clone().filter(|adopted| adopted.unasked),
@@ -72,7 +72,7 @@ pub fn start(plan: Arc<Plan>, record: &Record) -> (Run, Vec<Effect>) {
     (run, out)
 }
 
-/// Applies one event. `RunStarted` and `DeclarationReplaced` are not for here: see [`start`] and [`super::replace`].
+/// Applies one event. `RunStarted` is handled by [`start`], `DeclarationReplaced` by [`super::replace`].
 pub fn step(run: &mut Run, record: &Record) -> Result<Vec<Effect>, Refusal> {
     let at = record.at;
     let mut out = Vec::new();
@@ -109,7 +109,7 @@ pub fn step(run: &mut Run, record: &Record) -> Result<Vec<Effect>, Refusal> {
         }
         Event::AgentStarted { launch, harness, process } => {
             let stage = launched(run, *launch).ok_or(Refusal::Stale)?;
-            run.heard = run.heard.max(*launch);
+            run.last_started = run.last_started.max(*launch);
             let (harness, process) = (Some(harness.clone()), process.clone());
             run.stages[stage].launch = Some(Launch { number: *launch, harness, process });
         }
@@ -151,7 +151,7 @@ pub fn step(run: &mut Run, record: &Record) -> Result<Vec<Effect>, Refusal> {
                 return Err(verbs::not_now(run, "pause"));
             }
             run.pausing = true;
-            // Nothing is under way: this is a boundary already.
+            // No agent is working, so the run can pause now.
             let idle = |stage: usize| matches!(run.stages[stage].step, Step::Resting { .. } | Step::Deciding);
             if run.current().is_some_and(idle) {
                 pause(run, Reason::User, String::new(), at, &mut out);
@@ -183,20 +183,20 @@ pub fn step(run: &mut Run, record: &Record) -> Result<Vec<Effect>, Refusal> {
             if run.phase == Phase::Running {
                 stop(run, at);
             } else {
-                go_on(run, at);
+                unpause(run, at);
             }
             out.push(Effect::Log(format!(
-                "SKIP  stage {}: {}  (by hand)",
+                "SKIP  stage {}: {}  (manual)",
                 place(run, stage),
                 run.label(stage)
             )));
             run.stages[stage].comments.clear();
             run.stages[stage].result = None;
-            run.stages[stage].visit.by_hand = true;
+            run.stages[stage].visit.skipped_manually = true;
             if run.plan.asks(stage) {
                 open_gate(run, stage, at, &mut out);
             } else {
-                done(run, stage, Done::SkippedByHand, at, &mut out);
+                done(run, stage, Done::SkippedManually, at, &mut out);
                 advance(run, at, &mut out);
             }
         }
@@ -205,14 +205,14 @@ pub fn step(run: &mut Run, record: &Record) -> Result<Vec<Effect>, Refusal> {
     Ok(out)
 }
 
-/// Ends the agent that works, if one does; its stage is launched again, in its session, when the run goes on.
+/// Stops the working agent, if there is one. Its stage is launched again, in the same session, when the run continues.
 fn stop(run: &mut Run, at: DateTime<Utc>) {
     let Some(stage) = run.current() else { return };
     let state = &mut run.stages[stage];
     if let Step::Working { since, .. } = state.step {
         state.step = Step::Ready { resume: true };
         match &mut state.visit.stopped {
-            // What it asked is still open.
+            // The agent's question is still open.
             Some(Stop::Held { cut_off, .. }) => *cut_off = true,
             stopped => *stopped = Some(Stop::CutOff),
         }
@@ -220,7 +220,7 @@ fn stop(run: &mut Run, at: DateTime<Utc>) {
     }
 }
 
-/// The stage that a launch is for, while that launch is the stage's newest. It is nearly always the current one.
+/// The stage of a launch, if it is the stage's newest launch. Usually this is the current stage.
 fn launched(run: &Run, launch: u32) -> Option<usize> {
     let newest = |stage: usize| run.stages[stage].launch.as_ref().map(|launch| launch.number);
     let of = |&stage: &usize| newest(stage) == Some(launch);

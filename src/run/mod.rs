@@ -1,7 +1,7 @@
-//! A run: its state, what can happen to it, and what follows. Pure: no I/O, no clock, no threads.
+//! The state machine of a run. It does no I/O, reads no clock and starts no threads.
 //!
-//! [`machine::step`] is the only writer of run state. Everything from outside comes as an [`event::Event`] with its
-//! time, everything to be done leaves as an [`effect::Effect`], so that a run can be replayed from its journal.
+//! [`machine::step`] is the only writer of run state. Input arrives as an [`event::Event`] with its time, and work for
+//! the driver is returned as an [`effect::Effect`], so that a run can be replayed from its journal.
 
 mod attempt;
 pub mod decide;

@@ -1,4 +1,4 @@
-//! Why a run is paused.
+//! The reasons for a pause.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,27 +6,26 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reason {
-    /// A human must decide.
+    /// A gate waits for a decision.
     Gate,
-    /// The drive ended without the run's doing.
+    /// The drive ended unexpectedly.
     Interrupted,
     /// A human paused it.
     User,
     /// A stage failed for good.
     Failed,
-    /// An agent says that it cannot go on.
+    /// An agent reported that it cannot continue.
     Blocked,
     /// An agent has no login.
     Auth,
-    /// An agent asks.
     NeedsHuman,
-    /// What it would drive next is not what the user agreed to.
+    /// The files that it would run next are not those that the user trusted.
     Trust,
 }
 
 impl Reason {
-    /// Whether `retry` and `skip` are not for it: nothing has gone wrong.
-    pub const fn waits_for_another_verb(self) -> bool {
+    /// Whether nothing went wrong, so that `retry` and `skip` do not apply.
+    pub const fn refuses_retry(self) -> bool {
         matches!(self, Reason::Gate | Reason::Interrupted | Reason::User | Reason::Trust)
     }
 

@@ -1,44 +1,36 @@
-//! Why an event does not fit the run as it is.
+//! Why an event does not fit the current state of a run.
 
 use thiserror::Error;
 
-/// Why an event was refused. The run is as it was.
+/// Why an event was refused. The run is unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Refusal {
-    /// The run is over.
     #[error("{words}")]
     Ended {
-        /// How, as its snapshot has it.
+        /// The final state, as in the snapshot.
         state: &'static str,
-        /// The same in a sentence.
+        /// The same as a sentence.
         words: String,
     },
-    /// The verb does not fit why the run is paused, or it is not paused.
-    #[error("{verb} is not for a run that is {state}")]
+    /// The run is not paused, or its pause does not accept this verb.
+    #[error("cannot {verb} a run that is {state}")]
     NotNow {
-        /// The verb.
         verb: &'static str,
-        /// E.g. `paused (gate)`.
+        /// For example `paused at a gate`.
         state: String,
     },
-    /// No gate is open.
     #[error("no gate is waiting")]
     NoGate,
-    /// Another gate, or another visit of it, is open.
+    /// The open gate is another one, or another visit of it.
     #[error("the decision is for gate {given}, but gate {open} is open")]
-    StaleGate {
-        /// What the decision named.
-        given: String,
-        /// What is open.
-        open: String,
-    },
-    /// "Request changes" without saying which.
+    StaleGate { given: String, open: String },
+    /// "Request changes" without a comment.
     #[error("changes need a comment that says what to change")]
     CommentMissing,
-    /// No stage before the gate has done any work.
-    #[error("there is nothing to rework before this gate: no earlier stage has run an action")]
+    /// No stage before the gate has run an action.
+    #[error("nothing to rework: no stage before this gate has run an action")]
     NothingToRework,
-    /// It is about a launch, a stage or a wait that is not current. Expected in races; nothing to show.
-    #[error("it is about something that is over")]
+    /// The event is about a launch, stage or delay that is over. Races cause this; nothing is shown.
+    #[error("the event is out of date")]
     Stale,
 }

@@ -1,4 +1,4 @@
-//! Another declaration under a paused run.
+//! Replaces the declaration of a paused run.
 
 use super::drift::essence;
 use super::state::{Phase, Reason, Run, StageState, Step};
@@ -8,14 +8,14 @@ use chrono::{DateTime, Utc};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Puts a new plan under a paused run. A stage that is in both keeps its state, wherever it stands now; the run goes on
-/// at the first one that is not done. What the run stood at is only gone on with where that is the same stage still.
+/// Replaces the plan of a paused run. A stage that is in both plans keeps its state, even at another position. The run
+/// continues at the first stage that is not done; it resumes work in progress only if that is the same stage.
 pub fn replace(run: &mut Run, plan: Arc<Plan>, at: DateTime<Utc>) {
     let origins = origins(run, &plan);
     let current = run.current();
     let mut stages = Vec::with_capacity(plan.total());
     for (index, origin) in origins.iter().enumerate() {
-        // A gate is named by its place and its visit, and is decided once: no place begins its count again.
+        // A gate id is a position and a visit number, and is decided once: the numbers at a position never start again.
         let counted = run.stages.get(index).map_or(0, |there| there.visit.number);
         let mut state = origin.map_or_else(StageState::default, |old| run.stages[old].clone());
         if *origin != Some(index) {
@@ -39,9 +39,9 @@ pub fn replace(run: &mut Run, plan: Arc<Plan>, at: DateTime<Utc>) {
     run.stages = stages;
     run.plan = plan;
     run.updated_at = at;
-    let stands = run.current().filter(|&stage| current.is_some() && origins[stage] == current);
-    if stands.is_none() {
-        // The run stood somewhere else: that stage begins anew when its turn comes, and a gate asks again.
+    let same_stage = run.current().filter(|&stage| current.is_some() && origins[stage] == current);
+    if same_stage.is_none() {
+        // The run was at another stage: that one starts again when it is reached, and a gate asks again.
         for state in &mut run.stages {
             if !matches!(state.step, Step::Done(_) | Step::Waiting) {
                 state.step = Step::Waiting;
@@ -51,14 +51,14 @@ pub fn replace(run: &mut Run, plan: Arc<Plan>, at: DateTime<Utc>) {
     }
 }
 
-/// For each stage of the new plan, the stage of the old one that it was: of the same name; else the same in all that a
-/// run can see; else the one in the same place, of the same kind, that is no other's.
+/// For each stage of the new plan, its stage in the old one: the one of the same name; else the one that is equal in
+/// every visible part; else the one at the same position and of the same kind, if no other stage claims it.
 fn origins(run: &Run, plan: &Plan) -> Vec<Option<usize>> {
     let mut left: HashMap<String, Vec<usize>> = HashMap::new();
     for &old in run.plan.order.iter().rev() {
         left.entry(key(run.plan.stage(old))).or_default().push(old);
     }
-    // What was an action and is a gate now, or the reverse, is another stage under the old name.
+    // An action that became a gate, or the reverse, is another stage even under the same name.
     let alike = |old: usize, index: usize| {
         run.plan.acts(old) == plan.acts(index) && run.plan.asks(old) == plan.asks(index)
     };
@@ -78,7 +78,7 @@ fn origins(run: &Run, plan: &Plan) -> Vec<Option<usize>> {
     origins
 }
 
-/// What a stage is known by: its name, else all that a run can see of it.
+/// The identity of a stage: its name, else all its visible parts.
 fn key(stage: &Stage) -> String {
     stage.name.as_ref().map_or_else(|| essence(stage), |name| name.value.clone())
 }

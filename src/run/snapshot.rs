@@ -1,4 +1,4 @@
-//! A run as others see it: the JSON that windows, status line and `sp.status()` show.
+//! The snapshot of a run: the JSON that windows, the status line and `sp.status()` show.
 
 use super::event::Decision;
 use super::log::{count, duration};
@@ -6,14 +6,14 @@ use super::state::{Done, Phase, Reason, Run, StageState, Step, gate_id};
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
-/// The run, without what only a driver knows (who drives, what the agent says right now).
+/// The run without what only its driver knows (who drives it, what the agent is saying).
 pub fn snapshot(run: &Run, now: DateTime<Utc>) -> Value {
     let mut picture = head(run, now);
     picture["stages"] = (0..run.plan.total()).map(|at| stage(run, at, now)).collect();
     picture
 }
 
-/// The same without its stages.
+/// The snapshot without its stages.
 pub fn head(run: &Run, now: DateTime<Utc>) -> Value {
     let (reason, detail) = match &run.phase {
         Phase::Paused { reason, .. } => (Some(reason.word()), detail(run)),
@@ -57,20 +57,20 @@ pub fn head(run: &Run, now: DateTime<Utc>) -> Value {
     })
 }
 
-/// What there is to say about why it is paused.
+/// Why the run is paused, for people.
 fn detail(run: &Run) -> String {
     let Phase::Paused { reason, detail } = &run.phase else { return String::new() };
     let failure = run.current().filter(|_| *reason == Reason::Failed).and_then(|stage| run.failure(stage));
     failure.unwrap_or_else(|| detail.clone())
 }
 
-/// A text as a sentence, which another may follow.
+/// Ends a text with a full stop, so that another sentence can follow.
 fn sentence(text: &str) -> String {
     let text = crate::plan::one_line(text);
     if text.ends_with(['.', '?', '!', '…']) { text } else { format!("{text}.") }
 }
 
-/// The last line: how it ended, or what it waits for and what answers it. Empty while it runs.
+/// The summary line: how the run ended, or what it waits for and the command for it. Empty while it runs.
 pub fn summary(run: &Run) -> String {
     let place = format!("{}/{}", run.current_position(), run.plan.total());
     match &run.phase {
@@ -78,7 +78,7 @@ pub fn summary(run: &Run) -> String {
         Phase::Complete => {
             let agents = (0..run.plan.total()).filter(|&stage| run.action_ran(stage)).count();
             let skipped = |state: &&StageState| {
-                state.visit.by_hand || matches!(state.step, Step::Done(Done::Skipped { .. }))
+                state.visit.skipped_manually || matches!(state.step, Step::Done(Done::Skipped { .. }))
             };
             let skipped = run.stages.iter().filter(skipped).count();
             let approvals = run.decisions.iter().filter(|it| it.decision == Decision::Approve).count();
@@ -122,7 +122,6 @@ pub fn summary(run: &Run) -> String {
     }
 }
 
-/// One of its stages.
 pub fn stage(run: &Run, stage: usize, now: DateTime<Utc>) -> Value {
     let state = &run.stages[stage];
     let actor = run.plan.actor(stage);
@@ -135,7 +134,7 @@ pub fn stage(run: &Run, stage: usize, now: DateTime<Utc>) -> Value {
     };
     let since = match state.step {
         Step::Working { since, .. } => Some(since),
-        // A gate of its own shows how long it has waited; a stage's work does not grow while its gate waits.
+        // A gate without an action shows how long it has waited; the time of a stage's work stops while its gate waits.
         Step::AtGate if !run.plan.acts(stage) => state.visit.entered_at,
         _ => None,
     };
@@ -167,19 +166,19 @@ pub fn stage(run: &Run, stage: usize, now: DateTime<Utc>) -> Value {
     })
 }
 
-/// The stage's mark, and the words of its right-hand column.
+/// The stage's mark, and the note in the right column.
 fn mark(run: &Run, stage: usize, state: &StageState) -> (&'static str, String) {
     let max = run.plan.max_attempts(stage);
     match &state.step {
         Step::Waiting => ("waiting", if run.plan.acts(stage) { String::new() } else { "gate".into() }),
         Step::Deciding => ("waiting", "deciding".into()),
         Step::Ready { .. } => ("waiting", "interrupted".into()),
-        Step::Working { .. } if state.in_hand() => ("by-hand", "by hand, waits for you".into()),
+        Step::Working { .. } if state.is_manual() => ("by-hand", "manual, waits for you".into()),
         Step::Working { .. } if state.visit.spent > 0 => {
             ("running", format!("attempt {}/{max}", state.visit.spent + 1))
         }
         Step::Working { .. } => ("running", String::new()),
-        // Until when stands beside it: whoever shows it knows how clocks show that.
+        // The snapshot has the time of the limit in a field of its own, because the client formats it.
         Step::Resting { limited: true, .. } => ("limited", "limited".into()),
         Step::Resting { why, .. } => ("limited", why.clone()),
         Step::Held { why } if run.phase.reason() == Some(Reason::Failed) => {
@@ -187,13 +186,15 @@ fn mark(run: &Run, stage: usize, state: &StageState) -> (&'static str, String) {
         }
         Step::Held { .. } if run.phase.reason() == Some(Reason::NeedsHuman) => ("held", "asks you".into()),
         Step::Held { .. } => ("held", run.phase.reason().map_or("held", Reason::word).into()),
-        Step::AtGate if state.visit.by_hand => ("gate", "waits for you; skipped by hand".into()),
+        Step::AtGate if state.visit.skipped_manually => ("gate", "waits for you; skipped manually".into()),
         Step::AtGate => ("gate", "waits for you".into()),
         Step::Done(Done::Passed) => ("passed", String::new()),
-        Step::Done(Done::Approved) if state.visit.by_hand => ("approved", "approved; skipped by hand".into()),
+        Step::Done(Done::Approved) if state.visit.skipped_manually => {
+            ("approved", "approved; skipped manually".into())
+        }
         Step::Done(Done::Approved) => ("approved", "approved".into()),
         Step::Done(Done::Skipped { why }) => ("skipped", why.clone()),
-        Step::Done(Done::SkippedByHand) => ("skipped", "skipped by hand".into()),
+        Step::Done(Done::SkippedManually) => ("skipped", "skipped manually".into()),
         Step::Done(Done::Adopted) => ("passed", "before this run".into()),
     }
 }

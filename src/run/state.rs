@@ -11,75 +11,64 @@ use chrono::{DateTime, Utc};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A run.
 #[derive(Clone, Debug)]
 pub struct Run {
     /// What it walks through.
     pub plan: Arc<Plan>,
-    /// Its id.
     pub run_id: String,
-    /// The harness asked for on the command line.
+    /// The harness given on the command line.
     pub harness: Option<String>,
-    /// When it began.
     pub started_at: DateTime<Utc>,
-    /// When something last happened.
     pub updated_at: DateTime<Utc>,
     /// Running, paused, or over.
     pub phase: Phase,
-    /// The current place in the order of execution; the number of stages at the end.
+    /// Position in the order of execution; the number of stages when the run is complete.
     pub cursor: usize,
-    /// One for each stage, by its index in the list.
+    /// One entry for each stage, by its index in the list.
     pub stages: Vec<StageState>,
     /// Facts decided so far, by name.
     pub facts: BTreeMap<String, FactRecord>,
-    /// How many agents were launched; the newest launch's serial number.
+    /// Number of launches so far, which is the newest launch's serial number.
     pub launches: u32,
-    /// The newest launch that was heard of: its agent may have worked.
-    pub heard: u32,
-    /// Whether a pause is due at the next boundary.
+    /// The newest launch that reported that its agent started, and so may have done work.
+    pub last_started: u32,
+    /// Whether to pause before the next stage or attempt.
     pub pausing: bool,
-    /// "Request changes" that the first action from the rework target on still has to be told.
+    /// The comment of "request changes", until the first action after the rework target takes it.
     pub rework_comment: Option<String>,
-    /// What another tool's file claims about this run, and nobody has confirmed: driving it asks first.
+    /// Unconfirmed claims of another tool's `squad.json` about this run; the first verb that drives the run asks.
     pub unconfirmed: Option<Adopted>,
     /// Decisions in the order they were made.
     pub decisions: Vec<GateRecord>,
-    /// What the next gate compares with.
+    /// The files that the next gate compares with.
     pub baseline: Option<Baseline>,
-    /// What was shown at each visit of a gate, by its stage and the visit; the newest last.
+    /// The lists that were shown at each visit of a gate, by stage and visit; the newest last.
     pub shown: BTreeMap<(usize, u32), Vec<Shown>>,
-    /// Time spent not paused, in milliseconds, up to `active_since`.
+    /// Time spent running, in milliseconds, up to `active_since`.
     pub active_ms: i64,
-    /// Since when it is running, if it is.
+    /// Start of the current period of running.
     pub active_since: Option<DateTime<Utc>>,
 }
 
 /// Running, paused, or over.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// Somebody drives it, or should.
+    /// A driver works on it, or should.
     Running,
-    /// Waits for an explicit verb.
+    /// Waits for a verb from the user.
     Paused {
-        /// Why.
         reason: Reason,
-        /// In words.
         detail: String,
     },
     /// Every stage is done.
     Complete,
-    /// Cancelled.
     Cancelled {
-        /// Who.
         by: String,
     },
     /// Rejected at a gate.
     Rejected {
-        /// Who.
         by: String,
-        /// Why; empty for none.
         comment: String,
-        /// When.
         at: DateTime<Utc>,
     },
 }
@@ -96,20 +85,20 @@ impl Phase {
         }
     }
 
-    /// The same with why it is paused, e.g. `paused (gate)`.
+    /// The state with the kind of pause, for example `paused at a gate`.
     pub fn words(&self) -> String {
         match self {
+            Phase::Paused { reason: Reason::Gate, .. } => "paused at a gate".to_owned(),
             Phase::Paused { reason, .. } => format!("paused ({})", reason.word()),
             _ => self.word().to_owned(),
         }
     }
 
-    /// Whether nothing can happen any more.
+    /// Whether the run is over.
     pub fn ended(&self) -> bool {
         matches!(self, Phase::Complete | Phase::Cancelled { .. } | Phase::Rejected { .. })
     }
 
-    /// Why it is paused, if it is.
     pub fn reason(&self) -> Option<Reason> {
         match self {
             Phase::Paused { reason, .. } => Some(*reason),
@@ -118,12 +107,9 @@ impl Phase {
     }
 }
 
-/// A fact, decided once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FactRecord {
-    /// Its value.
     pub value: bool,
-    /// Why.
     pub reason: String,
     /// Index of the stage that asked first.
     pub stage: usize,
@@ -132,101 +118,91 @@ pub struct FactRecord {
 /// The state of one stage.
 #[derive(Clone, Debug, Default)]
 pub struct StageState {
-    /// Where it is.
     pub step: Step,
     /// The current visit, or the last one.
     pub visit: Visit,
-    /// Whether a rework keeps the verdict "run".
+    /// Whether the stage runs again in a rework without deciding its condition again.
     pub pinned: bool,
-    /// What humans told it, until it passes.
+    /// Comments of humans, until the stage passes.
     pub comments: Vec<String>,
-    /// The newest launch, if there was one.
     pub launch: Option<Launch>,
     /// The newest agent session.
     pub session: Option<Session>,
-    /// Final message of the newest passed attempt; a gate's comment.
+    /// Final message of the newest passed attempt, or the comment of a gate.
     pub result: Option<String>,
-    /// What all its launches used.
+    /// Usage of all its launches.
     pub usage: Usage,
 }
 
-/// One way through a stage, from its condition to its end. A rework visits it again.
+/// One pass through a stage, from its condition to its end. A rework starts another visit.
 #[derive(Clone, Debug, Default)]
 pub struct Visit {
     /// Counted from 1; 0 before the first.
     pub number: u32,
-    /// When it began.
     pub entered_at: Option<DateTime<Utc>>,
     /// When the stage was done.
     pub done_at: Option<DateTime<Utc>>,
-    /// Whether the action was skipped by hand; the stage's own gate still asks.
-    pub by_hand: bool,
-    /// Launches.
+    /// Whether the user skipped the action; the stage's own gate still asks.
+    pub skipped_manually: bool,
     pub launches: u32,
-    /// Attempts that counted.
+    /// Attempts that count against `max_attempts`.
     pub spent: u32,
-    /// What went wrong, oldest first.
+    /// Failures, oldest first.
     pub failures: Vec<Failure>,
-    /// Why the last launch stopped before its end, as long as no later one has ended.
+    /// Why the last launch stopped early, until a later one ends.
     pub stopped: Option<Stop>,
     /// Working time of finished launches, in milliseconds.
     pub worked_ms: i64,
 }
 
 impl Visit {
-    /// The visit after this one: nothing has happened in it yet.
+    /// A new visit, in which nothing has happened yet.
     pub(super) fn next(&self, at: DateTime<Utc>) -> Self {
         Self { number: self.number + 1, entered_at: Some(at), ..Self::default() }
     }
 
-    /// The same visit under the next number, since its gate asks again about the same work.
+    /// Gives the visit the next number, because its gate asks again about the same work.
     pub(super) fn reopened(&mut self, at: DateTime<Utc>) {
         self.number += 1;
         self.entered_at = Some(at);
         self.done_at = None;
     }
 
-    /// Counts the time that a launch worked.
+    /// Adds the working time of a launch.
     pub(super) fn worked(&mut self, since: DateTime<Utc>, until: DateTime<Utc>) {
         self.worked_ms += (until - since).num_milliseconds().max(0);
     }
 }
 
-/// A launch of an agent.
 #[derive(Clone, Debug)]
 pub struct Launch {
-    /// Its serial number in the run.
+    /// Serial number in the run.
     pub number: u32,
-    /// What carries it out, once it has started: until then no human has it in hand.
+    /// The harness, once it has started.
     pub harness: Option<Harness>,
-    /// Its process, which may still be there.
+    /// The process, which may still be running.
     pub process: Option<ProcessRecord>,
 }
 
-/// Why a launch stopped before the stage's end, as the next one is told.
+/// Why a launch stopped before the stage's end; the prompt of the next launch says so.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// It was cut off: a pause, a crash, an editor that was left.
+    /// It was interrupted by a pause, a crash, or the end of the editor.
     CutOff,
     /// A limit was reached.
-    Limited {
-        /// In a few words.
-        why: String,
-    },
-    /// It stopped by itself, and the run was paused because of it.
+    Limited { why: String },
+    /// The agent stopped and the run was paused because of it.
     Held {
-        /// As which pause.
         reason: Reason,
-        /// What it asked, or what it lacks.
+        /// The agent's question, or what it needs.
         why: String,
-        /// Whether a human has said something since.
+        /// Whether a human has answered since.
         answered: bool,
-        /// Whether a launch since was cut off.
+        /// Whether a later launch was interrupted.
         cut_off: bool,
     },
 }
 
-/// Where a stage is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Step {
     /// Not entered in this visit.
@@ -234,84 +210,75 @@ pub enum Step {
     Waiting,
     /// Its condition is being decided.
     Deciding,
-    /// To be launched as soon as the run goes on.
+    /// To be launched when the run continues.
     Ready {
-        /// Whether in the agent's own session.
+        /// Whether to continue in the agent's own session.
         resume: bool,
     },
-    /// An agent works.
     Working {
-        /// Which launch.
         launch: u32,
-        /// Since when.
         since: DateTime<Utc>,
     },
-    /// Waits for a limit to pass, or between attempts.
+    /// Waits for a limit to pass, or for the next attempt.
     Resting {
-        /// Until when.
         until: DateTime<Utc>,
-        /// Whether it is a limit (else a pause before the next attempt).
+        /// Whether it is a limit (else the delay before the next attempt).
         limited: bool,
-        /// In a few words.
         why: String,
     },
-    /// The run is paused because of it.
+    /// The stage's attempt paused the run.
     Held {
-        /// In a few words.
         why: String,
     },
     /// Its gate is open.
     AtGate,
-    /// Done.
     Done(Done),
 }
 
-/// How a stage was done.
+/// How a stage ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Done {
-    /// Its action passed (or it is an automatic gate).
+    /// The action passed (or the gate is automatic).
     Passed,
-    /// A human approved.
     Approved,
     /// Its condition was false.
     Skipped {
-        /// What decided it.
+        /// The condition and its value.
         why: String,
     },
     /// A human skipped its action.
-    SkippedByHand,
-    /// Counted as run when another tool's state was taken over.
+    SkippedManually,
+    /// Counted as done when the run was taken over from another tool.
     Adopted,
 }
 
 impl StageState {
-    /// Whether a human carries it out at this moment.
-    pub fn in_hand(&self) -> bool {
+    /// Whether this is a manual stage that a human is working on.
+    pub fn is_manual(&self) -> bool {
         let harness = self.launch.as_ref().and_then(|launch| launch.harness.as_ref());
         matches!(self.step, Step::Working { .. }) && harness == Some(&Harness::Manual)
     }
 }
 
 impl Run {
-    /// The stage at the cursor, if the run is not at its end.
+    /// The stage at the cursor; none when the run is complete.
     pub fn current(&self) -> Option<usize> {
         self.plan.order.get(self.cursor).copied()
     }
 
-    /// The current stage's position in the list, from 1; the number of stages at the end.
+    /// The current stage's position in the list, from 1; the number of stages when the run is complete.
     pub fn current_position(&self) -> usize {
         self.current().map_or(self.plan.total(), |stage| stage + 1)
     }
 
-    /// What `{{stages.X.result}}` stands for.
+    /// The value of `{{stages.X.result}}`.
     pub fn result(&self, stage: usize) -> String {
         match (&self.stages[stage].step, &self.stages[stage].result) {
-            (Step::Done(Done::Skipped { .. } | Done::SkippedByHand), _) | (_, None) => String::new(),
+            (Step::Done(Done::Skipped { .. } | Done::SkippedManually), _) | (_, None) => String::new(),
             (_, Some(result)) => result.clone(),
         }
     }
 
-    /// A stage's label.
     pub fn label(&self, stage: usize) -> String {
         self.plan.label(stage, &|other| self.result(other))
     }
@@ -341,13 +308,15 @@ impl Run {
     /// The newest decision, where it is an approval that no agent has been started after. A launch that was decided
     /// upon, but never heard of, did nothing.
     pub fn unused_approval(&self) -> Option<&GateRecord> {
-        self.decisions.last().filter(|it| it.decision == Decision::Approve && self.heard <= it.launches)
+        self.decisions
+            .last()
+            .filter(|it| it.decision == Decision::Approve && self.last_started <= it.launches)
     }
 
-    /// Whether the stage's action was dispatched and passed, in the visit that stands.
+    /// Whether the stage's action ran and passed in the current visit.
     pub fn action_ran(&self, stage: usize) -> bool {
         self.plan.acts(stage)
-            && !self.stages[stage].visit.by_hand
+            && !self.stages[stage].visit.skipped_manually
             && matches!(self.stages[stage].step, Step::Done(Done::Passed | Done::Approved | Done::Adopted))
     }
 
@@ -362,31 +331,30 @@ impl Run {
         earlier.iter().rev().copied().find(|&earlier| self.action_ran(earlier))
     }
 
-    /// Why a failed stage failed, as a human is shown it.
+    /// Why a stage failed, as a human is shown it.
     pub fn failure(&self, stage: usize) -> Option<String> {
         self.stages[stage].visit.failures.last().map(Failure::shown)
     }
 
-    /// What all stages used.
     pub fn usage(&self) -> Usage {
         let mut total = Usage::default();
         self.stages.iter().for_each(|stage| total.add(&stage.usage));
         total
     }
 
-    /// Processes that may have been left behind by an earlier drive.
+    /// Processes that an earlier drive may have left behind.
     pub fn processes(&self) -> Vec<ProcessRecord> {
         let launches = self.stages.iter().filter_map(|stage| stage.launch.as_ref());
         launches.filter_map(|launch| launch.process.clone()).collect()
     }
 
-    /// Whether the run was taken over at this stage with its work already done.
+    /// Whether the run was taken over at this stage after the stage's work was done.
     pub(super) fn adopted_at_gate(&self, adopted: &Adopted) -> bool {
         self.plan.asks(adopted.stage) && (!self.plan.acts(adopted.stage) || adopted.status == "paused")
     }
 }
 
-/// How a decision names a gate: `STAGE.VISIT`, the stage by its position from 1.
+/// A gate's id, `STAGE.VISIT`, with the stage's position from 1.
 pub fn gate_id(stage: usize, visit: u32) -> String {
     format!("{}.{visit}", stage + 1)
 }

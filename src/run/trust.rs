@@ -1,4 +1,4 @@
-//! Trust that lapsed: what a stage would drive next was changed, and no gate asked about it.
+//! Pauses a run when files that a stage would run changed after the user trusted them.
 
 use super::effect::Effect;
 use super::log::place;
@@ -7,7 +7,7 @@ use super::state::{Phase, Reason, Run, Step};
 use super::walk::pause;
 use chrono::{DateTime, Utc};
 
-/// Pauses the run instead of a launch. No agent was started for it, and no attempt is spent.
+/// Pauses the run instead of a launch: no agent was started, and no attempt is spent.
 pub(super) fn lapsed(
     run: &mut Run,
     launch: u32,
@@ -27,15 +27,15 @@ pub(super) fn lapsed(
     Ok(())
 }
 
-/// Says to what the user agreed.
+/// Logs the files that the user agreed to.
 pub(super) fn granted(files: &[String], out: &mut Vec<Effect>) {
     out.push(Effect::Log(format!("TRUSTED  {}", files.join(", "))));
 }
 
-/// What has changed, for people.
+/// The changed files, for people.
 pub fn changed(files: &[String]) -> String {
     if files.is_empty() {
-        return "there is no longer an answer on record for what it runs".to_owned();
+        return "your trust in what it runs is no longer on record".to_owned();
     }
     format!("changed since you trusted it: {}", files.join(", "))
 }

@@ -1,11 +1,11 @@
-//! The verbs that take a run out of its pause, reason by reason.
+//! The verbs that end a pause: what each does, by the reason of the pause.
 
 use super::effect::Effect;
 use super::gate;
 use super::log;
 use super::refusal::Refusal;
 use super::state::{Phase, Reason, Run, Step, Stop};
-use super::walk::{advance, go_on, launch};
+use super::walk::{advance, launch, unpause};
 use chrono::{DateTime, Utc};
 
 /// `resume` and `retry`.
@@ -28,7 +28,7 @@ pub(super) fn resume(
             out.push(Effect::Leave);
         }
         Reason::Interrupted | Reason::User | Reason::Trust if verb == "resume" => {
-            go_on(run, at);
+            unpause(run, at);
             out.push(Effect::Log(resumed(run)));
             let Some(stage) = run.current() else {
                 return {
@@ -39,21 +39,21 @@ pub(super) fn resume(
             match run.stages[stage].step.clone() {
                 Step::Ready { resume } => launch(run, stage, resume, at, out),
                 Step::Deciding => out.push(Effect::Decide { stage }),
-                // The drive waits, as its state says.
+                // The driver waits until the time in the state.
                 Step::Resting { .. } => {}
                 _ => advance(run, at, out),
             }
         }
         Reason::Failed | Reason::Blocked | Reason::Auth | Reason::NeedsHuman => {
             let stage = held(run, verb)?;
-            go_on(run, at);
+            unpause(run, at);
             out.push(Effect::Log(resumed(run)));
             let state = &mut run.stages[stage];
             if reason == Reason::Failed {
                 state.visit.spent = 0;
             }
             if !comment.trim().is_empty() {
-                // A fresh agent would not know what the answer is about.
+                // A fresh agent does not know the question, so the answer repeats it.
                 let asked = match &state.step {
                     Step::Held { why } if reason == Reason::NeedsHuman => format!("You asked: {why}\n\n"),
                     _ => String::new(),
@@ -71,7 +71,7 @@ pub(super) fn resume(
     Ok(())
 }
 
-/// The stage that the run is paused at because of its attempt.
+/// The stage whose attempt paused the run.
 pub(super) fn held(run: &Run, verb: &'static str) -> Result<usize, Refusal> {
     run.current()
         .filter(|&stage| matches!(run.stages[stage].step, Step::Held { .. }))
@@ -79,28 +79,27 @@ pub(super) fn held(run: &Run, verb: &'static str) -> Result<usize, Refusal> {
         .ok_or_else(|| not_now(run, verb))
 }
 
-/// The stage whose action can be skipped: one that the run is paused because of, or one that a human carries out.
+/// The stage whose action can be skipped: the one that paused the run, or a manual stage that is active.
 pub(super) fn skippable(run: &Run) -> Result<usize, Refusal> {
-    let in_hand = |stage: &usize| run.phase == Phase::Running && run.stages[*stage].in_hand();
-    run.current().filter(in_hand).map_or_else(|| held(run, "skip"), Ok)
+    let manual = |stage: &usize| run.phase == Phase::Running && run.stages[*stage].is_manual();
+    run.current().filter(manual).map_or_else(|| held(run, "skip"), Ok)
 }
 
-/// The verb does not fit the run's state.
 pub(super) fn not_now(run: &Run, verb: &'static str) -> Refusal {
     Refusal::NotNow { verb, state: run.phase.words() }
 }
 
-/// How a run that is over ended, and how to start it anew.
+/// How a finished run ended, and how to start it again.
 pub(super) fn ended(run: &Run) -> String {
     let name = run.plan.name();
     match &run.phase {
         Phase::Cancelled { by } => {
-            format!("{name} was cancelled by {by}; start it anew with :Superpower run {name}")
+            format!("{name} was cancelled by {by}; start it again with :Superpower run {name}")
         }
         Phase::Rejected { by, comment, at } => {
             let line = format!("{name} was rejected by {by} at {}", at.format("%Y-%m-%d %H:%M UTC"));
             log::with_comment(line, comment)
         }
-        _ => format!("{name} is complete; start it anew with :Superpower run {name}"),
+        _ => format!("{name} is complete; start it again with :Superpower run {name}"),
     }
 }

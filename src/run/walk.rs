@@ -1,5 +1,5 @@
-//! How a run moves: from stage to stage, into a gate, a pause or its end. The steps of which [`super::machine`] and the
-//! families of events beside it are made; none of them looks at an event.
+//! Moves a run from stage to stage, into a gate, a pause or its end. [`super::machine`] and the modules for its events
+//! are built from these steps, which know nothing of events.
 
 use super::effect::{Effect, Notice};
 use super::log::{self, place};
@@ -7,7 +7,7 @@ use super::state::{Done, Launch, Phase, Reason, Run, Step, gate_id};
 use crate::plan::Actor;
 use chrono::{DateTime, Utc};
 
-/// Walks on from the cursor until something has to happen outside.
+/// Advances from the cursor until the driver has to do something.
 pub(super) fn advance(run: &mut Run, at: DateTime<Utc>, out: &mut Vec<Effect>) {
     while let Some(stage) = run.current() {
         match run.stages[stage].step {
@@ -35,8 +35,8 @@ pub(super) fn advance(run: &mut Run, at: DateTime<Utc>, out: &mut Vec<Effect>) {
     finish(run, "complete", out);
 }
 
-/// The stage's verdict is "run": dispatches its action, or opens its gate. What needs neither is done; to walk on from
-/// there is [`advance`]'s, which calls this in a loop: a rework may pass by 10,000 such stages.
+/// Runs the stage: dispatches its action, opens its gate, or marks it done if it has neither. The caller, [`advance`],
+/// continues from there in a loop, because a rework may pass 10,000 such stages.
 pub(super) fn begin(run: &mut Run, stage: usize, at: DateTime<Utc>, out: &mut Vec<Effect>) {
     let label = run.label(stage);
     out.push(Effect::Log(format!("STAGE {}: {label}", place(run, stage))));
@@ -57,7 +57,7 @@ pub(super) fn begin(run: &mut Run, stage: usize, at: DateTime<Utc>, out: &mut Ve
     }
 }
 
-/// Starts an agent for the stage: anew, or to go on with what an earlier launch has begun.
+/// Launches an agent for the stage, either fresh or to continue the work of an earlier launch.
 pub(super) fn launch(run: &mut Run, stage: usize, resume: bool, at: DateTime<Utc>, out: &mut Vec<Effect>) {
     run.launches += 1;
     let state = &mut run.stages[stage];
@@ -71,20 +71,20 @@ pub(super) fn launch(run: &mut Run, stage: usize, resume: bool, at: DateTime<Utc
     out.push(Effect::StartAgent { stage, launch: run.launches, resume, session });
 }
 
-/// The verdict is "skip".
+/// Skips the stage, because its condition is false.
 pub(super) fn skip(run: &mut Run, stage: usize, why: &str, at: DateTime<Utc>, out: &mut Vec<Effect>) {
     let label = run.label(stage);
     out.push(Effect::Log(format!("SKIP   stage {}: {label}  (when={why})", place(run, stage))));
     done(run, stage, Done::Skipped { why: why.to_owned() }, at, out);
 }
 
-/// Marks a stage done and tells so.
+/// Marks a stage as done and notifies listeners.
 pub(super) fn done(run: &mut Run, stage: usize, how: Done, at: DateTime<Utc>, out: &mut Vec<Effect>) {
     let (outcome, note) = match &how {
         Done::Passed | Done::Adopted => ("passed", String::new()),
         Done::Approved => ("approved", String::new()),
         Done::Skipped { why } => ("skipped", why.clone()),
-        Done::SkippedByHand => ("skipped", "by hand".to_owned()),
+        Done::SkippedManually => ("skipped", "manual".to_owned()),
     };
     let label = run.label(stage);
     let state = &mut run.stages[stage];
@@ -94,7 +94,6 @@ pub(super) fn done(run: &mut Run, stage: usize, how: Done, at: DateTime<Utc>, ou
     out.push(Effect::Tell(Notice::StageFinished { stage: stage + 1, label, outcome, note }));
 }
 
-/// Pauses the run.
 pub(super) fn pause(run: &mut Run, reason: Reason, detail: String, at: DateTime<Utc>, out: &mut Vec<Effect>) {
     settle(run, at);
     run.pausing = false;
@@ -104,20 +103,20 @@ pub(super) fn pause(run: &mut Run, reason: Reason, detail: String, at: DateTime<
     out.push(Effect::Leave);
 }
 
-/// Takes the run out of its pause.
-pub(super) fn go_on(run: &mut Run, at: DateTime<Utc>) {
+/// Ends the pause.
+pub(super) fn unpause(run: &mut Run, at: DateTime<Utc>) {
     run.phase = Phase::Running;
     run.pausing = false;
     run.active_since = Some(at);
 }
 
-/// Ends the run: what listeners are told.
+/// Ends the run and notifies listeners.
 pub(super) fn finish(run: &Run, state: &'static str, out: &mut Vec<Effect>) {
     out.push(Effect::Tell(Notice::RunFinished { state, summary: super::snapshot::summary(run) }));
     out.push(Effect::Leave);
 }
 
-/// Counts the time that was spent running.
+/// Adds the current period of running to the total.
 pub(super) fn settle(run: &mut Run, at: DateTime<Utc>) {
     if let Some(since) = run.active_since.take() {
         run.active_ms += (at - since).num_milliseconds().max(0);
@@ -134,8 +133,9 @@ pub(super) fn open_gate(run: &mut Run, stage: usize, at: DateTime<Utc>, out: &mu
     pause(run, Reason::Gate, String::new(), at, out);
 }
 
-/// The line that says that a gate asks.
+/// The log line for a gate that asks.
 pub(super) fn asks(run: &Run, stage: usize, label: &str) -> Effect {
-    let note = if run.stages[stage].visit.by_hand { "  (its action was skipped by hand)" } else { "" };
+    let note =
+        if run.stages[stage].visit.skipped_manually { "  (its action was skipped manually)" } else { "" };
     Effect::Log(format!("GATE   Human approval required: {label}{note}"))
 }

@@ -1,4 +1,4 @@
-//! All runs of a project, in short.
+//! Summaries of all runs of a project.
 
 use super::open::open;
 use super::projection;
@@ -12,7 +12,7 @@ use crate::store::rundir::{self, RunDir};
 use crate::store::summary::{self, Summary};
 use std::path::Path;
 
-/// Every run's summary, newest first. One that is missing, or that is no longer true of its journal, is made from that.
+/// The summaries of all runs, newest first. A summary that is missing or older than its journal is made from the journal.
 pub fn summaries(root: &Path, keys: &Keyring, secrets: &Secrets) -> Vec<Summary> {
     let driver = lease::holder(root);
     let mut foreign = 0;
@@ -23,7 +23,7 @@ pub fn summaries(root: &Path, keys: &Keyring, secrets: &Secrets) -> Vec<Summary>
         if let Some(kept) = kept {
             return Some(kept.summary);
         }
-        if foreign == FOREIGN_LISTED {
+        if foreign == MAX_FOREIGN {
             return None;
         }
         let (summary, ours) = from_journal(root, &id, keys, secrets, driven)?;
@@ -33,7 +33,7 @@ pub fn summaries(root: &Path, keys: &Keyring, secrets: &Secrets) -> Vec<Summary>
     rundir::ids(root).into_iter().filter_map(summary).collect()
 }
 
-/// The summary that a journal gives, and whether the run is ours.
+/// The summary from a journal, and whether the run is ours.
 fn from_journal(
     root: &Path,
     id: &str,
@@ -58,7 +58,7 @@ fn from_journal(
     Some((summary, unsound != Some(Unsound::Foreign)))
 }
 
-/// A run that is not ours. What its files claim is listed where it can be nothing else: a name, a state, a number.
+/// The summary of a foreign run. Only what its files cannot misuse is listed: a name, a state and numbers.
 fn foreign(root: &Path, id: &str, place: &Place) -> Option<Summary> {
     let claimed = summary::claimed(root, id);
     let (superpower, started_at) = match &claimed {
@@ -78,10 +78,10 @@ fn foreign(root: &Path, id: &str, place: &Place) -> Option<Summary> {
         total: claimed.as_ref().map_or(1, |claimed| claimed.total),
         started_at,
         updated_at: claimed.as_ref().map_or(started_at, |claimed| claimed.updated_at),
-        summary: if over.is_some() { "not your run".to_owned() } else { Unsound::Foreign.to_string() },
+        summary: if over.is_some() { "foreign run".to_owned() } else { Unsound::Foreign.to_string() },
         about: String::new(),
     })
 }
 
-/// Runs that are not ours which are listed; a clone may bring any number along.
-const FOREIGN_LISTED: usize = 100;
+/// Maximum number of foreign runs in the list, because a cloned repository may contain any number.
+const MAX_FOREIGN: usize = 100;

@@ -1,4 +1,4 @@
-//! A run on disk: found, opened, replayed, shown. Whatever reads a run without driving it.
+//! Runs on disk: everything that reads a run without driving it.
 
 pub mod list;
 pub mod open;

@@ -1,4 +1,4 @@
-//! A run opened: its journal read, and replayed.
+//! Opens a run: reads and replays its journal.
 
 use super::open_error::OpenError;
 use super::replay::{Replayed, replay};
@@ -13,28 +13,24 @@ use crate::store::rundir::RunDir;
 use std::path::Path;
 use std::sync::Arc;
 
-/// A run as its journal tells it.
+/// A run according to its journal.
 #[derive(Clone, Debug)]
 pub struct Opened {
-    /// Its directory.
     pub dir: RunDir,
-    /// Its journal.
     pub place: Place,
-    /// Its state.
     pub run: Run,
-    /// Where the journal ends, to append to, and what of it can be believed. The records of a run that is ours are taken
-    /// out.
+    /// What the journal contains and how far it can be trusted. The records are only kept for foreign runs.
     pub contents: Contents,
-    /// The kept declaration that it stands on.
+    /// The name of the declaration copy in use.
     pub declaration: String,
-    /// Whether that copy is not what the journal says was kept.
+    /// Whether that copy differs from the digest in the journal.
     pub changed: bool,
-    /// Inputs that held secrets and are masked still, with where these came from.
+    /// Inputs whose secrets are still masked, with the variables that the secrets came from.
     pub hidden: Hidden,
 }
 
 impl Opened {
-    /// Gives inputs the secrets back that the journal does not keep, where the environment has them still.
+    /// Restores masked secrets in inputs from the environment, as far as it still has them.
     pub fn reveal(&mut self, secrets: &Secrets) {
         let mut inputs = self.run.plan.inputs.clone();
         self.hidden.retain(|name, variables| {
@@ -52,19 +48,18 @@ impl Opened {
         }
     }
 
-    /// Calls a run that nobody drives any more what it is, interrupted; gives the record of that, where it was running
-    /// still. It happened when the run was last heard of: nobody has worked since.
+    /// Marks a run without a driver as interrupted, and returns the record of that if it was active. The record has the time
+    /// of the journal's last record, because nothing happened after it.
     pub fn interrupt(&mut self) -> Option<Record> {
         let why = match self.contents.damaged {
-            Some(damage) => format!("its journal was damaged at line {}", damage.line),
-            None => "the editor that drove it ended without leaving".to_owned(),
+            Some(damage) => format!("the journal was damaged at line {}", damage.line),
+            None => "the editor that drove the run ended unexpectedly".to_owned(),
         };
         let record = Record { at: self.run.updated_at, event: Event::Interrupted { why } };
         machine::step(&mut self.run, &record).ok().map(|_| record)
     }
 }
 
-/// Reads a run.
 pub fn open(root: &Path, run_id: &str, keys: &Keyring) -> Result<Opened, OpenError> {
     let dir = RunDir::of(root, run_id)?;
     if dir.door().lstat(&dir.journal()).is_err() {
@@ -74,7 +69,7 @@ pub fn open(root: &Path, run_id: &str, keys: &Keyring) -> Result<Opened, OpenErr
     let mut contents = journal::read(&place)?;
     let records = std::mem::take(&mut contents.records);
     let Replayed { mut run, declaration, changed, .. } = replay(&dir, &records)?;
-    // Whatever a journal says of itself, this is where it lies.
+    // The directory decides the id, not the journal's content.
     run_id.clone_into(&mut run.run_id);
     let hidden = match records.first().map(|record| &record.event) {
         Some(Event::RunStarted { hidden, .. }) => hidden.clone(),
@@ -82,14 +77,14 @@ pub fn open(root: &Path, run_id: &str, keys: &Keyring) -> Result<Opened, OpenErr
     };
     if !contents.ours {
         contents.records = records;
-        // What gates compare with and what was shown are believed of nobody else.
+        // A foreign run's baseline and file lists are not trusted.
         run.baseline = None;
         run.shown.clear();
     }
     Ok(Opened { dir, place, run, contents, declaration, changed, hidden })
 }
 
-/// The lines that a run has put into the log, told anew from its journal.
+/// The run's log lines, generated again from its journal.
 pub fn log(root: &Path, run_id: &str, keys: &Keyring) -> Result<Vec<String>, OpenError> {
     let dir = RunDir::of(root, run_id)?;
     let contents = journal::read(&Place::new(&dir, keys))?;

@@ -1,27 +1,24 @@
-//! Why a run cannot be read.
+//! Why a run could not be opened.
 
 use crate::store::journal::JournalError;
 use crate::store::names::NotARunId;
 use thiserror::Error;
 
-/// Why a run cannot be read.
+/// Why a run could not be opened.
 #[derive(Debug, Error)]
 pub enum OpenError {
-    /// It is called as no run can be.
+    /// The id is not one that a run can have.
     #[error(transparent)]
     Name(#[from] NotARunId),
-    /// There is no such run.
-    #[error("there is no run \"{0}\"")]
+    #[error("unknown run \"{0}\"")]
     Missing(String),
-    /// Its journal.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// The declaration that it kept.
-    #[error("the declaration \"{name}\" that the run kept cannot be used: {why}")]
+    /// The run's own copy of the declaration.
+    #[error("cannot use the run's copy of the declaration, \"{name}\": {why}")]
     Declaration {
-        /// The copy's name.
+        /// The copy's file name.
         name: String,
-        /// Why.
         why: String,
     },
 }

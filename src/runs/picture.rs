@@ -1,4 +1,4 @@
-//! A run that nobody drives here, as windows and the status line show it.
+//! The snapshot of a run without a driver in this editor, for windows and the status line.
 
 use super::open::Opened;
 use super::unsound::unsound;
@@ -8,7 +8,7 @@ use chrono::Utc;
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// Draws it. One that nobody drives at all is shown as interrupted, which whoever resumes it will write.
+/// Builds the snapshot. Without any driver it shows the run as interrupted; the record of that is written on resume.
 pub fn picture(root: &Path, mut opened: Opened) -> Value {
     let driver = lease::holder(root);
     if !lease::drives(driver.as_ref(), &opened.run.run_id) {
@@ -17,7 +17,7 @@ pub fn picture(root: &Path, mut opened: Opened) -> Value {
     let mut picture = snapshot(&opened.run, Utc::now());
     if let Some(unsound) = unsound(&opened) {
         let words = unsound.to_string();
-        // Whatever it was doing, it waits for a human to say what is true.
+        // Whatever the run was doing, it waits until the user decides what to do about this.
         picture["state"] = json!("paused");
         picture["reason"] = json!(unsound.word());
         picture["detail"] = json!(words);

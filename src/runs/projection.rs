@@ -1,4 +1,4 @@
-//! `squad.json` and the run's summary: projections of the journal, written whole, without a flush of their own.
+//! Writes `squad.json` and the run's summary, which are derived from the journal and need no flush of their own.
 
 use crate::declaration::model::{Input, InputKind};
 use crate::plan::Inputs;
@@ -11,7 +11,7 @@ use crate::store::summary::{self, Summary};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Writes both. What stood in the place of `squad.json` and could not be read was moved aside; gives where to.
+/// Writes both files. Returns where an unreadable `squad.json` was moved to, if there was one.
 pub fn write(root: &Path, run: &Run, secrets: &Secrets, keys: &Keyring) -> io::Result<Option<PathBuf>> {
     let reason = run.phase.reason().map(|reason| reason.word());
     let squad = Squad {
@@ -19,6 +19,7 @@ pub fn write(root: &Path, run: &Run, secrets: &Secrets, keys: &Keyring) -> io::R
         current_stage: run.current_position(),
         status: run.phase.word().to_owned(),
         inputs: masked(&run.plan.inputs, secrets),
+        unfit_inputs: Default::default(),
         run_id: Some(run.run_id.clone()),
     };
     let aside = squad::write(root, &squad, reason, run.updated_at)?;
@@ -26,19 +27,19 @@ pub fn write(root: &Path, run: &Run, secrets: &Secrets, keys: &Keyring) -> io::R
     Ok(aside)
 }
 
-/// What is said of a file that was moved aside.
+/// The message about a file that was moved aside.
 pub fn moved(aside: &Path) -> String {
-    format!("\"squad.json\" could not be read; it was moved to \"{}\"", aside.display())
+    format!("\"squad.json\" was unreadable and was moved to \"{}\"", aside.display())
 }
 
 fn masked(inputs: &Inputs, secrets: &Secrets) -> Inputs {
     inputs.iter().map(|(name, value)| (name.clone(), secrets.mask(value).into_owned())).collect()
 }
 
-/// Letters of an input that tell one run from another.
-const ABOUT: usize = 100;
+/// Maximum length of the input that identifies a run in lists, in characters.
+const MAX_ABOUT: usize = 100;
 
-/// The first required input that is a text, else the first that has a value.
+/// The first required text input, or else the first input with a value.
 fn about(run: &Run, secrets: &Secrets) -> String {
     let declared = run.plan.declaration.inputs.iter();
     let values = declared.filter_map(|input| Some((input, run.plan.inputs.get(&input.name.value)?)));
@@ -46,10 +47,9 @@ fn about(run: &Run, secrets: &Secrets) -> String {
     let matters = |input: &Input| input.required && matches!(input.kind, InputKind::String);
     let most = said.iter().find(|(input, _)| matters(input)).or(said.first());
     let line = most.map(|(_, value)| crate::plan::one_line(&secrets.mask(value))).unwrap_or_default();
-    line.chars().take(ABOUT).collect()
+    line.chars().take(MAX_ABOUT).collect()
 }
 
-/// The run in short.
 pub fn summary(run: &Run, secrets: &Secrets) -> Summary {
     Summary {
         run_id: run.run_id.clone(),

@@ -1,4 +1,4 @@
-//! A journal replayed over the declarations that the run kept.
+//! Replays a journal with the declarations that the run has kept.
 
 use super::open_error::OpenError;
 use crate::check;
@@ -16,9 +16,8 @@ use sha2::{Digest, Sha256};
 use std::fmt::Write;
 use std::sync::Arc;
 
-/// What a journal comes to.
 pub(super) struct Replayed {
-    /// The lines that it has put into the log.
+    /// The log lines of the replayed records.
     pub log: Vec<String>,
     pub run: Run,
     pub declaration: String,
@@ -39,12 +38,12 @@ pub(super) fn replay(dir: &RunDir, records: &[Record]) -> Result<Replayed, OpenE
     let (plan, mut changed) = kept(&declaration, digest)?;
     let mut log = Vec::new();
     let zone = zone::current();
-    let mut hear = |effects: Vec<Effect>, at: DateTime<Utc>| {
+    let mut collect = |effects: Vec<Effect>, at: DateTime<Utc>| {
         log.extend(effects.into_iter().filter_map(|it| it.into_line(|until| zone.clock(until, at))));
     };
     let first = first.expect("it was matched above");
     let (mut run, effects) = machine::start(plan, first);
-    hear(effects, first.at);
+    collect(effects, first.at);
     for record in records {
         if let Event::DeclarationReplaced { declaration: name, digest, .. } = &record.event {
             let (plan, differs) = kept(name, digest)?;
@@ -52,20 +51,20 @@ pub(super) fn replay(dir: &RunDir, records: &[Record]) -> Result<Replayed, OpenE
             declaration.clone_from(name);
             changed = differs;
         } else {
-            // A record that is refused now was written by a race that is over; the state stands without it.
-            hear(machine::step(&mut run, record).unwrap_or_default(), record.at);
+            // A record that is refused here was written in a race; the state is right without it.
+            collect(machine::step(&mut run, record).unwrap_or_default(), record.at);
         }
     }
     Ok(Replayed { log, run, declaration, changed })
 }
 
-/// The plan of a declaration that a run kept, and the digest of the copy. It was checked when it was kept; names that
-/// only the configuration of that day knew, and rules that are newer than it, do not keep the run from being read.
+/// The plan of a declaration that the run has kept, and the digest of the copy. The declaration was checked when it was
+/// kept, so unknown names and newer rules are no reason to refuse it now.
 pub fn kept_plan(dir: &RunDir, name: &str, inputs: &Inputs) -> Result<(Plan, String), OpenError> {
     let failed = |why: String| OpenError::Declaration { name: name.to_owned(), why };
     let bytes = dir.declaration(name).map_err(|error| failed(error.to_string()))?;
     let checked = check::check_bytes(&bytes, &check::Context::default());
-    // A name becomes a title, a path, an argument, a word of commands. One that no check has passed is nobody's.
+    // A name becomes a title, a path and an argument, so an invalid one was never checked and is refused.
     if let Some(wrong) = checked.diagnostics.iter().find(|it| it.code == Code::InvalidName) {
         return Err(failed(crate::terminal::visible(&wrong.message)));
     }
@@ -74,7 +73,7 @@ pub fn kept_plan(dir: &RunDir, name: &str, inputs: &Inputs) -> Result<(Plan, Str
     Ok((Plan::kept(declaration, inputs), digest(&bytes)))
 }
 
-/// SHA-256 of a declaration, in hexadecimal, as the journal holds it of the copy that a run keeps.
+/// The SHA-256 of a declaration in hexadecimal, as in the journal.
 pub fn digest(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().fold(String::new(), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");

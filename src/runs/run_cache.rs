@@ -1,4 +1,4 @@
-//! Runs as they were read last. A window asks for the same run again and again, and a long journal takes its time.
+//! Caches the runs that were opened last, because windows ask for the same run often and a long journal is slow to replay.
 
 use super::open::{Opened, open};
 use super::open_error::OpenError;
@@ -9,40 +9,40 @@ use crate::sync::locked;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-/// How many are kept.
-const KEPT: usize = 4;
+/// Maximum number of cached runs.
+const MAX_CACHED: usize = 4;
 
-struct Reading {
+struct Entry {
     journal: PathBuf,
     stamp: Stamp,
     opened: Arc<Opened>,
 }
 
-/// The newest runs, the newest last.
+/// The cached runs, the newest last.
 #[derive(Default)]
 pub struct RunCache {
-    kept: Mutex<Vec<Reading>>,
+    kept: Mutex<Vec<Entry>>,
 }
 
 impl RunCache {
-    /// The run as its journal is now.
+    /// The run according to its current journal.
     pub fn open(&self, root: &Path, run_id: &str, keys: &Keyring) -> Result<Arc<Opened>, OpenError> {
         let dir = RunDir::of(root, run_id)?;
         let journal = dir.journal();
-        // Taken before the reading: what is written meanwhile makes that old.
+        // Taken before the journal is read, so that a concurrent write makes the entry outdated.
         let stamp = dir.door().lstat(&journal).ok().map(|there| there.stamp());
-        let same = |it: &Reading| it.journal == journal && Some(it.stamp) == stamp;
-        if let Some(reading) = locked(&self.kept).iter().find(|it| same(it)) {
-            return Ok(reading.opened.clone());
+        let same = |it: &Entry| it.journal == journal && Some(it.stamp) == stamp;
+        if let Some(entry) = locked(&self.kept).iter().find(|it| same(it)) {
+            return Ok(entry.opened.clone());
         }
         let opened = Arc::new(open(root, run_id, keys)?);
         let Some(stamp) = stamp else { return Ok(opened) };
         let mut kept = locked(&self.kept);
         kept.retain(|it| it.journal != journal);
-        if kept.len() == KEPT {
+        if kept.len() == MAX_CACHED {
             kept.remove(0);
         }
-        kept.push(Reading { journal, stamp, opened: opened.clone() });
+        kept.push(Entry { journal, stamp, opened: opened.clone() });
         Ok(opened)
     }
 }
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn a_journal_that_is_as_it_was_is_not_read_again() {
+    fn an_unchanged_journal_is_read_only_once() {
         let (dir, journal) = project();
         let runs = RunCache::default();
         let first = runs.open(dir.path(), "r", &Keyring::default()).unwrap();
@@ -77,10 +77,10 @@ mod tests {
     }
 
     #[test]
-    fn no_more_are_kept_than_a_few() {
+    fn the_number_of_cached_runs_is_bounded() {
         let runs = RunCache::default();
-        let projects: Vec<_> = (0..KEPT + 2).map(|_| project()).collect();
+        let projects: Vec<_> = (0..MAX_CACHED + 2).map(|_| project()).collect();
         projects.iter().for_each(|(dir, _)| drop(runs.open(dir.path(), "r", &Keyring::default()).unwrap()));
-        assert_eq!(locked(&runs.kept).len(), KEPT);
+        assert_eq!(locked(&runs.kept).len(), MAX_CACHED);
     }
 }

@@ -49,7 +49,9 @@ impl Door {
 
     /// Reads a regular file of at most `max` bytes.
     pub fn read(&self, path: &Path, max: u64) -> io::Result<Vec<u8>> {
-        read_from(&self.open(path)?, path, max)
+        pass(Op::Read, path)?;
+        let (file, size) = self.sized(path, OFlags::RDONLY)?;
+        read_sized(&file, size, path, max)
     }
 
     /// The same as text, a byte-order mark dropped. What is no text is `InvalidData`.
@@ -213,14 +215,17 @@ impl Door {
     pub fn stat(&self, path: &Path) -> io::Result<Meta> {
         pass(Op::Read, path)?;
         if self.links == Links::None {
-            let (dir, name) = self.parent(path)?;
-            return Ok(meta::of(&rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW)?));
+            return self.lstat(path);
         }
         self.resolve(path)
     }
 
     /// What stands at a path, a link being what it is.
     pub fn lstat(&self, path: &Path) -> io::Result<Meta> {
+        #[cfg(target_os = "linux")]
+        if let Some(meta) = self.without_links_to(path)? {
+            return Ok(meta);
+        }
         let (dir, name) = self.parent(path)?;
         Ok(meta::of(&rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW)?))
     }
@@ -270,6 +275,11 @@ impl Door {
 
     /// Opens a regular file. Other kinds are opened without waiting for anybody, looked at, and refused.
     fn file(&self, path: &Path, flags: OFlags) -> io::Result<File> {
+        self.sized(path, flags).map(|(file, _)| file)
+    }
+
+    /// The same with its size.
+    fn sized(&self, path: &Path, flags: OFlags) -> io::Result<(File, u64)> {
         // The kernel refuses a mode for what is not made.
         let mode = if flags.contains(OFlags::CREATE) { self.mode(false) } else { Mode::empty() };
         let opened = self.descend(path, flags | OFlags::NONBLOCK | OFlags::NOCTTY, mode);
@@ -281,8 +291,9 @@ impl Door {
             Some(Errno::ISDIR) => Refused::NotAFile(path.to_owned(), "folder").into(),
             _ => error,
         })?;
-        match FileType::from_raw_mode(rustix::fs::fstat(&opened)?.st_mode) {
-            FileType::RegularFile => Ok(File::from(opened)),
+        let there = rustix::fs::fstat(&opened)?;
+        match FileType::from_raw_mode(there.st_mode) {
+            FileType::RegularFile => Ok((File::from(opened), meta::of(&there).len)),
             other => Err(Refused::NotAFile(path.to_owned(), refused::word(other)).into()),
         }
     }
@@ -321,8 +332,11 @@ impl Door {
 
 /// Reads an open regular file to its end, but no more than `max` bytes: also one whose size is told wrong.
 pub fn read_from(file: &File, path: &Path, max: u64) -> io::Result<Vec<u8>> {
+    read_sized(file, file.metadata()?.len(), path, max)
+}
+
+fn read_sized(file: &File, size: u64, path: &Path, max: u64) -> io::Result<Vec<u8>> {
     let too_large = || Refused::TooLarge(path.to_owned(), max);
-    let size = file.metadata()?.len();
     if size > max {
         return Err(too_large().into());
     }

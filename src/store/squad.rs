@@ -6,9 +6,11 @@ use super::atomic;
 use super::beneath::{Door, Refused};
 use super::names::{self, NotARunId};
 use crate::plan::Inputs;
-use crate::tolerant;
+use crate::tolerant::kept::{self, for_people};
+use crate::tolerant::{self, Damage};
 use chrono::{DateTime, Utc};
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
@@ -32,6 +34,8 @@ pub struct Squad {
     pub status: String,
     /// The inputs.
     pub inputs: Inputs,
+    /// Those that no input can be, with what they are instead.
+    pub unfit_inputs: BTreeMap<String, &'static str>,
     /// Our run; none where another tool wrote the file.
     pub run_id: Option<String>,
 }
@@ -58,11 +62,16 @@ pub fn read(root: &Path) -> Result<Option<Squad>, SquadError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(unfit(&error, &path).map_or(SquadError::Io(error), SquadError::Unreadable)),
     };
-    match tolerant::value(&text, tolerant::FILE) {
+    match document(&text) {
         Ok(Value::Object(map)) => parse(&map).map(Some).map_err(SquadError::Invalid),
         Ok(_) => Err(SquadError::Unreadable("it is not an object".into())),
         Err(damage) => Err(SquadError::Unreadable(format!("it is not JSON: {damage}"))),
     }
+}
+
+/// What the file says, in the form in which it is written again.
+fn document(text: &str) -> Result<Value, Damage> {
+    kept::read(text).map(|read| read.value).or_else(|_| tolerant::value(text, tolerant::FILE))
 }
 
 /// Why what stands there cannot be the file, where moving it aside helps.
@@ -80,36 +89,98 @@ fn unfit(error: &io::Error, path: &Path) -> Option<String> {
 }
 
 fn parse(map: &Map<String, Value>) -> Result<Squad, String> {
-    let text = |key: &str| map.get(key).and_then(Value::as_str).map(str::to_owned);
+    let strange = |key: &str, wanted: &str| {
+        let value = map.get(key).map(kept::line).unwrap_or_default();
+        format!("\"{key}\" is {}, not {wanted}", names::line(&value, 80))
+    };
+    let text = |key: &str, wanted: &str| match map.get(key) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(for_people(text))),
+        Some(_) => Err(strange(key, wanted)),
+    };
+    // A name that is written as a number is a name still.
+    let name = |key: &str, wanted: &str| -> Result<Option<String>, String> {
+        match map.get(key) {
+            Some(Value::Number(number)) => Ok(Some(number.to_string())),
+            _ => Ok(text(key, wanted)?.map(|text| text.trim().to_owned())),
+        }
+    };
     let current_stage = match map.get("current_stage") {
         None | Some(Value::Null) => 1,
-        Some(value) => match value.as_u64() {
-            Some(0) => 1,
-            Some(stage) => usize::try_from(stage).unwrap_or(usize::MAX),
-            None => return Err(format!("\"current_stage\" is {value}, not the number of a stage")),
-        },
+        Some(value) => stage(value).ok_or_else(|| strange("current_stage", "the number of a stage"))?.max(1),
     };
-    let inputs = match map.get("inputs") {
-        None | Some(Value::Null) => Inputs::new(),
-        Some(Value::Object(inputs)) => inputs
-            .iter()
-            .map(|(key, value)| {
-                (key.clone(), value.as_str().map_or_else(|| value.to_string(), str::to_owned))
-            })
-            .collect(),
+    let values = match map.get("inputs") {
+        None | Some(Value::Null) => None,
+        Some(Value::Object(inputs)) => Some(inputs),
         Some(_) => return Err("\"inputs\" is not an object".into()),
     };
-    let active_superpower = text("active_superpower").ok_or("it names no \"active_superpower\"")?;
+    let mut inputs = Inputs::new();
+    let mut unfit_inputs = BTreeMap::new();
+    for (key, value) in values.into_iter().flatten() {
+        inputs.extend(input(value).map(|text| (for_people(key), text)));
+        unfit_inputs.extend(match value {
+            Value::Array(_) => Some((for_people(key), "a list")),
+            Value::Object(_) => Some((for_people(key), "an object")),
+            _ => None,
+        });
+    }
+    let active_superpower =
+        name("active_superpower", "the name of a superpower")?.ok_or("it names no \"active_superpower\"")?;
     if !names::is_superpower(&active_superpower) {
         let shown = names::line(&active_superpower, 80);
         return Err(format!("\"{shown}\" is not the name of a superpower"));
     }
-    let run_id = text("run_id");
+    let run_id = name("run_id", "the id of a run")?;
     if let Some(other) = run_id.as_ref().filter(|run_id| !names::is_run_id(run_id)) {
         return Err(NotARunId::new(other).to_string());
     }
-    let status = names::line(&text("status").unwrap_or_default(), 80);
-    Ok(Squad { active_superpower, current_stage, status, inputs, run_id })
+    let status = names::line(&text("status", "a word")?.unwrap_or_default(), 80);
+    Ok(Squad { active_superpower, current_stage, status, inputs, unfit_inputs, run_id })
+}
+
+/// The position that a value means: a whole number, also with a point or as text.
+fn stage(value: &Value) -> Option<usize> {
+    let text = match value {
+        Value::Number(number) => number.to_string(),
+        Value::String(text) => for_people(text).trim().to_owned(),
+        _ => return None,
+    };
+    let whole = |number: f64| number.fract() == 0.0 && number >= 0.0;
+    // What is too large is beyond every list.
+    text.parse()
+        .ok()
+        .or_else(|| text.parse().ok().filter(|number| whole(*number)).map(|number| number as usize))
+}
+
+/// An input's value as the text that inputs are; none where it is null, which is no value.
+fn input(value: &Value) -> Option<String> {
+    match value {
+        Value::Null => None,
+        Value::String(text) => Some(for_people(text)),
+        other => Some(kept::line(other)),
+    }
+}
+
+/// The inputs as they are written: what somebody else wrote in another form stays in it, and so does what cannot be an
+/// input, as long as the file is about the same run.
+fn written_inputs(squad: &Squad, old: &Map<String, Value>) -> Value {
+    let mut inputs: Map<String, Value> =
+        squad.inputs.iter().map(|(key, value)| (key.clone(), json!(value))).collect();
+    let is_same = match old.get("run_id") {
+        None | Some(Value::Null) => old.get("active_superpower") == Some(&json!(squad.active_superpower)),
+        run_id => run_id == Some(&json!(squad.run_id)),
+    };
+    let theirs = old.get("inputs").and_then(Value::as_object).filter(|_| is_same);
+    for (key, value) in theirs.into_iter().flatten() {
+        match squad.inputs.get(&for_people(key)) {
+            Some(ours) if input(value).as_ref() == Some(ours) => {
+                _ = inputs.insert(key.clone(), value.clone())
+            }
+            None if !matches!(value, Value::String(_)) => _ = inputs.insert(key.clone(), value.clone()),
+            _ => {}
+        }
+    }
+    Value::Object(inputs)
 }
 
 /// Writes it whole, beside and renamed; foreign fields of what stood there stay, behind ours. What stood there and
@@ -132,8 +203,9 @@ pub fn write(
     let mut aside = None;
     let door = Door::ours(root);
     let there = door.read_text(&path, LARGEST);
-    match there.map(|text| tolerant::value(&text, tolerant::FILE)) {
+    match there.map(|text| document(&text)) {
         Ok(Ok(Value::Object(old))) => {
+            map.insert("inputs".into(), written_inputs(squad, &old));
             for (key, value) in old {
                 map.entry(key).or_insert(value);
             }
@@ -145,8 +217,6 @@ pub fn write(
         }
         Err(error) => return Err(error),
     }
-    let mut bytes = serde_json::to_vec_pretty(&map)?;
-    bytes.push(b'\n');
-    door.replace(&path, &bytes)?;
+    door.replace(&path, kept::text(&map).as_bytes())?;
     Ok(aside)
 }

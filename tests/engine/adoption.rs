@@ -1,4 +1,4 @@
-//! Another tool's `squad.json`: what it claims is shown, what it lacks is asked for, what is too much is kept.
+//! Another tool's `squad.json`: its claim is shown, missing inputs are asked for, undeclared ones are kept.
 
 use crate::trust_driven::agree;
 use crate::world::World;
@@ -36,7 +36,7 @@ fn said(world: &World) -> String {
 }
 
 #[test]
-fn what_it_lacks_is_asked_for_and_what_it_has_stays() {
+fn missing_inputs_are_asked_for_and_given_ones_stay() {
     let file = squad(json!(4));
     let world = world("always", &file);
     let answer = world.call("resume", json!({}));
@@ -62,7 +62,7 @@ fn what_it_lacks_is_asked_for_and_what_it_has_stays() {
 }
 
 #[test]
-fn what_nobody_declares_is_kept_and_said() {
+fn undeclared_inputs_are_kept_with_a_notice() {
     let mut file = squad(json!(3));
     file["inputs"]["scope"] = json!("full");
     file["inputs"]["mood"] = json!("good");
@@ -74,7 +74,7 @@ fn what_nobody_declares_is_kept_and_said() {
 }
 
 #[test]
-fn a_value_that_the_input_does_not_take_is_asked_for() {
+fn an_invalid_input_is_asked_for() {
     let mut file = squad(json!(3));
     file["inputs"]["scope"] = json!("half");
     let world = world("always", &file);
@@ -84,12 +84,12 @@ fn a_value_that_the_input_does_not_take_is_asked_for() {
 }
 
 #[test]
-fn the_sheet_comes_with_the_claim_also_where_the_superpower_is_trusted() {
+fn the_sheet_shows_the_claim_even_if_the_superpower_is_trusted() {
     let mut file = squad(json!(4));
     file["inputs"]["scope"] = json!("full");
     let world = world("ask", &file);
     let claim = "stages 1–3 count as run, gate 2 as passed: so says squad.json";
-    // Its word alone is not enough where the superpower was never agreed to.
+    // `adopt` alone is not enough if the superpower was never agreed to.
     let asked = world.call("resume", json!({ "answer": "adopt" }));
     assert_eq!(asked["err"]["data"]["sheet"]["claim"], claim, "{asked}");
     agree(&world, &asked);
@@ -107,7 +107,7 @@ fn the_sheet_comes_with_the_claim_also_where_the_superpower_is_trusted() {
 }
 
 #[test]
-fn one_that_makes_way_for_another_run_is_shown_when_it_is_driven() {
+fn a_run_saved_for_another_one_shows_its_claim_when_it_is_driven() {
     let mut file = squad(json!(3));
     file["inputs"]["scope"] = json!("full");
     let world = world("ask", &file);
@@ -129,7 +129,7 @@ fn one_that_makes_way_for_another_run_is_shown_when_it_is_driven() {
 }
 
 #[test]
-fn the_claim_names_what_counts() {
+fn the_claim_lists_the_stages_that_count_as_run() {
     let mut file = squad(json!(0));
     file["inputs"]["scope"] = json!("full");
     for (stage, claim) in [
@@ -147,7 +147,7 @@ fn the_claim_names_what_counts() {
 }
 
 #[test]
-fn a_known_input_of_a_run_of_ours_is_not_changed_either() {
+fn resume_does_not_change_an_input_of_our_run() {
     let world = World::new();
     world.declare("feature", FEATURE);
     world.run("feature", json!({ "epic": "a", "feature_slug": "b", "scope": "full" }));
@@ -157,4 +157,148 @@ fn a_known_input_of_a_run_of_ours_is_not_changed_either() {
     assert_eq!(world.settled()["gate"]["id"], "2.1");
     assert_eq!(world.squad()["inputs"]["epic"], "a");
     assert!(said(&world).contains("the input \"epic\" of feature stays \"a\""));
+}
+
+#[test]
+fn a_null_input_counts_as_missing() {
+    let mut file = squad(json!(4));
+    file["inputs"]["scope"] = json!("full");
+    file["inputs"]["epic"] = json!(null);
+    let world = world("always", &file);
+    let answer = world.call("resume", json!({}));
+    assert_eq!(answer["err"]["code"], "missing-inputs", "{answer}");
+    assert_eq!(answer["err"]["data"]["inputs"][0]["name"], "epic");
+    world.ok("resume", json!({ "inputs": { "epic": "mine" } }));
+    assert_eq!(world.settled()["state"], "complete");
+    assert_eq!(world.squad()["inputs"]["epic"], "mine");
+}
+
+#[test]
+fn a_list_or_object_as_input_is_reported_and_asked_for() {
+    for (value, what) in [(json!(["a", "b"]), "a list"), (json!({ "a": 1 }), "an object")] {
+        let mut file = squad(json!(4));
+        file["inputs"]["scope"] = json!("full");
+        file["inputs"]["epic"] = value.clone();
+        file["inputs"]["theirs"] = value.clone();
+        let world = world("always", &file);
+        world.refused("resume", json!({}), "missing-inputs");
+        let named = format!(
+            "\"inputs.epic\" in \"squad.json\" is {what}, which is not valid for any input and counts as missing"
+        );
+        assert!(said(&world).contains(&named));
+        assert_eq!(world.squad(), file, "it stays as it is");
+        world.ok("resume", json!({ "inputs": { "epic": "mine" } }));
+        assert_eq!(world.settled()["state"], "complete");
+        assert_eq!(world.squad()["inputs"]["theirs"], value, "what nobody declares is kept in its form");
+    }
+}
+
+#[test]
+fn an_invalid_optional_input_is_reported_and_kept() {
+    let mut file = squad(json!(2));
+    file["active_superpower"] = json!("loose");
+    file["inputs"] = json!({ "mode": "odd", "list": [1], "count": 2.50, "sure": true, "none": null });
+    let world = world("always", &file);
+    world.declare(
+        "loose",
+        "inputs:\n  - {name: mode, type: enum, enum: [a, b], default: a}\n  - {name: list}\n  - {name: count}\n  - {name: sure, type: bool}\nstages:\n  - {agent: a}\n  - {agent: 'b', prompt: '{{mode}} {{list}} {{count}} {{sure}}'}\n",
+    );
+    world.ok("resume", json!({}));
+    assert_eq!(world.settled()["state"], "complete");
+    let said = said(&world);
+    assert!(
+        said.contains("\"inputs.mode\" in \"squad.json\" is \"odd\", which the input does not accept"),
+        "{said}"
+    );
+    assert!(said.contains("\"inputs.list\" in \"squad.json\" is a list"), "{said}");
+    assert!(!said.contains("inputs.count") && !said.contains("inputs.none"), "{said}");
+    let text = world.read(".claude/state/squad.json");
+    for kept in ["\"list\": [", "\"count\": 2.5", "\"sure\": true", "\"none\": null"] {
+        assert!(text.contains(kept), "{kept}: {text}");
+    }
+}
+
+#[test]
+fn a_stage_and_a_status_are_read_leniently() {
+    for stage in [json!(4), json!(4.0), json!("4"), json!(" 4.0 ")] {
+        let mut file = squad(stage.clone());
+        file["inputs"]["scope"] = json!("full");
+        let world = world("always", &file);
+        world.ok("resume", json!({}));
+        assert_eq!(world.settled()["state"], "complete", "{stage}");
+        assert_eq!(world.calls(), ["c"], "{stage}");
+    }
+    for status in ["complete ", " Done\n", "\u{a0}completed", "complete\u{200b}"] {
+        let mut file = squad(json!(4));
+        file["status"] = json!(status);
+        let world = world("always", &file);
+        world.refused("resume", json!({}), "finished");
+    }
+}
+
+#[test]
+fn an_unusable_field_is_reported_and_the_file_stays() {
+    for (key, value, said) in [
+        ("status", json!(["complete"]), "\"status\" is [\"complete\"], not a word"),
+        ("status", json!(true), "\"status\" is true, not a word"),
+        ("status", json!(1), "\"status\" is 1, not a word"),
+        ("status", json!({ "is": "done" }), "\"status\" is {\"is\":\"done\"}, not a word"),
+        ("current_stage", json!(2.5), "\"current_stage\" is 2.5, not the number of a stage"),
+        ("current_stage", json!(-1), "\"current_stage\" is -1, not the number of a stage"),
+        ("current_stage", json!("two"), "\"current_stage\" is \"two\", not the number of a stage"),
+        ("current_stage", json!([2]), "\"current_stage\" is [2], not the number of a stage"),
+        (
+            "active_superpower",
+            json!(["feature"]),
+            "\"active_superpower\" is [\"feature\"], not the name of a superpower",
+        ),
+        ("run_id", json!(["a"]), "\"run_id\" is [\"a\"], not the id of a run"),
+        ("run_id", json!(false), "\"run_id\" is false, not the id of a run"),
+    ] {
+        let mut file = squad(json!(4));
+        file[key] = value;
+        let world = world("always", &file);
+        let message = world.refused("resume", json!({}), "unreadable-squad");
+        assert!(message.contains(said), "{message}");
+        let message = world.refused("resume", json!({ "which": "feature" }), "unreadable-squad");
+        assert!(message.contains(said), "{message}");
+        assert_eq!(world.squad(), file, "it is left");
+    }
+}
+
+/// A run id may be a number; there is no such run here, and the message says so.
+#[test]
+fn a_run_id_may_be_a_number() {
+    let mut file = squad(json!(4));
+    file["run_id"] = json!(7);
+    let world = world("always", &file);
+    let answer = world.call("resume", json!({}));
+    let message = answer["err"]["message"].as_str().unwrap();
+    assert!(message.contains("\"7\"") || message.contains("run 7"), "{answer}");
+}
+
+/// What other tools keep in the file comes out as it went in.
+#[test]
+fn the_fields_of_other_tools_keep_their_text() {
+    let world = World::new();
+    world.declare("feature", FEATURE);
+    let kept = [
+        r#""size": 1e3"#,
+        r#""half": "\ud83d""#,
+        r#""$serde_json::private::Number": "5""#,
+        "\"mark\": \"\u{f8ff}number 5\"",
+        r#""count": 2e0"#,
+    ];
+    let [size, half, reader, mark, count] = kept;
+    world.write(
+        ".claude/state/squad.json",
+        &format!(
+            "{{\"active_superpower\": \"feature\", \"current_stage\": 4e0, \"status\": \"paused\", \"inputs\": {{\"epic\": \"a\", \"feature_slug\": \"b\", \"scope\": \"full\", {count}}}, {size}, {half}, \"in\": {{{reader}}}, {mark}}}"
+        ),
+    );
+    world.ok("resume", json!({}));
+    assert_eq!(world.settled()["state"], "complete");
+    assert_eq!(world.calls(), ["c"]);
+    let now = world.read(".claude/state/squad.json");
+    assert!(kept.iter().all(|kept| now.contains(kept)), "{now}");
 }

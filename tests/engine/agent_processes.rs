@@ -1,4 +1,4 @@
-//! Agents' processes: how they are started and ended, and what their end is taken for.
+//! Agents' processes: how they are started and stopped, and how their end is judged.
 
 use super::alone::alone;
 use super::claude::scripted;
@@ -50,7 +50,7 @@ fn notes(signals: &[Signal]) -> Vec<&str> {
 }
 
 #[test]
-fn an_ask_that_nobody_hears_is_ended_by_the_idle_limit() {
+fn a_hidden_prompt_is_stopped_by_the_idle_limit() {
     let script = "init()\nprint('Allow this? [y/N]', flush=True)\ntime.sleep(600)";
     let ending = claude_with(script, |launch| launch.idle = Some(Duration::from_secs(3))).1;
     assert_eq!(failed(&ending), "silent for 3s");
@@ -58,7 +58,7 @@ fn an_ask_that_nobody_hears_is_ended_by_the_idle_limit() {
 }
 
 #[test]
-fn silence_is_no_sign_while_a_tool_call_is_open_or_a_permission_is_asked() {
+fn silence_does_not_count_during_a_tool_call_or_permission_request() {
     let dir = tempfile::tempdir().unwrap();
     let script = r#"
 init()
@@ -78,20 +78,20 @@ rest()
 }
 
 #[test]
-fn what_reads_its_input_to_the_end_finishes() {
+fn an_agent_that_reads_all_its_input_finishes() {
     assert_eq!(command("cat >/dev/null; echo done").message, "done");
     assert_eq!(opencode::run("answer(prompt)", |_| {}).1.message, "do it");
     assert_eq!(claude("init()\nresult('over')\nassert recv() is None").message, "over");
 }
 
 #[test]
-fn what_never_reads_its_input_finishes_too() {
+fn an_agent_that_never_reads_its_input_finishes() {
     let ending = command_with("echo done", |launch, _| launch.prompt = "x".repeat(4 << 20)).1;
     assert_eq!(ending.message, "done");
 }
 
 #[test]
-fn a_limit_that_is_told_as_success_is_a_limit() {
+fn a_limit_reported_as_success_is_a_limit() {
     let script = "init()\nsend(type='result', subtype='success', is_error=False, num_turns=1, usage={'output_tokens': 0},
       result='Claude AI usage limit reached|4102444800')\nrest()";
     let Outcome::Limited { why, until } = claude(&script.replace("4102444800", &soon())).outcome else {
@@ -100,7 +100,6 @@ fn a_limit_that_is_told_as_success_is_a_limit() {
     assert!(why.contains("usage limit reached") && until.is_some(), "{why}");
 }
 
-/// In an hour.
 fn soon() -> String {
     (chrono::Utc::now().timestamp() + 3600).to_string()
 }
@@ -117,18 +116,18 @@ fn the_final_event_outranks_the_exit_status_both_ways() {
 }
 
 #[test]
-fn what_ignores_term_and_spins_is_killed_and_that_is_said() {
+fn an_agent_that_ignores_sigterm_is_killed_with_a_note() {
     let spin = "trap '' TERM; while :; do :; done";
     let (before, ending) = command_with(spin, |launch, _| launch.timeout = Some(Duration::from_millis(300)));
     assert_eq!(failed(&ending), "ran longer than 300ms");
-    assert_eq!(notes(&before), ["it was ended by KILL"]);
+    assert_eq!(notes(&before), ["the agent was stopped (SIGKILL)"]);
     let (before, _) =
         command_with("sleep 600", |launch, _| launch.timeout = Some(Duration::from_millis(100)));
-    assert_eq!(notes(&before), ["it was ended by TERM"]);
+    assert_eq!(notes(&before), ["the agent was stopped (SIGTERM)"]);
 }
 
 #[test]
-fn what_never_exits_after_its_result_is_ended_and_its_result_counts() {
+fn an_agent_that_stays_after_its_result_is_stopped_and_the_result_counts() {
     let begun = Instant::now();
     let ending = claude(
         "signal.signal(signal.SIGTERM, signal.SIG_IGN)\ninit()\nresult('fine')\nwhile True: time.sleep(60)",
@@ -138,26 +137,26 @@ fn what_never_exits_after_its_result_is_ended_and_its_result_counts() {
 }
 
 #[test]
-fn a_project_that_is_gone_is_named() {
+fn a_missing_project_directory_is_named() {
     let dir = tempfile::tempdir().unwrap();
     let launch = Launch { root: dir.path().join("worktree"), ..launch_in(dir.path()) };
     let mut harnesses = Harnesses::default();
     harnesses.named.get_mut("command").unwrap().cmd = vec!["true".to_owned()];
     let error = superpower::harness::launch(&resolve("command", &harnesses, None).unwrap(), launch, |_| {})
         .unwrap_err();
-    assert!(error.to_string().contains("worktree\" is not there"), "{error}");
+    assert!(error.to_string().contains("worktree\" does not exist"), "{error}");
 }
 
 #[test]
-fn a_session_of_another_harness_is_not_given_to_this_one() {
+fn a_session_of_another_harness_is_not_resumed() {
     let script = "assert '--resume' not in sys.argv\ninit()\nresult('fresh')\nrest()";
     let session = Session { harness: "opencode".to_owned(), id: "ses_1".to_owned() };
     assert_eq!(claude_with(script, |launch| launch.session = Some(session)).1.message, "fresh");
 }
 
 #[test]
-fn marks_of_an_agent_around_it_do_not_reach_it() {
-    let name = "agent_processes::marks_of_an_agent_around_it_do_not_reach_it";
+fn environment_variables_of_an_outer_agent_are_removed() {
+    let name = "agent_processes::environment_variables_of_an_outer_agent_are_removed";
     alone(name, &[("CLAUDECODE", "1"), ("NVIM", "/tmp/nvim.sock")], || {
         assert_eq!(command("echo \"[$CLAUDECODE$NVIM]\"").message, "[]");
     });
@@ -177,14 +176,14 @@ fn a_prompt_of_2_mib_arrives_byte_for_byte() {
 }
 
 #[test]
-fn what_was_refused_is_in_the_ending() {
+fn the_ending_lists_refused_permissions() {
     let script = "init()\nask('r1', 't1', 'Bash', command='make')\nresult('I could not')\nrest()";
     let ending = claude_with(script, |launch| launch.interactive = false).1;
     assert!(ending.refusals[0].starts_with("Bash make"), "{:?}", ending.refusals);
 }
 
 #[test]
-fn the_exact_arguments_are_on_record_and_no_shell_sees_them() {
+fn the_exact_arguments_are_recorded_and_no_shell_is_used() {
     let dir = tempfile::tempdir().unwrap();
     let mut harnesses = Harnesses::default();
     let cmd = ["echo", "$HOME", "`id`", "{agent}"].map(ToOwned::to_owned);
@@ -200,7 +199,7 @@ fn the_exact_arguments_are_on_record_and_no_shell_sees_them() {
 }
 
 #[test]
-fn a_limit_holds_for_every_harness_that_has_a_process() {
+fn time_limits_apply_to_every_harness_with_a_process() {
     let short = |launch: &mut Launch| launch.timeout = Some(Duration::from_millis(500));
     assert_eq!(failed(&claude_with("init()\ntime.sleep(60)", short).1), "ran longer than 500ms");
     assert_eq!(failed(&opencode::run("time.sleep(60)", short).1), "ran longer than 500ms");
@@ -208,7 +207,7 @@ fn a_limit_holds_for_every_harness_that_has_a_process() {
 }
 
 #[test]
-fn an_agent_that_can_be_told_is_told_to_come_to_an_end_before_it_is_ended() {
+fn an_agent_is_told_to_finish_before_its_time_ends() {
     let soon = |launch: &mut Launch| launch.timeout = Some(Duration::from_secs(5));
     let claude = "init()\ntool('t1', 'Bash', command='make')\nmore = recv()\nresult_of('t1')\nresult(more['message']['content'])\nrest()";
     let server = "prompts = 0\ndef work(body):\n    global prompts\n    prompts += 1\n    if prompts == 1: say('I begin.'); tool('running', input={})\n    else: tool('completed', input={}); done(body['parts'][0]['text'])";
@@ -216,16 +215,20 @@ fn an_agent_that_can_be_told_is_told_to_come_to_an_end_before_it_is_ended() {
         [claude_with(claude, soon), opencode_server::play(server, |launch, _| soon(launch)).ended()]
     {
         assert_eq!(ending.outcome, Outcome::Passed, "{}", ending.tail);
-        assert!(ending.message.starts_with("Your time is nearly up: after "), "{}", ending.message);
-        assert!(notes(&signals).iter().any(|note| note.starts_with("told to come to an end: ")));
+        assert!(
+            ending.message.starts_with("Your time is nearly up: this attempt ends in "),
+            "{}",
+            ending.message
+        );
+        assert!(notes(&signals).iter().any(|note| note.starts_with("told the agent to finish: ")));
     }
 }
 
 #[test]
-fn a_limit_of_unknown_wording_is_a_limit_and_says_that_it_has_no_time() {
+fn a_limit_without_a_time_says_that_its_end_is_unknown() {
     let script = "init()\nsend(type='result', subtype='success', is_error=True, api_error_status=429, result='Some new words')\nrest()";
     let Outcome::Limited { why, until } = claude(script).outcome else { panic!() };
-    assert_eq!((&*why, until), ("Some new words; it does not say until when", None));
+    assert_eq!((&*why, until), ("Some new words; its end is unknown", None));
     let event = "init()\nsend(type='rate_limit_event', rate_limit_info={'status': 'rejected', 'resetsAt': SOON, 'rateLimitType': 'five_hour'})\nsend(type='result', subtype='success', is_error=True, api_error_status=429, result='no')\nrest()";
     let Outcome::Limited { until, .. } = claude(&event.replace("SOON", &soon())).outcome else { panic!() };
     assert!(until.is_some());
@@ -240,8 +243,8 @@ fn no_final_event_is_a_failure() {
 }
 
 #[test]
-fn a_flood_without_a_line_end_is_read_in_constant_memory() {
-    let name = "agent_processes::a_flood_without_a_line_end_is_read_in_constant_memory";
+fn endless_output_without_line_breaks_is_read_in_constant_memory() {
+    let name = "agent_processes::endless_output_without_line_breaks_is_read_in_constant_memory";
     alone(name, &[], a_long_line_is_read);
 }
 

@@ -1,5 +1,5 @@
-//! The editor's main loop waits for no lock, no journal and no git. What may take its time is asked, and
-//! answered by an event.
+//! The editor's main loop waits for no lock, journal or git: slow operations are asked for, and an event brings the
+//! answer.
 
 use crate::alone::{alone, until_no_thread_is};
 use crate::world::World;
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 const GATED: &str = "stages:\n  - {agent: a}\n  - {gate: human-approval}\n  - {agent: b}\n";
 
 impl World {
-    /// Asks; the call itself must be over within a frame, or what a busy machine makes of one.
+    /// Asks; the call must return within a frame, allowing for a busy machine.
     fn ask(&self, id: u64, op: &str, mut fields: Value) {
         fields["op"] = json!(op);
         fields["root"] = json!(self.root());
@@ -24,7 +24,7 @@ impl World {
         assert_eq!(answer, json!({ "ok": {} }).to_string());
     }
 
-    /// The answers in the order in which they came, with what else was heard.
+    /// The answers in the order of arrival, and all other events.
     fn heard(&self, answers: usize) -> Vec<Value> {
         let (end, mut heard) = (Instant::now() + Duration::from_secs(20), Vec::new());
         while heard.iter().filter(|event: &&Value| event["type"] == "answered").count() < answers {
@@ -35,7 +35,7 @@ impl World {
         heard
     }
 
-    /// Keeps everybody from asking git about the project, as a slow disk or a large tree does.
+    /// Blocks git in the project, as a slow disk or a large tree does.
     fn busy_git(&self) -> File {
         let file = File::create(self.reviews().join("snapshot.lock")).unwrap();
         file.lock().unwrap();
@@ -48,7 +48,7 @@ fn answered(heard: &[Value]) -> Vec<&Value> {
 }
 
 #[test]
-fn what_is_asked_is_answered_in_order_and_before_the_run_is_heard_of() {
+fn requests_are_answered_in_order_and_before_events_of_the_run() {
     let world = World::new();
     world.declare("gated", GATED);
     world.ask(1, "run", json!({ "name": "nobody" }));
@@ -65,7 +65,7 @@ fn what_is_asked_is_answered_in_order_and_before_the_run_is_heard_of() {
 }
 
 #[test]
-fn only_what_can_be_asked_is() {
+fn ask_refuses_operations_that_must_be_called() {
     let world = World::new();
     for request in [json!({ "op": "stop" }), json!({ "op": "ask", "id": 1, "request": {} })] {
         let answer = world.engine.call(&json!({ "op": "ask", "id": 1, "request": request }).to_string());
@@ -75,9 +75,9 @@ fn only_what_can_be_asked_is() {
     assert_eq!(answered(&world.heard(1))[0]["answer"]["err"]["code"], "unknown-op");
 }
 
-/// The list of a gate is made by git, which may take long. Nobody waits for it but the gate.
+/// git may take long to list a gate's files, but only the gate waits for it.
 #[test]
-fn a_look_at_the_files_holds_up_no_verb() {
+fn a_file_comparison_does_not_delay_verbs() {
     for verb in ["pause", "cancel"] {
         let world = World::new();
         world.declare("gated", GATED);
@@ -124,7 +124,7 @@ fn a_skip_and_a_cancel_while_git_is_busy_end_the_run() {
 }
 
 #[test]
-fn a_result_that_nobody_waits_for_is_refused() {
+fn a_result_without_a_waiting_stage_is_refused() {
     let world = World::new();
     world.declare("hand", "stages:\n  - {agent: a, harness: manual}\n  - {agent: b, harness: manual}\n");
     world.run("hand", json!({}));
@@ -139,14 +139,14 @@ fn a_result_that_nobody_waits_for_is_refused() {
 }
 
 #[test]
-fn a_verb_for_a_drive_in_its_last_breath_is_not_lost() {
+fn a_verb_sent_while_a_drive_ends_is_not_lost() {
     let world = World::new();
     world.declare("gated", GATED);
     world.hook("echo fine");
     for _ in 0..20 {
         world.run("gated", json!({}));
         world.until("the gate", |picture| picture["gate"]["id"] == "2.1");
-        // It has just opened its gate, and is putting its things away.
+        // The gate has just opened, and the drive is about to end.
         world.ok("cancel", json!({}));
         assert_eq!(world.settled()["state"], "cancelled");
         assert_eq!(world.squad()["status"], "cancelled");
@@ -154,9 +154,9 @@ fn a_verb_for_a_drive_in_its_last_breath_is_not_lost() {
 }
 
 #[test]
-fn nothing_that_was_asked_begins_once_the_editor_is_left() {
-    // The thread that answers is waited for.
-    alone("asks::nothing_that_was_asked_begins_once_the_editor_is_left", &[], the_editor_is_left);
+fn no_queued_request_starts_a_run_after_the_editor_exits() {
+    // Waits for the worker thread.
+    alone("asks::no_queued_request_starts_a_run_after_the_editor_exits", &[], the_editor_is_left);
 }
 
 fn the_editor_is_left() {
@@ -165,14 +165,14 @@ fn the_editor_is_left() {
     world.run("gated", json!({}));
     assert_eq!(world.settled()["reason"], "gate");
     world.restart();
-    // The first request waits for git, until it is cut short by the end.
+    // The first request waits for git until the exit cancels it.
     let _git = world.busy_git();
     world.ask(0, "review", json!({}));
     for id in 1..20 {
         world.ask(id, "run", json!({ "name": "gated" }));
     }
     world.call("stop", json!({ "grace_ms": 100 }));
-    until_no_thread_is("superpower-asks");
+    until_no_thread_is("superpower-worker");
     let events = world.events();
     let answers = answered(&events);
     assert!(answers.iter().all(|event| event["id"] == 0), "{answers:#?}");

@@ -107,7 +107,7 @@ fn apply(text: &str, edits: &[Edit]) -> String {
 }
 
 #[test]
-fn keys_complete_where_they_belong_and_are_not_there_yet() {
+fn keys_complete_where_they_are_allowed_and_missing() {
     assert_eq!(labels(cursor("¦")), ["name", "description", "version", "tags", "inputs", "stages"]);
     assert_eq!(labels(edited("description: One line", "¦")), ["description", "tags"]);
     let stage = labels(edited("    depends_on: [plan]\n", "    ¦\n"));
@@ -178,7 +178,7 @@ fn values_complete_from_the_table_and_the_project() {
 }
 
 #[test]
-fn an_input_of_a_stage_takes_what_the_run_was_given() {
+fn inputs_of_a_stage_complete_from_those_of_the_run() {
     let (text, at) = edited("    inputs: {epic", "    inputs:\n      slug: ¦\n    x-y: {epic");
     assert_eq!(labels(edited("note: 'for", "¦ note: 'for")), ["scope"]);
     assert_eq!(labels((text.clone(), at)), ["{{scope}}", "{{epic}}"]);
@@ -186,7 +186,7 @@ fn an_input_of_a_stage_takes_what_the_run_was_given() {
 }
 
 #[test]
-fn variables_complete_behind_open_braces() {
+fn variables_complete_after_open_braces() {
     let plan = edited("Plan {{epic}}", "Plan {{¦");
     assert_eq!(labels(plan.clone()), ["scope", "epic"], "nothing runs before the first stage");
     assert_eq!(taken(plan, "epic"), "description: \"Plan {{epic}}\"");
@@ -199,7 +199,7 @@ fn variables_complete_behind_open_braces() {
 }
 
 #[test]
-fn conditions_complete_by_what_can_stand_next() {
+fn conditions_complete_with_what_can_follow() {
     let when = "when: \"{{scope}} == full && story.ui_true\"";
     assert_eq!(labels(edited(when, "when: \"{{scope}} == ¦\"")), ["full", "tokens only"]);
     assert_eq!(
@@ -259,7 +259,7 @@ fn hover_explains_keys_and_names() {
 }
 
 #[test]
-fn definitions_lead_to_files_and_names() {
+fn definitions_are_found_in_files_and_names() {
     let find = |(text, at): (String, usize)| {
         let checked = checked(&text);
         definition(&checked, at, &project()).map(|location| match location {
@@ -279,7 +279,7 @@ fn definitions_lead_to_files_and_names() {
 }
 
 #[test]
-fn a_name_is_changed_wherever_it_stands() {
+fn a_rename_changes_every_occurrence() {
     let renamed = |(text, at): (String, usize), new: &str| {
         let checked = checked(&text);
         rename(&checked, at, new).map(|edits| apply(&text, &edits))
@@ -297,7 +297,7 @@ fn a_name_is_changed_wherever_it_stands() {
     for place in [edited("name: plan", "name: ¦plan"), edited("stages.plan", "stages.pla¦n")] {
         assert_eq!(renamed(place, "think").unwrap(), expected);
     }
-    assert!(renamed(edited("name: plan", "name: ¦plan"), "build").unwrap_err().contains("taken"));
+    assert!(renamed(edited("name: plan", "name: ¦plan"), "build").unwrap_err().contains("already used"));
     assert!(renamed(edited("name: plan", "name: ¦plan"), "Plan It").is_err());
     assert!(renamed(edited("name: scope", "name: ¦scope"), "1st").is_err());
     assert!(renamed(edited("stages.1.result", "stages.¦1.result"), "one").is_err(), "a number is no name");
@@ -308,7 +308,7 @@ fn a_name_is_changed_wherever_it_stands() {
 }
 
 #[test]
-fn a_rename_in_quotes_and_escapes_touches_the_name_alone() {
+fn a_rename_in_quotes_and_escapes_changes_only_the_name() {
     let text = "name: x\ndescription: d\nversion: '1'\ninputs: [{name: 'a'}]\nstages:\n  - agent: b\n    when: \"\\u007b{a}} == 'q' || '{{a}}' == a\"\n    description: '{{a}} it''s {{ a }}'\n";
     let checked = checked(text);
     assert!(checked.declaration.is_none(), "one side of a comparison is a text with braces");
@@ -336,7 +336,7 @@ fn the_outline_names_every_stage() {
 }
 
 #[test]
-fn mends_are_offered_where_their_fault_is() {
+fn fixes_are_offered_at_their_problem() {
     let (text, at) = edited("gate: human-approval", "gate: human¦_approval");
     let checked = checked(&text);
     let all = actions(&checked, Span::new(at, at));
@@ -347,7 +347,7 @@ fn mends_are_offered_where_their_fault_is() {
 }
 
 #[test]
-fn hints_stand_behind_the_first_line_of_a_stage() {
+fn hints_are_shown_after_the_first_line_of_a_stage() {
     let text = FLOW.replace('\n', "\r\n");
     let checked = checked(&text);
     let verdict =

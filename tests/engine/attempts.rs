@@ -4,7 +4,7 @@ use crate::world::World;
 use serde_json::json;
 
 #[test]
-fn what_is_only_told_or_written_elsewhere_does_not_meet_what_is_expected() {
+fn files_written_elsewhere_do_not_meet_expectations() {
     let world = World::new();
     world.write("docs/tasks.md", "from before\n");
     let before = std::time::SystemTime::now() - std::time::Duration::from_secs(3600);
@@ -29,7 +29,7 @@ fn what_is_only_told_or_written_elsewhere_does_not_meet_what_is_expected() {
 }
 
 #[test]
-fn what_fails_outside_of_an_agent_is_retried_from_its_own_stage() {
+fn a_failure_outside_of_an_agent_is_retried_from_its_own_stage() {
     let world = World::new();
     world.declare("two", "stages:\n  - {agent: a}\n  - {agent: b}\n");
     world.hook("[ \"$1\" = a ] && chmod -x bin/agent; echo fine");
@@ -48,7 +48,7 @@ fn what_fails_outside_of_an_agent_is_retried_from_its_own_stage() {
 }
 
 #[test]
-fn the_next_attempt_is_told_what_went_wrong_and_how_the_output_ended_and_no_more() {
+fn the_next_attempt_is_told_the_failure_and_the_end_of_the_output() {
     let world = World::new();
     world.declare("one", "stages:\n  - {agent: a}\n");
     world.hook("cp .prompt prompt-$SUPERPOWER_ATTEMPT; head -c 300000 /dev/zero | tr '\\0' 'x'; echo; echo the last line; exit $((SUPERPOWER_ATTEMPT == 1))");
@@ -57,13 +57,13 @@ fn the_next_attempt_is_told_what_went_wrong_and_how_the_output_ended_and_no_more
     assert_eq!(world.settled()["state"], "complete");
     let (first, second) = (world.read("prompt-1"), world.read("prompt-2"));
     assert!(second.contains("The attempt before this one failed: exit status 1"), "{second}");
-    assert!(second.contains("What it did may still be there: look first."), "{second}");
+    assert!(second.contains("What it did may still be there: check first."), "{second}");
     assert!(second.contains("the last line"), "{second}");
     assert!(second.len() < first.len() + 6000, "{} bytes", second.len());
 }
 
 #[test]
-fn a_harness_of_the_users_own_is_driven_as_a_command_is() {
+fn a_custom_harness_is_driven_like_command() {
     let world = World::new();
     let agent = world.path("bin/agent");
     world.configure(json!({ "harness": "mine", "harnesses": { "mine": { "cmd": [agent, "{agent}"] } } }));
@@ -74,7 +74,7 @@ fn a_harness_of_the_users_own_is_driven_as_a_command_is() {
 }
 
 #[test]
-fn a_failed_execute_is_not_tried_for_ever() {
+fn a_failed_execute_is_not_retried_forever() {
     let world = World::new();
     world.declare("loop", "stages:\n  - {agent: loop-executor}\n");
     world.hook("echo 'no.'; echo '{\"verdict\": \"FAIL\"}'");

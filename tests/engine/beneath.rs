@@ -249,3 +249,36 @@ fn a_path_that_goes_up_stays_below_the_folder() {
         assert!(Door::ours(&place.root).read(Path::new(".claude/../inside"), SMALL).is_err());
     });
 }
+
+#[test]
+fn a_link_at_the_end_is_what_it_is_and_one_on_the_way_is_refused() {
+    both(|place| {
+        let state = place.root.join(".claude/state");
+        fs::write(state.join("file"), "12345").unwrap();
+        symlink("file", state.join("link")).unwrap();
+        symlink("gone", state.join("dangling")).unwrap();
+        symlink(&place.outside, state.join("way")).unwrap();
+        let (ours, people) = (Door::ours(&place.root), Door::people(&place.root));
+        for (name, kind) in [
+            ("file", Kind::File),
+            ("link", Kind::Link),
+            ("dangling", Kind::Link),
+            ("way", Kind::Link),
+            ("", Kind::Dir),
+        ] {
+            let path = state.join(name);
+            assert_eq!(ours.stat(&path).unwrap().kind, kind, "{name}");
+            assert_eq!(people.lstat(&path).unwrap().kind, kind, "{name}");
+        }
+        assert_eq!(people.stat(&state.join("link")).unwrap().len, 5);
+        assert_eq!(ours.stat(&state.join("file")).unwrap(), people.stat(&state.join("file")).unwrap());
+        let error = ours.stat(&state.join("way/secret")).unwrap_err();
+        assert!(matches!(refused(&error), Refused::Link(_)), "{error}");
+        assert!(people.lstat(&state.join("way/secret")).is_err());
+        for gone in ["gone", "gone/too"] {
+            assert_eq!(ours.stat(&state.join(gone)).unwrap_err().kind(), std::io::ErrorKind::NotFound);
+        }
+        assert!(ours.stat(&state.join("file/x")).is_err());
+        assert!(ours.lstat(&place.root).is_err(), "the folder itself has no name in it");
+    });
+}

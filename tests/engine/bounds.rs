@@ -1,4 +1,4 @@
-//! What is kept is bounded: runs, raw output, texts in the journal, the log. And which run a verb is about.
+//! Limits for what is kept: runs, raw output, texts in the journal, the log. And how a verb finds its run.
 
 use crate::stage::{Stage, over};
 use crate::world::World;
@@ -14,7 +14,7 @@ const GATED: &str = "stages:\n  - {agent: a}\n  - {gate: human-approval}\n  - {a
 const PLAIN: &str = "stages:\n  - {agent: a}\n";
 
 #[test]
-fn finished_runs_beyond_the_limit_go_and_unfinished_ones_stay() {
+fn finished_runs_beyond_the_limit_are_deleted_and_unfinished_ones_stay() {
     let world = World::new();
     world.configure(json!({ "keep_runs": 3 }));
     world.declare("gated", GATED);
@@ -36,7 +36,7 @@ fn finished_runs_beyond_the_limit_go_and_unfinished_ones_stay() {
     assert_eq!(listed, there);
 }
 
-/// How many objects we keep for reviews, and how many the user's repository has.
+/// The number of git objects that we keep for reviews, and of those in the user's repository.
 fn objects(git: &Path) -> usize {
     let folders = fs::read_dir(git.join("objects")).unwrap().map(|it| it.unwrap());
     let ours = folders.filter(|folder| folder.file_name().len() == 2);
@@ -70,7 +70,7 @@ fn files_that_no_unfinished_run_needs_are_not_kept_for_review() {
     world.run("plain", json!({}));
     world.settled();
     let left = objects(&world.reviews());
-    // The index still holds what it saw last.
+    // The index keeps its last state.
     assert!(left < needed + 5100, "{left} of {needed}");
     world.ok("cancel", json!({}));
     world.settled();
@@ -112,10 +112,10 @@ fn a_name_means_the_current_run_of_it_or_the_newest_and_says_how_many_others_the
     world.run("plain", json!({}));
     world.settled();
     assert_eq!(resume("gated"), (ids[2].clone(), 2), "else the one started last");
-    // A start is enough where it is one run's alone.
+    // The start of an id is enough if it is unique.
     let differs = ids[0].bytes().zip(ids[1].bytes()).position(|(a, b)| a != b).unwrap();
     let message = world.refused("resume", json!({ "which": ids[0][..4] }), "ambiguous-run");
-    assert!(message.contains("is the start of 4 runs"), "{message}");
+    assert!(message.contains("matches 4 runs"), "{message}");
     let unique =
         (differs + 1..=36).find(|&end| ids.iter().filter(|id| id.starts_with(&ids[1][..end])).count() == 1);
     assert_eq!(resume(&ids[1][..unique.unwrap()]).0, ids[1]);
@@ -124,7 +124,7 @@ fn a_name_means_the_current_run_of_it_or_the_newest_and_says_how_many_others_the
     assert_eq!(resume("gated"), (ids[2].clone(), 1), "one that is over does not count");
     let message = world.refused("resume", json!({ "which": "gatd" }), "nothing-to-resume");
     assert!(message.contains("did you mean \"gated\""), "{message}");
-    // History tells all of them, newest first, with how they ended.
+    // The history lists all, newest first, with how they ended.
     let runs = world.ok("runs", json!({}));
     let told: Vec<(&str, &str)> = runs
         .as_array()
@@ -139,7 +139,7 @@ fn a_name_means_the_current_run_of_it_or_the_newest_and_says_how_many_others_the
 }
 
 #[test]
-fn a_run_without_its_summary_is_listed_from_its_journal_and_rubbish_is_not() {
+fn a_run_without_a_summary_is_listed_from_its_journal() {
     let world = World::new();
     world.declare("gated", GATED);
     let id = world.run("gated", json!({}));
@@ -155,7 +155,7 @@ fn a_run_without_its_summary_is_listed_from_its_journal_and_rubbish_is_not() {
 }
 
 #[test]
-fn long_texts_are_cut_in_the_journal_and_given_on_cut() {
+fn long_texts_are_cut_in_the_journal_and_in_prompts() {
     let long = "é".repeat(200_000);
     let text = long.clone();
     let stage = Stage::new(move |launch| match launch.launch {
@@ -196,7 +196,7 @@ fn raw_output_is_kept_up_to_the_limit_and_the_rest_is_counted() {
 }
 
 #[test]
-fn the_log_turns_over_and_keeps_the_one_before() {
+fn the_log_is_rotated_and_one_old_file_is_kept() {
     let world = World::new();
     world.configure(json!({ "max_log": 2048 }));
     world.declare("plain", PLAIN);
@@ -214,9 +214,9 @@ fn the_log_turns_over_and_keeps_the_one_before() {
     assert_eq!(fs::read_dir(world.path(".claude/logs")).unwrap().count(), 3, "and a .gitignore");
 }
 
-/// Our own directories keep themselves out of git, and what somebody else decided there stays.
+/// Our own directories are ignored by git, and a `.gitignore` that exists already is not changed.
 #[test]
-fn our_directories_keep_themselves_out_of_git() {
+fn our_directories_are_ignored_by_git() {
     let world = World::new();
     world.declare("plain", PLAIN);
     world.write(".claude/logs/.gitignore", "!*\n");

@@ -162,7 +162,7 @@ fn holds(dialect: &str, file: &Path) {
 }
 
 #[test]
-fn the_shops_declarations_log_what_the_tables_say() {
+fn the_shops_declarations_log_the_expected_branches() {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/shop/.claude/superpowers");
     for name in ["new-ui-feature", "api-endpoint", "bugfix", "design-refresh"] {
         holds("shop", &dir.join(format!("{name}.yaml")));
@@ -171,7 +171,7 @@ fn the_shops_declarations_log_what_the_tables_say() {
 
 #[test]
 #[cfg_attr(not(shared), ignore = "what others wrote is not beside the repository")]
-fn other_peoples_declarations_log_what_the_tables_say() {
+fn other_declarations_log_the_expected_branches() {
     for (dialect, names) in [
         ("superpowers", &["new-ui-feature", "api-endpoint", "bugfix", "design-refresh"][..]),
         ("taffy", &["new-ui-feature", "api-endpoint", "bugfix", "design-refresh", "implement-stories"]),

@@ -35,7 +35,7 @@ fn sound(folder: &Path) -> usize {
 }
 
 #[test]
-fn the_shops_declarations_have_no_fault() {
+fn the_shops_declarations_have_no_problems() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/shop/.claude/superpowers");
     assert_eq!(sound(&folder), 4);
 }
@@ -47,7 +47,7 @@ fn other_peoples_declarations_have_no_fault() {
 }
 
 #[test]
-fn a_fault_lies_at_its_exact_place() {
+fn a_problem_has_its_exact_position() {
     assert_eq!(
         only(&with_stage("gate: human_approval")),
         (
@@ -68,7 +68,7 @@ fn a_fault_lies_at_its_exact_place() {
 }
 
 #[test]
-fn a_version_that_is_a_number_is_mended_with_quotes() {
+fn a_numeric_version_is_fixed_with_quotes() {
     let text = "name: x\ndescription: d\nversion: 1.10\nstages: [{agent: a}]\n";
     let checked = check(text, &Context::default());
     let found = &checked.diagnostics[0];
@@ -77,7 +77,7 @@ fn a_version_that_is_a_number_is_mended_with_quotes() {
 }
 
 #[test]
-fn lines_name_file_place_path_and_fault() {
+fn lines_name_file_position_path_and_problem() {
     let checked = check(&with_stage("gate: human_approval"), &Context::default());
     assert_eq!(
         checked.lines("x.yaml"),
@@ -86,7 +86,7 @@ fn lines_name_file_place_path_and_fault() {
 }
 
 #[test]
-fn hostile_files_are_told_shortly() {
+fn hostile_files_give_short_reports() {
     let size = 1 << 17;
     let stage = "  - agent: a\n    when: '{{aaaaaaaaaaaaab}}'\n    wen: y\n";
     let inputs = format!("inputs:\n{}", "  - name: aaaaaaaaaaaaa\n".repeat(999));
@@ -123,12 +123,80 @@ fn a_file_beyond_a_limit_says_which() {
         checked.diagnostics.iter().find(|found| found.code == Code::Limit).unwrap().message.clone()
     };
     let head = "name: x\ndescription: d\nversion: \"1.0.0\"\n";
-    assert!(only_limit(&format!("# {}", "x".repeat(1 << 20))).contains("1048576 is the most"));
+    assert!(only_limit(&format!("# {}", "x".repeat(1 << 20))).contains("at most 1048576"));
     assert!(
         only_limit(&format!("{head}stages:\n{}", "  - agent: a\n".repeat(10_001)))
-            .starts_with("10001 stages")
+            .starts_with("too many stages: 10001")
     );
     assert!(only_limit(&format!("{head}x-a:\n{}", "- a\n".repeat(100_001))).starts_with("more than 100000"));
     let most = format!("{head}stages:\n{}", "  - agent: a\n".repeat(10_000));
     assert!(check(&most, &Context::default()).declaration.is_some());
+}
+
+/// In brackets a colon needs a space behind it, or the value belongs to the key; an odd space is none.
+#[test]
+fn a_colon_in_brackets_without_a_space_is_named_and_mended() {
+    let stage = |stage: &str| {
+        format!("name: x\ndescription: d\nversion: \"1.0\"\nstages: [{{agent: first}}, {stage}]\n")
+    };
+    for (written, right, at) in [
+        ("{agent:b}", "{agent: b}", "agent:"),
+        ("{agent:\u{a0}b}", "{agent: b}", "\u{a0}"),
+        ("{agent :b}", "{agent : b}", "agent :"),
+        ("{agent: b, inputs: {epic:x}}", "{agent: b, inputs: {epic: x}}", "epic:"),
+        ("{agent: b, inputs: {epic:\u{3000}x}}", "{agent: b, inputs: {epic: x}}", "\u{3000}"),
+        ("{agent: b, inputs: {url:http://x}}", "{agent: b, inputs: {url: http://x}}", "url:"),
+        ("{agent: b, expects: {verdict:PASS}}", "{agent: b, expects: {verdict: PASS}}", "verdict:"),
+        ("{gate:human-approval}", "{gate: human-approval}", "gate:"),
+    ] {
+        let checked = check(&stage(written), &Context::default());
+        let faults: Vec<_> = checked.diagnostics.iter().filter(|it| it.severity == Severity::Error).collect();
+        assert_eq!(faults.len(), 1, "{written}: {faults:#?}");
+        assert_eq!(
+            (faults[0].code, checked.source.slice(faults[0].span)),
+            (Code::YamlSyntax, at),
+            "{written}"
+        );
+        let fix = faults[0].fix.as_ref().unwrap();
+        let mut mended = stage(written);
+        for edit in fix.edits.iter().rev() {
+            mended.replace_range(edit.span.start..edit.span.end, &edit.text);
+        }
+        assert_eq!(mended, stage(right), "{written}");
+        assert!(check(&mended, &Context::default()).declaration.is_some(), "{written}");
+    }
+    for sound in [
+        "{agent: b, inputs: {http://x}}",
+        "{agent: b, description: a:b}",
+        "{agent: b, expects: {files: [a:b]}}",
+        "{agent: b, x-mine: {a:b}}",
+        "{agent: b, x-mine: [{a:b}, {x-c: {d:e}}], x-d: {e:f}}",
+        "{\"agent\":b}",
+        "{agent: b, inputs: {\"a:b\": c}}",
+    ] {
+        let checked = check(&stage(sound), &Context::default());
+        let faults: Vec<_> = checked.diagnostics.iter().filter(|it| it.code == Code::YamlSyntax).collect();
+        assert!(faults.is_empty(), "{sound}: {faults:#?}");
+    }
+}
+
+/// Wherever it stands, and whatever it should bring.
+#[test]
+fn a_merge_key_is_named_everywhere() {
+    for stage in [
+        "agent: b\n    <<: {}",
+        "agent: b\n    <<: {a: b}",
+        "agent: b\n    <<: []",
+        "agent: b\n    <<:",
+        "agent: b\n    inputs: {<<: {}}",
+        "agent: b\n    inputs:\n      <<: x",
+        "agent: b\n    inputs:\n      <<:",
+        "agent: b\n    expects: {<<: {}}",
+    ] {
+        let checked = check(&with_stage(stage), &Context::default());
+        let faults: Vec<_> = checked.diagnostics.iter().filter(|it| it.severity == Severity::Error).collect();
+        assert_eq!(faults.len(), 1, "{stage}: {faults:#?}");
+        assert_eq!(faults[0].code, Code::MisplacedField, "{stage}");
+        assert!(faults[0].message.contains("merge keys (\"<<\")"), "{stage}: {}", faults[0].message);
+    }
 }

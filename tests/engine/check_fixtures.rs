@@ -92,7 +92,7 @@ fn shown(checked: &Checked, diagnostic: &Diagnostic) -> Value {
 }
 
 #[test]
-fn each_fixture_is_told_exactly_what_is_wrong_with_it() {
+fn each_fixture_reports_exactly_its_problems() {
     let update = std::env::var_os("UPDATE_FIXTURES").is_some();
     let all = fixtures();
     assert!(all.len() >= 150, "there are {} fixtures", all.len());
@@ -116,7 +116,7 @@ fn each_fixture_is_told_exactly_what_is_wrong_with_it() {
 }
 
 #[test]
-fn a_fix_mends_its_fault_and_brings_no_error() {
+fn a_fix_removes_its_problem_and_adds_no_error() {
     let errors = |checked: &Checked| {
         let severe =
             |diagnostic: &&Diagnostic| diagnostic.severity == superpower::diagnostic::Severity::Error;
@@ -165,7 +165,7 @@ fn every_code_has_a_fixture() {
 
 /// What public reports say went wrong for others, each with the fixture that holds ours to better.
 #[test]
-fn what_went_wrong_for_others_is_told_here() {
+fn known_mistakes_from_other_projects_are_reported() {
     let rows = [
         // A duplicate key told a line away; a malformed file blamed on the wrong line.
         ("duplicate-key", Code::DuplicateKey, Severity::Error, "name"),

@@ -120,3 +120,64 @@ fn half_a_pair_is_shown_as_what_it_is_everywhere() {
     let rows = rows(&Record::parse(text).unwrap());
     assert_eq!(rows[0].notes.as_deref(), Some("half \u{fffd}!"));
 }
+
+/// What we wrote ourselves is not read again; what somebody else has put in its place is, and is kept where it says more
+/// than we can write.
+#[test]
+fn what_somebody_else_writes_between_two_of_ours_is_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = Place::of_run(dir.path(), dir.path());
+    let mut store = Store::new(place.clone());
+    let mut write = |key: &str| {
+        let change = |record: &mut Record, _| {
+            record.checkpoint_mut(key).insert("status".into(), "PASSED".into());
+        };
+        let found = store.update(Utc::now(), WAIT, change).unwrap();
+        let text = fs::read_to_string(place.document()).unwrap();
+        assert_eq!(store.known().unwrap().text(), text);
+        (text, found.aside.map(|aside| fs::read_to_string(aside.path).unwrap()))
+    };
+    write("PLAN");
+    let (text, aside) = write("EXECUTE");
+    assert!(text.contains("PLAN") && text.contains("EXECUTE") && aside.is_none(), "{text}");
+    let theirs = r#"{"theirs": 1, "theirs": 2}"#;
+    fs::write(place.document(), theirs).unwrap();
+    let (text, aside) = write("REVIEW");
+    assert!(text.contains("\"theirs\": 2") && !text.contains("PLAN"), "{text}");
+    assert_eq!(aside.as_deref(), Some(theirs));
+    let (text, aside) = write("FIX");
+    assert!(text.contains("REVIEW") && text.contains("\"theirs\": 2") && aside.is_none(), "{text}");
+}
+
+/// Nothing that somebody else wrote is taken for a mark of ours, or of the JSON reader.
+#[test]
+fn what_looks_like_a_mark_is_kept_as_it_was() {
+    for kept in [
+        "\"a\": \"\u{f8ff}number 5\"",
+        "\"a\": \"\u{f8fe}d83d\"",
+        "\"\u{f8fe}dead\": 1",
+        "\"\u{f8ff}number 5\": \"\u{f8ff}\"",
+        "\"a\": \"\u{fdd0}number 5\"",
+        "\"\u{fdd1}d83d\": \"\u{fdd1}d83d\"",
+        "\"a\": \"\u{fdd2}n\u{fdd2}g\u{fdd2}s\u{fdd2}\u{fdd2}\"",
+        "\"a\": {\n    \"$serde_json::private::Number\": \"5\"\n  }",
+        "\"a\": {\n    \"$serde_json::private::Number\": \"no number\"\n  }",
+        "\"a\": {\n    \"$serde_json::private::RawValue\": \"[1]\"\n  }",
+        "\"$serde_json::private::Number\": \"5\"",
+        "\"a\": \"$serde_json::private::Number\"",
+        "\"a\": 1e3",
+        "\"a\": \"x\\\\u{fdd0}\"",
+    ] {
+        let (now, found, _) = written(format!("{{\n  {kept}\n}}\n").as_bytes());
+        assert!(now.contains(kept), "{kept} became {now}");
+        assert_eq!(found.aside, None, "{kept}");
+        assert_eq!(Record::parse(&now).unwrap().text(), now, "{kept}");
+        // The same where the text has to be mended first.
+        let (mended, _, _) = written(format!("{{\n  {kept},\n}}\n").as_bytes());
+        assert_eq!(mended.replace(char::is_whitespace, ""), now.replace(char::is_whitespace, ""), "{kept}");
+    }
+    let escaped = r#"{"\ufdd0number 1": "\uFDD1dead", "b": {"\u0024serde_json::private::Number": "5"}}"#;
+    let (now, ..) = written(escaped.as_bytes());
+    let wanted = ["\"\u{fdd0}number 1\": \"\u{fdd1}dead\"", "\"$serde_json::private::Number\": \"5\""];
+    assert!(wanted.iter().all(|wanted| now.contains(wanted)), "{now}");
+}

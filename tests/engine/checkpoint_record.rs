@@ -4,12 +4,12 @@ use chrono::{DateTime, TimeZone, Utc};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use superpower::checkpoint::merge::{Written, merge};
-use superpower::checkpoint::numbers::{hide, show};
 use superpower::checkpoint::record::{FixCycles, Record, Unreadable};
 use superpower::checkpoint::status::{Status, read_time, stamp};
 use superpower::checkpoint::update::{Start, Tracker};
 use superpower::checkpoint::{keys, lines};
 use superpower::declaration::model::{Action, Pipeline};
+use superpower::tolerant::numbers::{hide, show};
 
 pub fn noon() -> DateTime<Utc> {
     Utc.with_ymd_and_hms(2026, 2, 13, 12, 0, 0).unwrap()

@@ -174,6 +174,7 @@ fn the_next_drive_goes_on_from_what_waits() {
     world.run("execute", json!({}));
     world.settled();
     world.write("plan.md", "");
+    world.look();
     world.ok("decide", json!({ "decision": "approve" }));
     assert_eq!(world.settled()["state"], "complete");
     fs::remove_dir(&lock).unwrap();
@@ -216,6 +217,7 @@ fn a_later_process_writes_all_that_an_earlier_one_knew() {
         let (world, lock, _) = executed_behind_a_lock();
         world.write("plan.md", "");
         if verb == "approve" {
+            world.look();
             world.ok("decide", json!({ "decision": "approve" }));
             assert_eq!(world.settled()["state"], "complete");
         } else {

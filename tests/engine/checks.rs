@@ -24,18 +24,18 @@ fn what_is_no_file_or_too_large_is_said_and_never_read() {
         let fault = &faults[0];
         (fault["code"].as_str().unwrap().to_owned(), fault["message"].as_str().unwrap().to_owned())
     };
-    let none = ("yaml-syntax".to_owned(), "this is no regular file, and was not read".to_owned());
+    let none = ("yaml-syntax".to_owned(), "not a regular file; it was not read".to_owned());
     assert_eq!(said(Path::new("/dev/zero")), none);
     let pipe = world.path("pipe.yaml");
     let name = CString::new(pipe.as_os_str().as_bytes()).unwrap();
     assert_eq!(unsafe { libc::mkfifo(name.as_ptr(), 0o600) }, 0);
     assert_eq!(said(&pipe), none);
-    let directory = "this is a directory: a superpower is a file".to_owned();
+    let directory = "expected a file, found a directory".to_owned();
     assert_eq!(said(&world.path(".claude")), ("yaml-syntax".to_owned(), directory));
 
     let large = world.path(".claude/superpowers/large.yaml");
     fs::File::create(&large).unwrap().set_len(1 << 40).unwrap();
-    let words = "the file has 1099511627776 bytes, and 1048576 is the most".to_owned();
+    let words = "the file is too large: 1099511627776 bytes (at most 1048576)".to_owned();
     assert_eq!(said(&large), ("limit".to_owned(), words.clone()));
     let listed = world.ok("list", json!({}));
     assert_eq!((&listed[0]["name"], &listed[0]["errors"]), (&json!("large"), &json!(1)));

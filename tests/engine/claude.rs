@@ -1,4 +1,4 @@
-//! Claude Code's pipe, against scripts that speak as it does (see `scripts/record-harnesses` for the real one).
+//! Claude Code's pipe, tested with scripts that imitate it (`scripts/record-harnesses` uses the real one).
 
 use super::launched::{ended, launch_in, start};
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use superpower::harness::*;
 use superpower::outcome::{Outcome, Session};
 
-/// What every script can do.
+/// Functions for all scripts.
 pub const PRELUDE: &str = r#"#!/usr/bin/env python3
 import json, os, signal, sys, time
 def send(**m): print(json.dumps(m), flush=True)
@@ -110,7 +110,7 @@ rest()
 }
 
 #[test]
-fn a_permission_is_asked_and_each_answer_arrives() {
+fn a_permission_is_requested_and_each_answer_arrives() {
     let run = run(r#"
 init()
 tool("t1", "Bash", command="make")
@@ -151,7 +151,7 @@ rest()
 }
 
 #[test]
-fn a_machines_own_refusals_are_noted_once_and_a_humans_denials_are_not() {
+fn automatic_refusals_are_listed_once_and_the_users_denials_are_not() {
     let run = run(r#"
 init()
 tool("t1", "Bash", command="rm x")
@@ -167,7 +167,7 @@ rest()
 }
 
 #[test]
-fn where_nobody_is_there_a_permission_is_denied_at_once() {
+fn without_a_user_a_permission_is_denied_at_once() {
     let script = r#"
 init()
 assert "Nobody" in ask("r1", "t1", "Bash", command="make")["message"]
@@ -237,7 +237,7 @@ fn describe(launch: &Launch, path: &str) {
 }
 
 #[test]
-fn what_its_own_folders_do_not_describe_is_told_by_text_though_it_has_something_of_that_name() {
+fn an_agent_outside_of_claudes_folders_is_given_by_text_even_if_claude_has_that_name() {
     let script = "assert '--agent' not in sys.argv\nprompt = init(agents=('coder',), commands=('coder',))\nresult(prompt)\nrest()\n";
     for path in [
         ".opencode/agents/coder.md",
@@ -258,7 +258,7 @@ fn what_its_own_folders_do_not_describe_is_told_by_text_though_it_has_something_
 }
 
 #[test]
-fn an_agent_that_it_does_not_know_is_given_by_its_text_and_never_left_to_the_default() {
+fn an_agent_unknown_to_claude_is_given_by_text_and_never_becomes_the_default() {
     let script = "prompt = init(agents=('other',))\nresult(prompt)\nrest()\n";
     let (before, ending) = run_with(script, |launch| describe(launch, ".claude/agents/coder.md")).ended();
     assert!(
@@ -273,14 +273,14 @@ fn an_agent_that_it_does_not_know_is_given_by_its_text_and_never_left_to_the_def
 }
 
 #[test]
-fn a_skill_begins_the_prompt_where_it_is_known() {
+fn a_known_skill_starts_the_prompt() {
     let skill = |launch: &mut Launch| launch.task = Task::Skill("write-spec".to_owned());
     let ending = run_with("result(init(commands=('write-spec',)))\nrest()\n", skill).ended().1;
     assert_eq!(ending.message, "/write-spec do it");
 }
 
 #[test]
-fn a_session_that_is_gone_is_begun_afresh() {
+fn a_missing_session_is_replaced_by_a_new_one() {
     let script = r#"
 if "--resume" in sys.argv:
     recv()
@@ -293,12 +293,12 @@ rest()
     let session = Session { harness: "claude".to_owned(), id: "gone".to_owned() };
     let (before, ending) = run_with(script, |launch| launch.session = Some(session)).ended();
     assert_eq!((ending.outcome, &*ending.message), (Outcome::Passed, "fresh"));
-    assert!(notes(&before).contains("starts afresh"));
+    assert!(notes(&before).contains("starting a new one"));
     assert_eq!(before.iter().filter(|s| matches!(s, Signal::Started(Some(_)))).count(), 2);
 }
 
 #[test]
-fn a_release_without_the_pipe_gets_one_shot_and_that_is_said() {
+fn a_release_without_the_pipe_runs_once_with_a_note() {
     let (before, ending) = run(r#"
 if "--input-format" in sys.argv:
     print("error: unknown option '--permission-prompt-tool'", file=sys.stderr)
@@ -309,11 +309,11 @@ result("heard " + prompt)
 "#)
     .ended();
     assert_eq!(ending.message, "heard do it");
-    assert!(notes(&before).contains("one shot"), "{}", notes(&before));
+    assert!(notes(&before).contains("running it once"), "{}", notes(&before));
 }
 
 #[test]
-fn after_its_result_what_runs_in_the_background_is_waited_for_and_the_last_result_counts() {
+fn background_tasks_are_awaited_and_the_last_result_counts() {
     let run = run(r#"
 init()
 send(type="system", subtype="background_tasks_changed", tasks=[{"task_id": "b", "description": "tests"}])
@@ -328,7 +328,7 @@ rest()
 }
 
 #[test]
-fn what_is_allowed_for_the_run_holds_for_its_later_launches_and_for_no_other_run() {
+fn a_permission_for_the_run_covers_its_later_launches_and_no_other_run() {
     let script = r#"
 init()
 tool("t1", "Bash", command="make")

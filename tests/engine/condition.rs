@@ -31,7 +31,7 @@ fn values_compare_as_text() {
 }
 
 #[test]
-fn a_fact_is_asked_for_only_when_it_is_reached() {
+fn a_fact_is_needed_only_if_evaluation_reaches_it() {
     let ask = |text: &str, facts: &[(&str, bool)]| {
         let find = |name: &str| facts.iter().find(|(fact, _)| *fact == name).map(|(_, known)| *known);
         eval(&parse(text).unwrap(), &value, &find)
@@ -50,7 +50,7 @@ fn a_fact_is_asked_for_only_when_it_is_reached() {
 }
 
 #[test]
-fn what_is_no_condition_is_refused_at_the_offending_token() {
+fn an_invalid_condition_is_refused_at_the_offending_token() {
     for (text, at) in [
         ("", ""),
         ("  ", "  "),
@@ -93,7 +93,7 @@ fn nesting_is_bounded() {
 }
 
 #[test]
-fn a_condition_is_shown_as_it_could_have_been_written() {
+fn a_formatted_condition_parses_to_itself() {
     for (text, shown) in [
         ("a and b or not c", "a && b || !c"),
         ("(a or b) and c", "(a || b) && c"),

@@ -1,4 +1,5 @@
-//! A journal with something in it that no crash leaves: kept whole, said aloud, and gone on from what stands before.
+//! Damage in a journal that no crash causes: the journal is kept, the damage reported, and the run continued from the
+//! last good record.
 
 use crate::world::World;
 use serde_json::json;
@@ -7,10 +8,10 @@ use std::fs;
 const STAGES: &str =
     "stages:\n  - {agent: a}\n  - {gate: human-approval}\n  - {agent: b}\n  - {gate: human-approval}\n";
 
-/// What becomes of a line.
+/// Changes a line.
 type Damage<'a> = &'a dyn Fn(&str) -> Vec<u8>;
 
-/// A run at its second gate, whose journal is damaged where `from` stands, by what `to` makes of it.
+/// A run at its second gate; in its journal, the line that contains `from` is changed by `to`.
 fn damaged(from: &str, to: impl Fn(&str) -> Vec<u8>) -> (World, String, Vec<u8>) {
     let mut world = World::new();
     world.declare("two", STAGES);
@@ -37,7 +38,7 @@ fn kept(world: &World, journal: &str) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn a_damaged_journal_is_kept_whole_and_the_run_goes_on_without_what_is_lost_where_a_human_says_so() {
+fn a_damaged_journal_is_kept_and_the_run_continues_if_the_user_agrees() {
     let garbage: [Damage; 4] = [
         &|line| line.replace('{', "#").into_bytes(),
         &|line| line.as_bytes()[..line.len() / 2].to_vec(),
@@ -46,7 +47,7 @@ fn a_damaged_journal_is_kept_whole_and_the_run_goes_on_without_what_is_lost_wher
     ];
     for (at, to) in garbage.into_iter().enumerate() {
         let (world, journal, bytes) = damaged("\"gate-decided\"", to);
-        // Looking changes nothing, and says what is wrong, in the list too. What is lost is asked again.
+        // Viewing changes nothing and reports the damage, in the list too. The lost stage is asked about again.
         let picture = world.status();
         assert_eq!((&picture["state"], &picture["reason"]), (&json!("paused"), &json!("damaged")), "{at}");
         assert!(picture["detail"].as_str().unwrap().contains("is damaged at byte"), "{at}: {picture:#}");
@@ -75,9 +76,9 @@ fn a_damaged_journal_is_kept_whole_and_the_run_goes_on_without_what_is_lost_wher
     }
 }
 
-/// What stands between our lines, or behind them, is somebody else's: set aside, said, and never believed.
+/// Lines of others between or after ours are moved aside, reported, and never trusted.
 #[test]
-fn a_line_that_somebody_else_wrote_is_set_aside_and_said() {
+fn a_foreign_line_is_moved_aside_with_a_notice() {
     let (world, journal, bytes) =
         damaged("\"gate-decided\"", |line| [line.as_bytes(), b"\n\xff\xfe not ours"].concat());
     assert_eq!(world.status()["reason"], "gate");
@@ -92,7 +93,7 @@ fn a_line_that_somebody_else_wrote_is_set_aside_and_said() {
 }
 
 #[test]
-fn a_journal_without_a_beginning_holds_up_no_other_run() {
+fn a_journal_without_a_start_does_not_block_other_runs() {
     let (world, journal, bytes) = damaged("\"run-started\"", |_| b"nothing".to_vec());
     for op in ["resume", "retry", "pause"] {
         let message = world.refused(op, json!({}), "unreadable-run");
@@ -104,7 +105,7 @@ fn a_journal_without_a_beginning_holds_up_no_other_run() {
 }
 
 #[test]
-fn what_cannot_be_kept_is_not_mended() {
+fn a_journal_that_cannot_be_copied_is_not_repaired() {
     let (world, journal, bytes) = damaged("\"gate-decided\"", |_| b"nothing".to_vec());
     let failing = crate::disk_faults::Failing::with(world.root(), libc::ENOSPC, |op, path| {
         let ours = |name: &std::ffi::OsStr| name.to_string_lossy().starts_with("journal.jsonl");
@@ -117,9 +118,9 @@ fn what_cannot_be_kept_is_not_mended() {
     assert_eq!(world.settled()["gate"]["id"], "2.1");
 }
 
-/// Nothing can go on with it; every verb says what can be done instead, and that works.
+/// No verb can continue it; every verb says what works instead, and that works.
 #[test]
-fn a_run_that_cannot_be_read_any_more_can_be_ended() {
+fn an_unreadable_run_can_be_cancelled() {
     type Loss = fn(&std::path::Path);
     let lose: [(&str, Loss); 4] = [
         ("the declaration", |dir| fs::remove_file(dir.join("declaration-1.yaml")).unwrap()),
@@ -143,7 +144,7 @@ fn a_run_that_cannot_be_read_any_more_can_be_ended() {
         ] {
             let message = world.call(op, fields)["err"]["message"].as_str().unwrap().to_owned();
             assert!(
-                message.contains(":Superpower cancel ends it, :Superpower run lost starts anew"),
+                message.contains("end it with :Superpower cancel, or start again with :Superpower run lost"),
                 "{what}, {op}: {message}"
             );
         }

@@ -1,4 +1,4 @@
-//! Declarations that are open in an editor: what it is told as they are typed, and what is asked of them.
+//! Open declarations: the diagnostics while they are edited, and the editor features.
 
 use crate::alone::{alone, until_no_thread_is};
 use crate::world::World;
@@ -34,7 +34,7 @@ impl Editor {
         self.world.path(".claude/superpowers/flow.yaml")
     }
 
-    /// What is said of a text, at once; of the first one, once the project is read.
+    /// The diagnostics, at once; for the first text, once the project is read.
     fn types(&mut self, text: &str) -> Value {
         self.tick += 1;
         let said = self.world.ok("document", json!({ "path": self.path(), "text": text, "tick": self.tick }));
@@ -91,7 +91,7 @@ fn faults_come_in_the_protocols_shape_with_utf16_columns() {
 }
 
 #[test]
-fn what_is_asked_about_a_text_that_is_gone_is_refused() {
+fn a_request_about_an_outdated_text_is_refused() {
     let mut editor = Editor::new();
     editor.types(FLOW);
     assert!(!editor.asks("symbols", (0, 0)).as_array().unwrap().is_empty());
@@ -105,9 +105,9 @@ fn what_is_asked_about_a_text_that_is_gone_is_refused() {
 }
 
 #[test]
-fn a_large_text_is_checked_behind_the_editors_back_and_only_the_newest_counts() {
+fn a_large_text_is_checked_on_a_thread_and_only_the_newest_counts() {
     let mut editor = Editor::new();
-    // The project is known from here on.
+    // The project is cached from here on.
     editor.types(FLOW);
     let mut text = FLOW.replace("humn", "human").replace(", {name: epic}", "");
     for stage in 0..1500 {
@@ -135,7 +135,7 @@ fn a_large_text_is_checked_behind_the_editors_back_and_only_the_newest_counts() 
 }
 
 #[test]
-fn a_text_that_takes_many_readings_is_checked_behind_the_editors_back() {
+fn a_text_that_takes_many_parses_is_checked_on_a_thread() {
     let mut editor = Editor::new();
     let mut text = FLOW.to_owned();
     while text.len() < 60_000 {
@@ -149,7 +149,7 @@ fn a_text_that_takes_many_readings_is_checked_behind_the_editors_back() {
 }
 
 #[test]
-fn no_more_faults_are_told_than_anybody_reads() {
+fn the_number_of_diagnostics_is_bounded() {
     let mut editor = Editor::new();
     let text = format!("{FLOW}{}", "  - agnt: x\n    gte: y\n    whn: z\n".repeat(1500));
     let answer = editor.types(&text);
@@ -176,7 +176,7 @@ fn a_file_that_is_no_utf8_or_too_large_is_said_to_be() {
 }
 
 #[test]
-fn a_name_that_another_file_has_too_is_warned_about() {
+fn a_name_that_another_file_has_is_warned_about() {
     let mut editor = Editor::new();
     let clean = "name: flow\ndescription: d\nversion: \"1\"\nstages: [{agent: qa}]\n";
     editor.world.write(".claude/superpowers/flow.yaml", clean);
@@ -189,9 +189,9 @@ fn a_name_that_another_file_has_too_is_warned_about() {
 }
 
 #[test]
-fn a_change_of_the_project_is_told() {
-    // The thread that looks is waited for.
-    alone("documents::a_change_of_the_project_is_told", &[], a_change_is_told_once);
+fn a_change_of_the_project_sends_an_event() {
+    // Waits for the thread that reads the project.
+    alone("documents::a_change_of_the_project_sends_an_event", &[], a_change_is_told_once);
 }
 
 fn a_change_is_told_once() {
@@ -224,7 +224,7 @@ fn the_first_text_of_a_project_does_not_wait_for_the_disk() {
 }
 
 #[test]
-fn the_project_is_read_again_by_itself_while_somebody_types() {
+fn the_project_is_read_again_while_the_user_types() {
     let mut editor = Editor::new();
     let text = "name: flow\ndescription: d\nversion: \"1\"\nstages: [{agent: writer}]\n";
     assert_eq!(editor.codes(text), ["unknown-agent"]);
@@ -238,7 +238,7 @@ fn the_project_is_read_again_by_itself_while_somebody_types() {
 }
 
 #[test]
-fn hints_say_what_the_plan_says() {
+fn hints_match_the_plan() {
     let mut editor = Editor::new();
     editor.world.write("docs/stories/a.md", "---\nui: true\n---\n");
     let text = "name: flow\ndescription: d\nversion: \"1\"
@@ -277,7 +277,7 @@ stages:
     let lines: Vec<_> =
         hints.as_array().unwrap().iter().map(|it| it["position"]["line"].as_u64().unwrap()).collect();
     assert_eq!(lines, [5, 7, 9, 11, 13]);
-    // Half typed, the hints stay; with another number of stages nobody knows whose they are.
+    // The hints stay in a broken text; with another number of stages they would be at the wrong stages.
     editor.types(&text.replace("version", "versio"));
     assert_eq!(editor.asks("hints", (0, 0)).as_array().unwrap().len(), 5);
     editor.types(&format!("{}  - agent:\n", text.replace("version", "versio")));
@@ -285,7 +285,7 @@ stages:
 }
 
 #[test]
-fn mends_of_the_line_come_after_those_at_the_cursor() {
+fn fixes_of_the_line_follow_those_at_the_cursor() {
     let mut editor = Editor::new();
     editor.types("name: flow\ndescription: d\nversion: \"1\"\nstages:\n  - {agnt: qa, gat: auto}\n");
     let titles = |place| {
@@ -301,7 +301,7 @@ fn mends_of_the_line_come_after_those_at_the_cursor() {
 }
 
 #[test]
-fn a_name_that_cannot_be_is_refused_with_the_reason() {
+fn an_invalid_new_name_is_refused_with_the_reason() {
     let mut editor = Editor::new();
     editor.types(FLOW);
     let rename = |name: &str| {
@@ -314,7 +314,7 @@ fn a_name_that_cannot_be_is_refused_with_the_reason() {
 }
 
 #[test]
-fn a_long_text_comes_in_parts() {
+fn a_long_text_is_sent_in_parts() {
     let mut editor = Editor::new();
     let (first, rest) = FLOW.split_at(FLOW.find("stages:").unwrap());
     let part = |editor: &Editor, tick: i64, first: bool, text: &str| {

@@ -29,7 +29,7 @@ fn drift(position: usize, edit: impl Fn(&str) -> String) -> Drift {
 }
 
 #[test]
-fn an_edit_goes_on_where_nothing_that_ran_and_no_gate_ahead_is_lost() {
+fn an_edit_that_loses_no_finished_stage_and_no_gate_is_harmless() {
     let replace = |from: &'static str, to: &'static str| {
         move |text: &str| {
             assert!(text.contains(from), "{from}");
@@ -108,7 +108,7 @@ fn an_edit_goes_on_where_nothing_that_ran_and_no_gate_ahead_is_lost() {
 
 /// A gate that asks when the work is done already was removed for whoever it kept waiting.
 #[test]
-fn what_waited_for_a_gate_ahead_waits_for_it_still_or_the_edit_is_asked_about() {
+fn an_edit_that_moves_work_before_its_gate_is_reported() {
     let edited = |stages: &str| compare(&plan(GUARDED), &plan(stages), 1);
     const GUARDED: &str = "
   - {name: one, agent: a}
@@ -208,7 +208,7 @@ fn sent_back() -> Run {
 }
 
 #[test]
-fn an_edit_during_a_rework_forgets_no_gate_and_begins_no_count_again() {
+fn an_edit_during_a_rework_keeps_gates_and_visit_numbers() {
     let mut run = sent_back();
     assert!(run.stages[3].pinned, "the gate that asked keeps its verdict");
     let edited = OLD
@@ -227,7 +227,7 @@ fn an_edit_during_a_rework_forgets_no_gate_and_begins_no_count_again() {
 }
 
 #[test]
-fn a_stage_that_moves_takes_its_state_along_and_a_new_one_in_its_place_has_none() {
+fn a_moved_stage_keeps_its_state_and_a_new_one_has_none() {
     let mut run = sent_back();
     // A gate is put before the one at 2, which becomes 3: no visit that was decided is decided again.
     let edited = OLD.replace("  - {name: two,", "  - {name: new, gate: human-approval}\n  - {name: two,");
@@ -243,7 +243,7 @@ fn a_stage_that_moves_takes_its_state_along_and_a_new_one_in_its_place_has_none(
 }
 
 #[test]
-fn a_stage_of_another_kind_at_the_cursor_begins_anew() {
+fn a_stage_of_another_kind_at_the_cursor_starts_again() {
     let mut run = sent_back();
     step(&mut run, Event::Resumed { by: "ann".into() });
     walk(&mut run);

@@ -151,7 +151,7 @@ fn the_demos_agent_fails_stalls_and_asks_when_told_to() {
 }
 
 #[test]
-fn the_shops_declarations_check_without_a_word() {
+fn the_shops_declarations_check_without_problems() {
     let (_dir, root, _) = shop();
     let index = Index::read(&root, &Places::default());
     let names =

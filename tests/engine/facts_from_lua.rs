@@ -1,4 +1,4 @@
-//! What Lua provides: facts, asked once and remembered; prompts; and neither is waited for without an end.
+//! What Lua provides: facts, asked once and remembered, and prompts. The wait for both is bounded.
 
 use crate::world::World;
 use serde_json::{Value, json};
@@ -43,7 +43,7 @@ fn a_registered_fact_is_asked_once_and_remembered() {
 }
 
 #[test]
-fn an_answer_that_is_neither_true_nor_false_is_no_false() {
+fn a_fact_that_is_not_a_boolean_is_not_false() {
     for value in [json!(null), json!({}), json!({ "value": 0 }), json!({ "value": "yes" }), json!(true)] {
         let world = World::new();
         world.declare("asking", ASKING);
@@ -76,7 +76,7 @@ fn a_fact_that_fails_pauses_the_run_and_resume_asks_again() {
 }
 
 #[test]
-fn a_prompt_function_replaces_what_the_agent_is_told() {
+fn a_prompt_function_replaces_the_prompt() {
     let world = World::new();
     world.declare("one", "stages:\n  - {agent: a, description: Do it}\n");
     world.configure(json!({ "prompt": true }));
@@ -94,7 +94,7 @@ fn a_prompt_function_replaces_what_the_agent_is_told() {
     world.ok("answer", json!({ "id": event["id"], "value": { "prompt": "Dance." } }));
     assert_eq!(world.settled()["state"], "complete");
     assert_eq!(world.read(".prompt"), "Dance.");
-    // Cancelled while Lua thinks: its answer comes too late.
+    // Cancelled while Lua computes: its answer arrives too late.
     world.run("one", json!({}));
     let event = asked(&world, "ask-prompt");
     world.ok("cancel", json!({}));

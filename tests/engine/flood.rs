@@ -1,4 +1,4 @@
-//! An agent that never stops talking: what people say comes first, and nothing piles up.
+//! Endless output of an agent: verbs are still performed at once, and memory is bounded.
 
 use super::alone::alone;
 use super::claude::PRELUDE;
@@ -6,7 +6,7 @@ use crate::world::World;
 use serde_json::json;
 use std::time::{Duration, Instant};
 
-/// Floods, each of another kind, for a minute; whatever is not read is not written.
+/// Scripts that print different kinds of output for a minute; they block when nothing reads them.
 const FLOODS: &[(&str, &str)] = &[
     ("calls that are never closed", "tool('t%d' % i, 'Bash', command='x')"),
     ("calls that are closed", "tool('t%d' % i, 'Edit', file_path='a%d.md' % i); result_of('t%d' % i)"),
@@ -62,15 +62,15 @@ fn flooded(name: &str, body: &str) {
     assert_eq!(picture["state"], "cancelled", "{name}");
     let pid = std::fs::read_to_string(pid).unwrap();
     world.until("the agent's end", |_| !std::path::Path::new("/proc").join(pid.trim()).exists());
-    // Two seconds are what is promised; the machine may be busy with other tests.
+    // The limit is two seconds; the machine may be busy with other tests.
     assert!(took < Duration::from_secs(6), "{name}: cancel took {took:?}");
     let grown = memory().saturating_sub(before);
     assert!(grown < 150, "{name}: {grown} MiB more");
 }
 
 #[test]
-fn cancel_outruns_any_flood_in_bounded_memory() {
-    alone("flood::cancel_outruns_any_flood_in_bounded_memory", &[], || {
+fn cancel_is_quick_during_a_flood_and_memory_is_bounded() {
+    alone("flood::cancel_is_quick_during_a_flood_and_memory_is_bounded", &[], || {
         for (name, body) in FLOODS {
             flooded(name, body);
         }

@@ -29,7 +29,7 @@ fn journal(world: &World, run_id: &str) -> String {
 }
 
 #[test]
-fn rework_completes_no_gate_and_a_new_run_is_another() {
+fn rework_completes_no_gate_and_a_new_run_has_its_own() {
     let (world, first) = at_gate();
     world.ok("decide", json!({ "decision": "changes", "comment": "again" }));
     assert_eq!(world.settled()["gate"]["id"], "3.2");
@@ -43,7 +43,7 @@ fn rework_completes_no_gate_and_a_new_run_is_another() {
 }
 
 #[test]
-fn a_rejected_gate_stays_rejected_however_often_it_is_resumed() {
+fn a_rejected_gate_stays_rejected_after_resuming() {
     let (mut world, run_id) = at_gate();
     world.ok("decide", json!({ "decision": "reject", "comment": "no", "by": "ann" }));
     world.settled();
@@ -58,7 +58,7 @@ fn a_rejected_gate_stays_rejected_however_often_it_is_resumed() {
 }
 
 #[test]
-fn what_lies_between_runs_again_before_the_gate_asks_again() {
+fn stages_between_run_again_before_the_gate_asks_again() {
     let (world, _) = at_gate();
     world.ok("decide", json!({ "decision": "changes", "comment": "again" }));
     world.settled();
@@ -66,7 +66,7 @@ fn what_lies_between_runs_again_before_the_gate_asks_again() {
 }
 
 #[test]
-fn only_the_three_words_decide() {
+fn only_the_three_decisions_are_accepted() {
     let (world, run_id) = at_gate();
     let before = journal(&world, &run_id);
     for word in ["yes", "Approve", "approved", "ok", "not rejected", "", "rejected"] {
@@ -82,7 +82,7 @@ fn only_the_three_words_decide() {
 }
 
 #[test]
-fn a_decision_from_elsewhere_goes_on() {
+fn a_decision_from_another_process_continues_the_run() {
     let (world, _) = at_gate();
     // This editor is closed; another one, which has never seen the run, decides.
     let other = Engine::new();
@@ -100,7 +100,7 @@ fn a_decision_from_elsewhere_goes_on() {
 }
 
 #[test]
-fn nothing_is_approved_before_it_waits() {
+fn a_gate_cannot_be_approved_before_it_opens() {
     let world = World::new();
     world.declare("gated", GATED);
     world.hook("echo ready > ready; while [ ! -e go ]; do sleep 0.02; done; echo fine");
@@ -151,7 +151,7 @@ fn an_editor_that_a_stage_started_does_not_decide() {
 }
 
 #[test]
-fn a_decision_runs_nothing_again() {
+fn a_decision_reruns_no_stage() {
     let (mut world, _) = at_gate();
     for _ in 0..3 {
         world.restart();
@@ -165,7 +165,7 @@ fn a_decision_runs_nothing_again() {
 
 /// Every state in every view: the picture, `squad.json`, the list of runs, what listeners were told last.
 #[test]
-fn every_view_tells_the_same_state() {
+fn every_view_shows_the_same_state() {
     let views = |world: &World, state: &str, reason: Option<&str>| {
         let picture = world.settled();
         let squad = world.squad();
@@ -256,7 +256,7 @@ fn the_second_visit_shows_what_changed_since_the_last_approval() {
 }
 
 #[test]
-fn a_gate_shows_the_report_of_the_work_that_it_is_about() {
+fn a_gate_shows_the_report_of_its_work() {
     let world = World::new();
     world.declare(
         "reports",
@@ -279,7 +279,7 @@ fn a_gate_shows_the_report_of_the_work_that_it_is_about() {
 }
 
 #[test]
-fn what_a_human_edits_at_the_gate_ships_and_asks_no_agent() {
+fn edits_at_a_gate_are_kept_without_asking_an_agent() {
     let world = World::new();
     world.declare("plan", "stages:\n  - {agent: planner}\n  - {gate: human-approval}\n  - {agent: doer}\n");
     world.write("agent-hook", "");
@@ -318,7 +318,7 @@ fn a_key_that_looks_like_a_gate_starts_nothing() {
 
 /// `skip` skips the action; the stage's own gate still asks, and says so.
 #[test]
-fn a_skipped_action_leaves_its_gate_which_says_so() {
+fn the_gate_of_a_skipped_action_still_asks_and_says_so() {
     let world = World::new();
     world.declare(
         "both",
@@ -330,10 +330,10 @@ fn a_skipped_action_leaves_its_gate_which_says_so() {
     world.ok("skip", json!({}));
     let picture = world.settled();
     assert_eq!((&picture["gate"]["id"], &picture["stages"][1]["mark"]), (&json!("2.1"), &json!("gate")));
-    assert_eq!(picture["stages"][1]["note"], "waits for you; skipped by hand");
-    let gate = "GATE   Human approval required: Two  (its action was skipped by hand)";
+    assert_eq!(picture["stages"][1]["note"], "waits for you; skipped manually");
+    let gate = "GATE   Human approval required: Two  (its action was skipped manually)";
     assert!(world.log().contains(&gate.to_owned()), "{:?}", world.log());
-    assert_eq!(world.ok("review", json!({}))["message"], "The action of this stage was skipped by hand.");
+    assert_eq!(world.ok("review", json!({}))["message"], "The action of this stage was skipped manually.");
     // Its own action is what changes go back to, although it was skipped.
     world.hook("echo better");
     world.ok("decide", json!({ "decision": "changes", "comment": "do it after all" }));

@@ -109,7 +109,7 @@ fn told(run: &Run) -> Value {
 }
 
 #[test]
-fn journals_of_format_1_come_out_as_they_did() {
+fn journals_of_format_1_are_read_unchanged() {
     let root = project();
     for (name, _) in GOLDEN {
         let opened = open(root.path(), &id(name), &Keyring::default())
@@ -128,7 +128,7 @@ fn journals_of_format_1_come_out_as_they_did() {
 }
 
 #[test]
-fn nobody_changes_a_golden_journal_unawares() {
+fn golden_journals_are_unchanged() {
     let mut there: Vec<String> = fs::read_dir(fixtures())
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
@@ -156,7 +156,7 @@ fn nobody_changes_a_golden_journal_unawares() {
 
 /// Whatever a journal can hold is in one of them, so that none of it is renamed unawares.
 #[test]
-fn the_golden_journals_hold_every_event_and_outcome() {
+fn the_golden_journals_contain_every_event_and_outcome() {
     let mut seen = BTreeSet::new();
     for (name, _) in GOLDEN {
         let text = fs::read_to_string(fixtures().join(name).join("journal.jsonl")).unwrap();

@@ -1,4 +1,4 @@
-//! Harnesses: what is started, and how its end is read.
+//! Harnesses: what they start, and how they read the end.
 
 use crate::alone::alone;
 use crate::launched::{ended, launch_in, start};
@@ -20,7 +20,7 @@ fn shell(script: &str) -> (Vec<Signal>, Ending) {
 }
 
 #[test]
-fn a_commands_exit_status_is_its_verdict() {
+fn a_commands_exit_status_decides_the_outcome() {
     let outcome = |script| shell(script).1.outcome;
     let failed = |why: &str| Outcome::Failed { why: why.to_owned() };
     assert_eq!(outcome("echo fine"), Outcome::Passed);
@@ -38,7 +38,7 @@ fn a_commands_exit_status_is_its_verdict() {
 }
 
 #[test]
-fn a_command_gets_its_prompt_and_its_placeholders() {
+fn a_command_gets_the_prompt_and_its_placeholders() {
     let dir = tempfile::tempdir().unwrap();
     let script = r#"cat; for a; do printf '[%s]' "$a"; done"#;
     let argv =
@@ -52,7 +52,7 @@ fn a_command_gets_its_prompt_and_its_placeholders() {
 }
 
 #[test]
-fn a_name_that_reads_as_a_flag_starts_nothing() {
+fn a_name_that_looks_like_a_flag_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     for name in ["--force", "", "a b", "-", ".hidden", "x;y"] {
         let launch = Launch { task: Task::Skill(name.to_owned()), ..launch_in(dir.path()) };
@@ -70,7 +70,7 @@ fn a_missing_program_says_how_to_set_another() {
     let text = error.to_string();
     assert!(text.contains("no-such-program") && text.contains("harnesses.command.cmd"), "{text}");
     assert!(
-        resolve("command", &Harnesses::default(), None).unwrap_err().to_string().contains("names no program")
+        resolve("command", &Harnesses::default(), None).unwrap_err().to_string().contains("has no program")
     );
     assert!(resolve("nonesuch", &Harnesses::default(), None).is_err());
     let auto = resolve("auto", &Harnesses::default(), None).unwrap();
@@ -78,7 +78,7 @@ fn a_missing_program_says_how_to_set_another() {
 }
 
 #[test]
-fn stopping_a_command_that_ignores_term_takes_less_than_two_seconds() {
+fn stopping_a_command_that_ignores_sigterm_takes_less_than_two_seconds() {
     let dir = tempfile::tempdir().unwrap();
     let script = "trap '' TERM; echo up; while :; do sleep 7781; done";
     let (running, signals) = start("command", &command(&["sh", "-c", script]), launch_in(dir.path()));
@@ -91,7 +91,7 @@ fn stopping_a_command_that_ignores_term_takes_less_than_two_seconds() {
 }
 
 #[test]
-fn kill_now_returns_when_all_is_over_even_while_the_driver_holds_the_thread_up() {
+fn kill_now_waits_for_the_end_even_if_the_driver_blocks_the_thread() {
     let dir = tempfile::tempdir().unwrap();
     let (up, is_up) = channel();
     let held = std::sync::Mutex::new(());
@@ -124,7 +124,7 @@ fn a_time_limit_is_named() {
 }
 
 #[test]
-fn manual_waits_for_a_result_and_is_refused_where_nobody_is() {
+fn manual_waits_for_a_result_and_is_refused_without_a_user() {
     let dir = tempfile::tempdir().unwrap();
     let harnesses = Harnesses::default();
     let (running, signals) = start("manual", &harnesses, launch_in(dir.path()));
@@ -138,19 +138,19 @@ fn manual_waits_for_a_result_and_is_refused_where_nobody_is() {
     let resolved = resolve("manual", &harnesses, None).unwrap();
     let headless = Launch { interactive: false, ..launch_in(dir.path()) };
     let error = superpower::harness::launch(&resolved, headless, |_| {}).unwrap_err();
-    assert!(matches!(error, LaunchError::NobodyThere { .. }));
+    assert!(matches!(error, LaunchError::NeedsPerson { .. }));
 }
 
 #[test]
-fn a_fault_in_a_harness_is_a_failed_attempt() {
+fn a_panic_in_a_harness_is_a_failed_attempt() {
     let dir = tempfile::tempdir().unwrap();
     let (_running, signals) = start("fake", &fake(|_| vec![Step::Panic]), launch_in(dir.path()));
     let Outcome::Failed { why } = ended(&signals).1.outcome else { panic!() };
-    assert_eq!(why, "a fault in the harness: the script says so");
+    assert_eq!(why, "internal error in the harness: the script says so");
 }
 
 #[test]
-fn what_a_command_complained_about_comes_last_and_gets_the_room_that_its_output_leaves() {
+fn standard_error_comes_last_and_gets_the_room_that_the_output_leaves() {
     let dir = tempfile::tempdir().unwrap();
     let complaint = "seq 1000 1799 >&2; exit 1"; // 4000 bytes
     for (output, begins) in [("echo out", "out\n1000\n"), ("seq 1000 1799", "90\n1391\n")] {
@@ -163,8 +163,8 @@ fn what_a_command_complained_about_comes_last_and_gets_the_room_that_its_output_
 }
 
 #[test]
-fn secrets_are_masked_in_everything_that_is_told_also_in_pieces() {
-    let name = "harness::secrets_are_masked_in_everything_that_is_told_also_in_pieces";
+fn secrets_are_masked_in_all_signals_even_in_pieces() {
+    let name = "harness::secrets_are_masked_in_all_signals_even_in_pieces";
     alone(name, &[("MY_SERVICE_TOKEN", "very-secret-value")], secrets_are_masked);
 }
 

@@ -26,7 +26,7 @@ fn every_character_that_unicode_calls_ignorable_or_bidirectional_is_shown() {
 }
 
 #[test]
-fn the_table_holds_nothing_that_is_seen() {
+fn the_table_contains_no_visible_character() {
     let seen = Regex::new(r"^[\p{L}\p{N}\p{P}\p{S}\p{Zs}]$").unwrap();
     let fillers = ['\u{115f}', '\u{1160}', '\u{3164}', '\u{ffa0}'];
     let mut buffer = [0; 4];
@@ -36,7 +36,7 @@ fn the_table_holds_nothing_that_is_seen() {
 }
 
 #[test]
-fn what_is_a_part_of_an_emoji_or_a_word_stays_as_it_is() {
+fn parts_of_emoji_and_words_are_unchanged() {
     for text in [
         "❤\u{fe0f}",
         "1\u{fe0f}\u{20e3}",

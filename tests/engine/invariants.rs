@@ -40,7 +40,7 @@ pub fn bytes_are_checked(bytes: &[u8]) -> Checked {
         assert!(diagnostic.span >= last, "in the order of the text");
         last = diagnostic.span;
         assert!(
-            !diagnostic.message.starts_with("this cannot be run, for a reason that no rule names"),
+            !diagnostic.message.starts_with("internal error: this file cannot be run"),
             "a rule is missing: {:?}",
             checked.source.text()
         );

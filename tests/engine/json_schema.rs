@@ -15,7 +15,7 @@ fn root() -> &'static Path {
 }
 
 #[test]
-fn the_file_is_what_the_table_says() {
+fn the_schema_file_matches_the_table() {
     let path = root().join("schema/superpower.schema.json");
     let text = format!("{}\n", serde_json::to_string_pretty(&json_schema()).unwrap());
     if std::env::var_os("UPDATE_FIXTURES").is_some() {
@@ -59,12 +59,12 @@ fn value(checked: &Checked, id: NodeId) -> Value {
     }
 }
 
-/// Whether a schema can know of this fault: it sees neither the project nor what refers to what.
-fn speakable(fault: &Diagnostic) -> bool {
+/// Whether a schema can find this problem: it knows neither the project nor the references.
+fn expressible(fault: &Diagnostic) -> bool {
     let last = fault.path.rsplit('.').next().unwrap_or_default();
     match fault.code {
-        Code::MissingField => !fault.message.starts_with("there is nothing"),
-        // JSON has no other keys than words.
+        Code::MissingField => !fault.message.starts_with("the file is empty"),
+        // JSON has only text keys.
         Code::WrongType => !fault.message.contains("a key must be a word"),
         Code::InvalidVersion
         | Code::EmptyStages
@@ -73,20 +73,20 @@ fn speakable(fault: &Diagnostic) -> bool {
         | Code::UnknownGate
         | Code::UnknownPipeline
         | Code::UnknownType => true,
-        Code::InvalidName => !fault.message.contains("the name of its file"),
-        Code::MisplacedField => !fault.message.contains("is no gate") || looks_like_gate(last),
-        // The longest time, and the number as it is written, are no matter of shape.
+        Code::InvalidName => !fault.message.contains("does not match the file name"),
+        Code::MisplacedField => !fault.message.contains("is not a gate") || looks_like_gate(last),
+        // A schema cannot express the maximum time, nor how a number is written.
         Code::InvalidValue => {
             (last == "timeout" && !fault.message.contains("99999"))
-                || fault.message.contains("expects nothing")
+                || fault.message.contains("\"expects\" is empty")
         }
-        Code::InvalidDefault => !fault.message.contains("among the values"),
+        Code::InvalidDefault => !fault.message.contains("is not in \"enum\""),
         _ => false,
     }
 }
 
 #[test]
-fn schema_and_checker_have_one_verdict_on_every_fixture() {
+fn schema_and_checker_agree_on_every_fixture() {
     let validator = jsonschema::draft7::new(&json_schema()).unwrap();
     let (mut compared, mut wrong) = (0, Vec::new());
     for (path, bytes, context) in fixtures() {
@@ -106,7 +106,7 @@ fn schema_and_checker_have_one_verdict_on_every_fixture() {
         if refused && errors().next().is_none() {
             wrong.push(format!("{name}: only the schema refuses it: {why:?}"));
         }
-        if let Some(fault) = errors().find(|fault| speakable(fault)).filter(|_| !refused) {
+        if let Some(fault) = errors().find(|fault| expressible(fault)).filter(|_| !refused) {
             wrong.push(format!("{name}: only the checker refuses it: {}: {}", fault.path, fault.message));
         }
     }
@@ -137,7 +137,7 @@ fn valid(folder: &Path) -> usize {
 }
 
 #[test]
-fn what_runs_is_valid() {
+fn declarations_that_run_match_the_schema() {
     assert_eq!(valid(&root().join("examples/shop/.claude/superpowers")), 4);
 }
 

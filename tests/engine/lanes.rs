@@ -1,4 +1,4 @@
-//! The door's table: every operation once, and on which lane.
+//! The table of operations: each once, with its lane.
 
 use crate::world::World;
 use serde_json::json;
@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use superpower::engine::{Lane, lanes};
 
 #[test]
-fn the_schema_tells_the_lane_of_every_operation() {
+fn the_schema_has_the_lane_of_every_operation() {
     let schema = World::new().ok("schema", json!({}));
     let names: Vec<&str> =
         schema["operations"].as_array().unwrap().iter().map(|it| it.as_str().unwrap()).collect();
@@ -20,7 +20,7 @@ fn the_schema_tells_the_lane_of_every_operation() {
 }
 
 #[test]
-fn what_reads_journals_or_a_project_takes_locks_or_asks_git_is_on_the_worker_lane() {
+fn slow_operations_are_on_the_worker_lane() {
     let main: BTreeSet<&str> =
         lanes().filter(|(_, lane)| *lane == Lane::Main).map(|(name, _)| name).collect();
     let quick = [
@@ -38,12 +38,12 @@ fn what_reads_journals_or_a_project_takes_locks_or_asks_git_is_on_the_worker_lan
         "schema",
         "stop",
     ];
-    // `make bench` measures that they are; another one needs a reason.
+    // `make bench` measures that these are fast; a new one needs a measurement.
     assert_eq!(main, quick.into());
 }
 
 #[test]
-fn what_is_on_the_worker_lane_can_be_asked_for_and_be_called() {
+fn operations_of_the_worker_lane_can_be_asked_and_called() {
     let world = World::new();
     world.declare("one", "stages:\n  - {agent: a}\n");
     for (name, _) in lanes().filter(|(_, lane)| *lane == Lane::Worker) {

@@ -1,4 +1,4 @@
-//! Runs whose editor has died: what is shown of them before anybody takes them up.
+//! Runs whose editor has died: how they are shown before they are resumed.
 
 use crate::world::World;
 use serde_json::json;
@@ -7,7 +7,7 @@ use superpower::store::lease::{self, Taken};
 
 const HOUR: i64 = 3_600_000;
 
-/// A run whose editor died while its agent worked, years ago.
+/// A run whose editor died years ago while its agent was active.
 fn left() -> (World, String) {
     let mut world = World::new();
     world.declare("one", "stages:\n  - {agent: a}\n  - {agent: b}\n");
@@ -26,7 +26,7 @@ fn left() -> (World, String) {
 }
 
 #[test]
-fn it_is_shown_as_interrupted_wherever_it_is_shown() {
+fn an_abandoned_run_is_shown_as_interrupted_everywhere() {
     let (world, run_id) = left();
     let picture = world.status();
     assert_eq!((&picture["state"], &picture["reason"]), (&json!("paused"), &json!("interrupted")));
@@ -38,7 +38,7 @@ fn it_is_shown_as_interrupted_wherever_it_is_shown() {
 }
 
 #[test]
-fn the_time_that_nobody_drove_it_is_not_its_own() {
+fn the_time_without_a_driver_does_not_count() {
     let (world, _) = left();
     assert!(world.status()["active_ms"].as_i64().unwrap() < HOUR);
     world.ok("resume", json!({}));
@@ -49,7 +49,7 @@ fn the_time_that_nobody_drove_it_is_not_its_own() {
 }
 
 #[test]
-fn who_only_looks_at_the_lock_keeps_nobody_from_taking_it() {
+fn reading_the_lock_does_not_block_a_driver() {
     let world = World::new();
     let Taken::Ours(taken) = lease::take(&world.root()).unwrap() else { panic!("it is free") };
     drop(taken);
@@ -64,19 +64,19 @@ fn who_only_looks_at_the_lock_keeps_nobody_from_taking_it() {
         looking.join().unwrap();
         taken
     };
-    // A busy machine may let any one look be a long one.
+    // On a busy machine a single read may be slow.
     assert!((0..20).any(|_| taken_meanwhile()));
 }
 
 #[test]
-fn a_pause_that_was_accepted_is_in_the_journal_at_once() {
+fn an_accepted_pause_is_in_the_journal_at_once() {
     let world = World::new();
     world.declare("one", "stages:\n  - {agent: a}\n  - {agent: b}\n");
     world.hook("touch ready; while [ ! -e go ]; do sleep 0.02; done; echo fine");
     let run_id = world.run("one", json!({}));
     world.until("the agent to work", |_| world.path("ready").exists());
     world.ok("pause", json!({}));
-    // Nothing else happens that would bring it there.
+    // Nothing else writes it to the journal.
     assert!(
         world.read(&format!(".claude/state/runs/{run_id}/journal.jsonl")).contains("\"pause-requested\"")
     );

@@ -29,7 +29,7 @@ fn at_limit(picture: &Value) -> bool {
 }
 
 #[test]
-fn a_limit_parks_the_run_and_it_goes_on_by_itself_when_its_time_has_come() {
+fn a_limited_run_continues_when_the_limit_is_over() {
     let stage = Stage::ending(vec![limited(2), Outcome::Limited { why: "quota".into(), until: None }]);
     let handle = stage.start(TWO);
     let picture = until(&handle, "the limit", at_limit);
@@ -61,7 +61,7 @@ fn a_limit_parks_the_run_and_it_goes_on_by_itself_when_its_time_has_come() {
 
 /// A manual resume and the timer that is left of before do not start the stage twice.
 #[test]
-fn pause_while_limited_is_at_once_and_a_resume_waits_again_once() {
+fn pause_during_a_limit_is_immediate_and_resume_waits_once_more() {
     let stage = Stage::ending(vec![limited(2)]);
     let handle = stage.start(TWO);
     until(&handle, "the limit", at_limit);
@@ -85,7 +85,7 @@ fn pause_while_limited_is_at_once_and_a_resume_waits_again_once() {
 }
 
 #[test]
-fn a_lost_connection_is_waited_out_and_shown() {
+fn a_lost_connection_is_retried_after_a_delay_and_shown() {
     let stage = Stage::ending(vec![Outcome::Transient { why: "overloaded".into() }]);
     let handle = stage.start(TWO);
     let picture = until(&handle, "the pause", at_limit);
@@ -133,7 +133,7 @@ fn clocks_stop_at_a_gate() {
 
 /// What nobody allows is denied.
 #[test]
-fn a_permission_that_nobody_answers_is_denied_by_default() {
+fn an_unanswered_permission_is_denied_by_default() {
     let question = || Question {
         id: "q".into(),
         tool: "Bash".into(),
@@ -189,7 +189,7 @@ fn a_harness_that_panics_fails_the_attempt_and_not_the_run() {
 }
 
 #[test]
-fn whoever_sees_that_a_run_has_stopped_reads_the_same_in_its_files() {
+fn files_are_up_to_date_when_a_stop_is_announced() {
     let asks = || Outcome::NeedsHuman { question: "which?".into() };
     let gate = "  - {agent: a, description: A, gate: human-approval}\n";
     for (outcomes, stages, state) in

@@ -3,7 +3,7 @@
 use superpower::lookalike::{called, explained, meant, shown};
 
 #[test]
-fn each_has_its_name_and_the_sign_that_it_looks_like() {
+fn each_look_alike_has_its_name_and_sign() {
     let rows = [
         ('\u{a0}', " ", "U+00A0 NO-BREAK SPACE"),
         ('\u{3000}', " ", "U+3000 IDEOGRAPHIC SPACE"),
@@ -39,7 +39,7 @@ fn each_has_its_name_and_the_sign_that_it_looks_like() {
 }
 
 #[test]
-fn what_nobody_would_see_is_shown_in_a_message() {
+fn invisible_characters_are_shown_in_messages() {
     assert_eq!(shown("unknown agent \"qa\u{a0}\u{200b}\""), "unknown agent \"qa<U+00A0><U+200B>\"");
     assert_eq!(shown("“a” – ❤\u{fe0f}"), "“a” – ❤\u{fe0f}");
 }

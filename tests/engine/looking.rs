@@ -1,4 +1,4 @@
-//! Looking at a project is no more than that.
+//! Viewing a project has no effects.
 
 use crate::alone::alone;
 use crate::world::World;
@@ -6,9 +6,9 @@ use serde_json::json;
 use std::fs;
 
 #[test]
-fn looking_at_a_project_starts_nothing_and_writes_nothing() {
+fn viewing_a_project_starts_nothing_and_writes_nothing() {
     // Threads are counted.
-    alone("looking::looking_at_a_project_starts_nothing_and_writes_nothing", &[], look);
+    alone("looking::viewing_a_project_starts_nothing_and_writes_nothing", &[], look);
 }
 
 fn look() {

@@ -312,7 +312,7 @@ fn cases() -> u32 {
 }
 
 #[test]
-fn random_events_in_random_order_break_no_law() {
+fn random_events_in_random_order_keep_all_invariants() {
     let config = ProptestConfig { cases: cases(), failure_persistence: None, ..ProptestConfig::default() };
     proptest!(config, |(shapes in shapes(), throws in throws())| { walk(&shapes, &throws)?; });
 }

@@ -56,6 +56,7 @@ mod looks;
 mod machine;
 mod machine_dsl;
 mod main_job;
+mod many;
 mod messages;
 mod named_runs;
 mod no_retry;

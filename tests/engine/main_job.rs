@@ -1,4 +1,4 @@
-//! The main job: run, gate, resume.
+//! The main case: run, gate, resume.
 
 use crate::world::World;
 use serde_json::json;
@@ -13,7 +13,7 @@ stages:
 ";
 
 #[test]
-fn a_run_stops_at_its_gate_and_goes_on_when_it_is_approved() {
+fn a_run_stops_at_its_gate_and_continues_when_approved() {
     let world = World::new();
     world.declare("two", TWO);
     let run_id = world.run("two", json!({ "epic": "rain" }));

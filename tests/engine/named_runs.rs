@@ -1,4 +1,4 @@
-//! A verb that names its run acts on that one, whichever the project is at.
+//! A verb that names its run acts on that one, whatever the project's current run is.
 
 use crate::world::World;
 use serde_json::{Value, json};
@@ -25,7 +25,7 @@ fn of(world: &World, run_id: &str) -> Value {
 }
 
 #[test]
-fn each_verb_acts_on_the_run_that_it_names() {
+fn each_verb_acts_on_the_named_run() {
     let failing = || {
         let world = World::new();
         world.hook("exit 1");
@@ -48,7 +48,7 @@ fn each_verb_acts_on_the_run_that_it_names() {
 }
 
 #[test]
-fn a_start_of_an_id_is_enough_where_it_is_one_runs_alone() {
+fn a_unique_start_of_an_id_is_enough() {
     let world = World::new();
     let (first, second) = two(&world, GATED);
     let differs = first.bytes().zip(second.bytes()).position(|(one, other)| one != other).unwrap();
@@ -56,25 +56,26 @@ fn a_start_of_an_id_is_enough_where_it_is_one_runs_alone() {
     assert!(message.contains(&first) && message.contains(&second), "{message}");
     let start = &first[..=differs];
     assert_eq!(world.ok("status", json!({ "run_id": start }))["run_id"], json!(first));
+    world.ok("review", json!({ "run_id": start }));
     world.ok("decide", json!({ "decision": "approve", "run_id": start }));
     world.settled();
     assert_eq!((of(&world, &first), of(&world, &second)), (json!("complete"), json!("gate")));
 }
 
 #[test]
-fn an_id_that_no_run_has_is_refused_by_every_verb() {
+fn every_verb_refuses_an_unknown_id() {
     let world = World::new();
     two(&world, GATED);
     for verb in ["resume", "retry", "skip", "pause", "cancel", "status", "review", "why"] {
         let message = world.refused(verb, json!({ "run_id": "0000" }), "unknown-run");
-        assert_eq!(message, "no run \"0000\" in this project; :Superpower runs lists them", "{verb}");
+        assert_eq!(message, "unknown run \"0000\"; see :Superpower runs", "{verb}");
     }
     world.refused("decide", json!({ "decision": "approve", "run_id": "0000" }), "unknown-run");
     world.refused("resume", json!({ "which": "one", "run_id": "0000" }), "bad-request");
 }
 
 #[test]
-fn a_verb_for_another_run_than_the_one_that_is_driven_does_not_reach_that() {
+fn a_verb_for_another_run_does_not_reach_the_active_one() {
     let world = World::new();
     let (first, _) = two(&world, GATED);
     world.hook("while [ ! -e on ]; do sleep 0.02; done; echo done");
@@ -88,7 +89,7 @@ fn a_verb_for_another_run_than_the_one_that_is_driven_does_not_reach_that() {
 }
 
 #[test]
-fn where_nobody_has_seen_which_run_is_meant_a_verb_that_fits_several_lists_them() {
+fn a_headless_verb_lists_the_runs_if_several_are_possible() {
     let world = World::new();
     let (first, second) = two(&world, GATED);
     for (verb, fields) in
@@ -97,13 +98,13 @@ fn where_nobody_has_seen_which_run_is_meant_a_verb_that_fits_several_lists_them(
         let mut fields = fields;
         fields["only"] = json!(true);
         let message = world.refused(verb, fields, "several-runs");
-        assert!(message.starts_with("2 runs fit; name one as the first word:\n  run="), "{message}");
+        assert!(message.starts_with("2 runs are possible; name one as the first word:\n  run="), "{message}");
         assert!(
             message.contains(&format!("run={first}")) && message.contains(&format!("run={second}")),
             "{message}"
         );
     }
-    // No run fits a retry, so that the current one says why it does not.
+    // No run can be retried, so the current one says why it cannot.
     world.refused("retry", json!({ "only": true }), "not-now");
     world.ok("decide", json!({ "decision": "reject", "run_id": first, "only": true }));
     world.settled();
@@ -115,7 +116,7 @@ fn where_nobody_has_seen_which_run_is_meant_a_verb_that_fits_several_lists_them(
 }
 
 #[test]
-fn a_lost_or_foreign_run_is_ended_by_its_id() {
+fn an_unreadable_or_foreign_run_can_be_cancelled_by_its_id() {
     let world = World::new();
     let (first, second) = two(&world, GATED);
     world.write(&format!(".claude/state/runs/{first}/journal.jsonl"), "not a journal\n");
@@ -125,7 +126,7 @@ fn a_lost_or_foreign_run_is_ended_by_its_id() {
 }
 
 #[test]
-fn the_log_of_a_run_is_its_own_and_what_was_said_when_it_ran() {
+fn the_log_of_a_run_has_only_its_own_lines() {
     let world = World::new();
     world.declare("one", GATED);
     world.run("one", json!({}));

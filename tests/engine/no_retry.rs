@@ -1,5 +1,5 @@
-//! What trying again cannot change fails at once, with no further attempt: programs that are too old, names and options
-//! that nobody knows, an agent's own spending cap, results that are too long.
+//! Failures that a retry cannot change are permanent: programs that are too old, unknown names and options, an agent's
+//! own budget, results that are too long.
 
 use super::claude::{PRELUDE, scripted};
 use super::launched::{ended, launch_in, start};
@@ -16,7 +16,7 @@ fn claude(script: &str, change: impl FnOnce(&Path, &mut Harnesses, &mut Launch))
     let dir = tempfile::tempdir().unwrap();
     let mut harnesses = scripted(dir.path(), script);
     let mut launch = launch_in(dir.path());
-    // On a busy machine even a script takes its time.
+    // On a busy machine even a script is slow.
     launch.timeout = Some(Duration::from_secs(120));
     change(dir.path(), &mut harnesses, &mut launch);
     let (_running, signals) = start("claude", &harnesses, launch);
@@ -42,7 +42,7 @@ fn notes(signals: &[Signal]) -> String {
     signals.iter().filter_map(note).collect()
 }
 
-/// A release without `--agent`, as 2.0.3 is; the agent's text is then all there is.
+/// A release without `--agent`, such as 2.0.3: only the agent's text can be used.
 const OLD: &str = r#"
 if "--agent" in sys.argv:
     print("error: unknown option '--agent'", file=sys.stderr)
@@ -58,7 +58,7 @@ fn coder(dir: &Path) {
 }
 
 #[test]
-fn a_release_without_agents_by_name_is_given_the_agents_text() {
+fn a_release_without_the_agent_option_gets_the_agents_text() {
     let (before, ending) = claude(OLD, |dir, _, _| coder(dir));
     assert_eq!(ending.outcome, Outcome::Passed);
     assert!(
@@ -71,7 +71,7 @@ fn a_release_without_agents_by_name_is_given_the_agents_text() {
 }
 
 #[test]
-fn a_release_that_is_known_to_be_too_old_is_not_asked_for_what_it_has_not() {
+fn a_release_known_to_be_too_old_is_not_given_the_agent_option() {
     let (before, ending) = claude(OLD, |dir, harnesses, _| {
         coder(dir);
         let versions = dir.join("versions");
@@ -82,12 +82,12 @@ fn a_release_that_is_known_to_be_too_old_is_not_asked_for_what_it_has_not() {
     });
     assert_eq!(ending.outcome, Outcome::Passed);
     assert!(ending.message.contains("You write code."), "{}", ending.message);
-    assert!(notes(&before).starts_with("Claude Code 2.0.3 is too old for some things"), "{}", notes(&before));
+    assert!(notes(&before).starts_with("Claude Code 2.0.3 lacks a feature"), "{}", notes(&before));
     assert_eq!(starts(&before), 1);
 }
 
 #[test]
-fn a_release_that_is_new_enough_is_given_the_name() {
+fn a_new_release_gets_the_agents_name() {
     let named = "assert '--agent' in sys.argv\nprompt = init()\nresult(prompt)\nrest()\n";
     let (_, ending) = claude(named, |dir, _, _| {
         coder(dir);
@@ -98,15 +98,15 @@ fn a_release_that_is_new_enough_is_given_the_name() {
 }
 
 #[test]
-fn a_release_that_is_too_old_and_has_nothing_else_fails_for_good() {
+fn an_old_release_without_the_agents_text_fails_for_good() {
     let (before, ending) = claude(OLD, |_, _, _| {});
     let why = for_good(&ending);
-    assert!(why.contains("too old") && why.contains("2.0.59 or later"), "{why}");
+    assert!(why.contains("has no \"--agent\"") && why.contains("2.0.59 or later"), "{why}");
     assert_eq!(starts(&before), 1);
 }
 
 #[test]
-fn a_command_line_that_is_refused_fails_for_good() {
+fn a_refused_command_line_fails_for_good() {
     let refuses = |said: &str| format!("print({said:?}, file=sys.stderr)\nsys.exit(1)\n");
     for said in [
         "error: unknown option '--session-id'",
@@ -128,7 +128,7 @@ fn a_command_line_that_is_refused_fails_for_good() {
 }
 
 #[test]
-fn a_name_or_a_model_that_nobody_has_fails_for_good() {
+fn an_unknown_agent_or_model_fails_for_good() {
     let (_, ending) = claude("init(agents=['other'])\nrest()\n", |_, _, _| {});
     assert!(for_good(&ending).starts_with("Claude Code has no agent \"coder\""));
     let model = r#"init()
@@ -142,7 +142,7 @@ rest()
 }
 
 #[test]
-fn a_model_that_opencode_does_not_have_is_found_out_before_the_prompt() {
+fn a_model_unknown_to_opencode_fails_before_the_prompt() {
     let providers = r#"
 GET = Handler.do_GET
 def do_GET(self):
@@ -160,7 +160,7 @@ def work(body): done()
         let served = play(providers, |_, args| args.extend(["--model".to_owned(), model.to_owned()]));
         assert_eq!(ended(&served.signals).1.outcome, Outcome::Passed, "{model}");
     }
-    // A release that does not tell which it has is asked for it all the same.
+    // A release that does not list its models gets the prompt all the same.
     let served = play("def work(body): done()", |_, args| args.extend(["--model=fake/m".to_owned()]));
     assert_eq!(ended(&served.signals).1.outcome, Outcome::Passed);
 }
@@ -175,28 +175,25 @@ rest()
 }
 
 #[test]
-fn a_result_that_is_too_long_is_said_to_have_come_and_is_not_asked_for_again() {
+fn a_result_that_is_too_long_is_not_retried() {
     let long = "init()\nresult('x' * (9 << 20))\nrest()\n";
     let (before, ending) = claude(long, |_, _, _| {});
-    assert!(
-        for_good(&ending).starts_with("its result came, and was too long to be read: more than 8 MiB"),
-        "{ending:?}"
-    );
+    assert!(for_good(&ending).starts_with("the result is too long: more than 8 MiB"), "{ending:?}");
     assert_eq!(starts(&before), 1);
-    // Real ones do not begin with their type.
+    // Real results do not start with their type.
     let late = "init()\nprint('{\"duration_api_ms\":7,\"num_turns\":1,\"result\":\"' + 'x' * (9 << 20) + '\",\"type\":\"result\"}', flush=True)\nrest()\n";
-    assert!(for_good(&claude(late, |_, _, _| {}).1).starts_with("its result came"));
-    // What is no result may be as long as it likes.
+    assert!(for_good(&claude(late, |_, _, _| {}).1).starts_with("the result is too long"));
+    // Other lines may have any length.
     let tool = "init()\ntool('t1', 'Bash', command='ls')\nresult_of('t1', 'x' * (9 << 20))\nresult('fine')\nrest()\n";
     let (before, ending) = claude(tool, |_, _, _| {});
     assert_eq!((ending.outcome, &*ending.message), (Outcome::Passed, "fine"));
     assert!(notes(&before).contains("a line was cut"), "{}", notes(&before));
     let served = play("def work(body): done('x' * (9 << 20))", |_, _| {});
-    assert!(for_good(&ended(&served.signals).1).starts_with("its answer came, and was too long"));
+    assert!(for_good(&ended(&served.signals).1).starts_with("the answer is too long"));
 }
 
 #[test]
-fn a_verdict_at_the_end_of_a_line_that_is_too_long_is_kept() {
+fn a_verdict_at_the_end_of_a_cut_line_is_kept() {
     let dir = tempfile::tempdir().unwrap();
     let mut harnesses = Harnesses::default();
     let script = "head -c 9000000 /dev/zero | tr '\\0' x; echo '{\"verdict\":\"FAIL\"}'";
@@ -207,7 +204,7 @@ fn a_verdict_at_the_end_of_a_line_that_is_too_long_is_kept() {
 }
 
 #[test]
-fn a_failure_for_good_spends_no_further_attempt() {
+fn a_permanent_failure_uses_no_further_attempt() {
     let why = "no such agent".to_owned();
     let stage = Stage::ending(vec![Outcome::FailedForGood { why }]);
     let handle = stage.start("  - {agent: a, max_attempts: 3}\n");
@@ -222,9 +219,9 @@ fn a_failure_for_good_spends_no_further_attempt() {
     );
 }
 
-/// Nothing of what lists, opens or checks starts an agent's program, whichever release that is.
+/// Nothing that lists, opens or checks starts an agent's program, whatever its release.
 #[test]
-fn looking_starts_no_program() {
+fn health_starts_no_program() {
     let world = World::new();
     world.write(
         "bin/claude",

@@ -1,4 +1,4 @@
-//! OpenCode's command line and its traps, against scripts that behave as it does.
+//! `opencode run` and its traps, tested with scripts that imitate it.
 
 use super::alone::alone;
 use super::launched::{ended, launch_in, start};
@@ -45,7 +45,7 @@ fn told(change: impl FnOnce(&mut Launch)) -> serde_json::Value {
 }
 
 #[test]
-fn an_agent_of_its_own_is_named_and_a_subagent_is_made_primary() {
+fn opencodes_own_agent_is_named_and_a_subagent_is_made_primary() {
     let named = told(|launch| agent_file(launch, ".opencode/agents/coder.md", "---\nmode: primary\n---\nx"));
     assert_eq!((named["agent"].as_str(), &named["config"]), (Some("coder"), &serde_json::Value::Null));
     assert_eq!(named["prompt"], "do it");
@@ -56,9 +56,9 @@ fn an_agent_of_its_own_is_named_and_a_subagent_is_made_primary() {
 }
 
 #[test]
-fn what_the_user_has_in_the_configuration_stays() {
+fn the_users_configuration_is_kept() {
     let users = "{\"model\": \"a/b\", // with a comment\n \"theme\": \"é// /* \\\" */,}\", /* another */ \"agent\": {\"coder\": {\"temperature\": 0.5,},},}";
-    let name = "opencode::what_the_user_has_in_the_configuration_stays";
+    let name = "opencode::the_users_configuration_is_kept";
     alone(name, &[("OPENCODE_CONFIG_CONTENT", users)], || {
         let told =
             told(|launch| agent_file(launch, ".opencode/agents/coder.md", "---\nmode: subagent\n---\nx"));
@@ -68,7 +68,7 @@ fn what_the_user_has_in_the_configuration_stays() {
 }
 
 #[test]
-fn an_agent_that_only_claude_has_is_given_by_its_text() {
+fn an_agent_that_only_claude_has_is_given_by_text() {
     let told = told(|launch| {
         agent_file(launch, ".claude/agents/coder.md", "---\nname: coder\n---\nYou write code.")
     });
@@ -78,7 +78,7 @@ fn an_agent_that_only_claude_has_is_given_by_its_text() {
 }
 
 #[test]
-fn a_skill_is_a_command_and_a_session_goes_on() {
+fn a_skill_is_a_command_and_a_session_is_continued() {
     let told = told(|launch| {
         launch.task = Task::Skill("write-spec".to_owned());
         launch.session = Some(Session { harness: "opencode".to_owned(), id: "ses_0".to_owned() });
@@ -87,7 +87,7 @@ fn a_skill_is_a_command_and_a_session_goes_on() {
 }
 
 #[test]
-fn the_silent_fallback_ends_the_run_or_is_mended() {
+fn the_silent_fallback_is_avoided_or_ends_the_run() {
     let unknown = run(
         "print('\\x1b[93m! \\x1b[0magent \"coder\" not found. Falling back to default agent', file=sys.stderr, flush=True)\ntime.sleep(9)\nanswer('as somebody else')",
         |_| {},
@@ -104,7 +104,7 @@ else:
 }
 
 #[test]
-fn a_session_that_is_gone_is_begun_afresh() {
+fn a_missing_session_is_replaced_by_a_new_one() {
     let script = r#"
 if option("--session"):
     print("Session not found", file=sys.stderr); sys.exit(1)
@@ -113,14 +113,13 @@ answer("fresh")
     let session = Session { harness: "opencode".to_owned(), id: "ses_0".to_owned() };
     let (before, ending) = run(script, |launch| launch.session = Some(session));
     assert_eq!(ending.message, "fresh");
-    let told =
-        |s: &Signal| matches!(s, Signal::Progress(Progress::Note { text }) if text.contains("starts afresh"));
+    let told = |s: &Signal| matches!(s, Signal::Progress(Progress::Note { text }) if text.contains("starting a new one"));
     assert!(before.iter().any(told));
     assert_eq!((ending.usage.tokens, ending.usage.cost), (Some(10), Some(0.25)));
 }
 
 #[test]
-fn a_stream_that_is_cut_again_and_again_is_given_up() {
+fn a_stream_that_is_cut_repeatedly_ends_the_launch() {
     let script = "while True:\n    send('step_start'); step('unknown'); time.sleep(0.05)";
     assert!(matches!(run(script, |_| {}).1.outcome, Outcome::Transient { .. }));
 }

@@ -1,4 +1,4 @@
-//! OpenCode's server in a run: its permissions among the events, its session from one attempt to the next, its end.
+//! OpenCode's server in a run: permission requests, the session across attempts, the end.
 
 use crate::opencode_server::serving;
 use crate::world::World;
@@ -24,7 +24,7 @@ fn world(script: &str, more: Value) -> World {
     world
 }
 
-/// The next event of this kind, and all that was heard before.
+/// The next event of this kind, and all events before it.
 fn next(world: &World, kind: &str, heard: &mut Vec<Value>) -> Value {
     let end = Instant::now() + Duration::from_secs(20);
     loop {
@@ -49,7 +49,7 @@ fn kept(folder: &Path, all: &mut Vec<u8>) {
 }
 
 #[test]
-fn two_runs_at_once_are_answered_each_for_itself_and_keep_no_password() {
+fn two_concurrent_runs_are_answered_separately_and_store_no_password() {
     let script = "def work(body): say('I ask.'); ask(); done(json.dumps(replies.get()))";
     let (first, second) = (world(script, json!({})), world(script, json!({})));
     first.run("one", json!({}));
@@ -57,7 +57,7 @@ fn two_runs_at_once_are_answered_each_for_itself_and_keep_no_password() {
     let mut heard = Vec::new();
     let (one, two) = (next(&first, "permission", &mut heard), next(&second, "permission", &mut heard));
     assert_eq!(one["title"], "bash ls");
-    // An answer to another run's question is nobody's.
+    // An answer for another run is ignored.
     first.call("answer", json!({ "id": two["id"], "value": { "answer": "once" } }));
     second.ok("answer", json!({ "id": two["id"], "value": { "answer": "deny", "reason": "not here" } }));
     assert_eq!(second.settled()["state"], "complete");
@@ -79,7 +79,7 @@ fn two_runs_at_once_are_answered_each_for_itself_and_keep_no_password() {
 }
 
 #[test]
-fn a_cancel_withdraws_what_is_asked_and_a_late_answer_is_nobodys() {
+fn cancel_withdraws_requests_and_late_answers_are_dropped() {
     let world = world("def work(body): say('I ask.'); ask(); replies.get(); done()", json!({}));
     world.run("one", json!({}));
     let mut heard = Vec::new();
@@ -94,7 +94,7 @@ fn a_cancel_withdraws_what_is_asked_and_a_late_answer_is_nobodys() {
 }
 
 #[test]
-fn whoever_waits_for_a_human_is_not_silent() {
+fn an_agent_waiting_for_the_user_is_not_silent() {
     let script = "def work(body): say('I ask.'); ask(); replies.get(); done()";
     let world = world(script, json!({ "idle": "4s", "permission_timeout": "9s" }));
     world.run("one", json!({}));
@@ -108,7 +108,7 @@ fn whoever_waits_for_a_human_is_not_silent() {
 }
 
 #[test]
-fn an_attempt_after_a_lost_server_goes_on_in_its_session() {
+fn an_attempt_after_a_lost_server_continues_the_session() {
     let script = "def work(body):\n    say('hm')\n    if not os.path.exists('died'): open('died', 'w').close(); time.sleep(0.2); os._exit(9)\n    done()";
     let world = world(script, json!({}));
     world.run("one", json!({}));

@@ -1,11 +1,11 @@
-//! What a server of OpenCode's may do to whoever drives it: odd HTTP, odd events, odd moments.
+//! Unusual behaviour of OpenCode's server: HTTP, events, timing.
 
 use super::opencode_server::{notes, play, run};
 use superpower::harness::*;
 use superpower::outcome::Outcome;
 
 #[test]
-fn odd_but_lawful_http_is_read_as_it_is_meant() {
+fn unusual_but_valid_http_is_read() {
     let script = r#"
 def cut(data): return [data[at:at + 1] for at in range(len(data))] if len(data) < 400 else (data[:401], data[401:])
 def chunk(piece): return b"0%X;name=\"a\"\r\n%s\r\n" % (len(piece), piece)
@@ -23,7 +23,7 @@ def work(body):
 }
 
 #[test]
-fn a_connection_that_is_closed_after_each_answer_is_no_trouble() {
+fn a_connection_closed_after_each_response_works() {
     let script = "def finish(self): self.close_connection = True\nHandler.reply_ = Handler.reply\ndef reply(self, *more): self.reply_(*more); self.close_connection = True\nHandler.reply = reply\ndef work(body): ask(); replies.get(); done()";
     for _ in 0..5 {
         let played = play(script, |_, _| {});
@@ -33,7 +33,7 @@ fn a_connection_that_is_closed_after_each_answer_is_no_trouble() {
 }
 
 #[test]
-fn an_error_that_is_of_no_session_does_not_end_ours() {
+fn an_error_without_a_session_does_not_end_ours() {
     let script = r#"
 def work(body):
     status("busy")
@@ -47,7 +47,7 @@ def work(body):
 }
 
 #[test]
-fn an_error_that_it_goes_on_after_does_not_end_it() {
+fn an_error_that_the_session_survives_does_not_end_it() {
     let script = r#"
 def work(body):
     say("much"); send("session.error", error={"name": "ContextOverflowError", "data": {"message": "too long"}})
@@ -59,51 +59,67 @@ def work(body):
     assert!(matches!(&outcome, Outcome::Failed { why } if why.contains("token limit")), "{outcome:?}");
 }
 
+/// As the real one does: both calls have asked before either is denied, the first denial takes the other one with it, and
+/// whoever answers that one too is told that it is not there.
 #[test]
-fn a_denial_that_takes_its_siblings_with_it_is_not_the_end() {
+fn a_denial_that_cancels_other_calls_does_not_end_the_session() {
     let script = r#"
-turns = 0
-def replied(body, id):
-    send("permission.replied", requestID=id)
-    if body["reply"] == "reject": send("permission.replied", requestID="per_2", reply="reject"); rest("tool-calls")
+turns, asked, first = 0, threading.Event(), threading.Lock()
+def do_POST(self):
+    if not self.path.startswith("/permission/"): return post(self)
+    body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+    self.note(body); asked.wait()
+    if not first.acquire(blocking=False): return self.reply({"name": "NotFoundError"}, 404)
+    self.reply(True)
+    send("permission.replied", requestID=self.path.split("/")[2], reply="reject")
+    send("permission.replied", requestID="per_2", reply="reject"); rest("tool-calls")
+post = Handler.do_POST; Handler.do_POST = do_POST
 def work(body):
     global turns
     turns += 1
     if turns > 1: return done(body["parts"][0]["text"])
-    say("I ask."); ask(id="per_1"); ask(id="per_2")
+    say("I ask."); ask(id="per_1"); ask(id="per_2"); asked.set()
 "#;
     let played = play(script, |_, _| {});
     played.running.answer(&played.asked().id, Answer::Deny { reason: "not this".to_owned() });
     let ending = played.ended().1;
     assert_eq!(ending.outcome, Outcome::Passed, "{}", ending.tail);
     assert_eq!(played.posted("/session/ses_1/prompt_async").len(), 2);
-    let nobody = play(script, |launch, _| launch.interactive = false).ended().1;
+    let played = play(script, |launch, _| launch.interactive = false);
+    let nobody = played.ended().1;
+    assert_eq!(played.posted("/session/ses_1/prompt_async").len(), 2);
     assert_eq!((nobody.outcome, nobody.refusals.len()), (Outcome::Passed, 1), "{}", nobody.tail);
 }
 
 #[test]
-fn a_page_in_place_of_an_answer_is_a_server_that_does_not_do() {
+fn a_server_that_answers_with_a_page_is_not_used() {
     let page = "def do_GET(self):\n    if self.path == '/event': return get(self)\n    data = b'<!doctype html><title>OpenCode</title>'; self.send_response(200); self.send_header('content-length', str(len(data))); self.end_headers(); self.wfile.write(data)\nget = Handler.do_GET; Handler.do_GET = do_GET";
     let said = notes(&run(page).0);
-    assert!(said.contains("OpenCode's server does not do (it asks nobody for a password"), "{said}");
+    assert!(
+        said.contains("cannot use OpenCode's server (this release does not ask for a password"),
+        "{said}"
+    );
     let locked = page.replace("if self.path == '/event'", "if self.path in ('/event', '/permission')");
     let said = notes(&run(&locked).0);
-    assert!(said.contains("does not do (what it says of its agents is not understood)"), "{said}");
+    assert!(said.contains("cannot use OpenCode's server (unexpected response to \"agents\")"), "{said}");
 }
 
 #[test]
-fn a_release_that_cannot_be_answered_is_one_run_instead() {
+fn a_release_without_permission_replies_is_run_once() {
     for status in ["404", "200", "500"] {
         let old = format!(
             "def do_GET(self):\n    if self.path == '/permission': return self.reply([], {status})\n    get(self)\nget = Handler.do_GET; Handler.do_GET = do_GET"
         );
         let said = notes(&run(&old).0);
-        assert!(said.contains("OpenCode's server does not do (it asks nobody for a password"), "{said}");
+        assert!(
+            said.contains("cannot use OpenCode's server (this release does not ask for a password"),
+            "{said}"
+        );
     }
 }
 
 #[test]
-fn an_answer_that_does_not_arrive_is_no_wait_for_ever() {
+fn a_reply_that_does_not_arrive_does_not_wait_forever() {
     let script = "def do_POST(self):\n    if self.path.startswith('/permission/'): self.note(); return self.reply({}, 500)\n    post(self)\npost = Handler.do_POST; Handler.do_POST = do_POST\ndef work(body): say('hm'); tool('running', input={}); ask(); time.sleep(600)";
     let played = play(script, |_, _| {});
     played.running.answer(&played.asked().id, Answer::Once);
@@ -112,7 +128,7 @@ fn an_answer_that_does_not_arrive_is_no_wait_for_ever() {
 }
 
 #[test]
-fn the_line_that_says_where_it_serves_may_be_dressed() {
+fn the_port_is_found_in_a_decorated_line() {
     for line in [
         "opencode server listening on http://127.0.0.1:{port}/",
         "\\x1b[1m> opencode server listening on http://127.0.0.1:{port}\\x1b[0m",
@@ -126,7 +142,7 @@ fn the_line_that_says_where_it_serves_may_be_dressed() {
 }
 
 #[test]
-fn what_is_pruned_or_of_a_subagent_is_no_news_of_ours() {
+fn pruned_and_subagent_parts_are_not_shown_as_ours() {
     let script = r#"
 def work(body):
     say("I look."); tool("running", call="t1", name="todowrite", input={"todos": [{"content": "new", "status": "pending"}]})
@@ -149,14 +165,14 @@ def work(body):
 }
 
 #[test]
-fn a_subagent_that_waits_for_hours_is_a_limit_too() {
+fn a_subagents_long_wait_is_a_limit() {
     let script = "def work(body):\n    say('hm'); tool('running', call='call_task', name='task', input={}, metadata={'sessionId': 'ses_2'})\n    send('session.status', sessionID='ses_2', status={'type': 'retry', 'attempt': 1, 'message': 'Rate limit exceeded', 'next': int(time.time() * 1000) + 7200000})";
     let outcome = run(script).1.outcome;
     assert!(matches!(outcome, Outcome::Limited { until: Some(_), .. }), "{outcome:?}");
 }
 
 #[test]
-fn a_question_that_is_told_twice_is_asked_once() {
+fn a_question_reported_twice_is_asked_once() {
     let played = play("def work(body): ask(); ask(); replies.get(); done()", |_, _| {});
     played.running.answer(&played.asked().id, Answer::Once);
     let (signals, ending) = played.ended();
@@ -165,7 +181,7 @@ fn a_question_that_is_told_twice_is_asked_once() {
 }
 
 #[test]
-fn commands_are_asked_for_unless_the_users_own_rules_speak_of_them() {
+fn commands_need_permission_unless_the_user_has_rules_for_them() {
     let rules = |users: &str, auto: bool| {
         let script =
             format!("rules = {users}\ndef work(body): done(os.environ.get('OPENCODE_PERMISSION', 'none'))");
@@ -179,20 +195,20 @@ fn commands_are_asked_for_unless_the_users_own_rules_speak_of_them() {
 }
 
 #[test]
-fn an_answer_that_is_cut_short_says_why() {
+fn an_answer_that_ends_early_says_why() {
     let outcome = run("def work(body): say('half of'); rest('length')").1.outcome;
-    assert_eq!(outcome, Outcome::Failed { why: "its answer ended early (length)".to_owned() });
+    assert_eq!(outcome, Outcome::Failed { why: "the answer ended early (length)".to_owned() });
 }
 
 #[test]
-fn a_price_that_is_not_known_is_not_zero() {
+fn an_unknown_price_is_not_zero() {
     let script = "def work(body): say('hm'); part('step-finish', reason='stop', cost=0, tokens={'input': 5}); status('idle')";
     let usage = run(script).1.usage;
     assert_eq!((usage.tokens, usage.cost), (Some(5), None));
 }
 
 #[test]
-fn a_stop_while_it_is_started_again_is_the_end_of_it() {
+fn a_stop_during_a_restart_ends_the_launch() {
     let script = r#"
 import signal
 rules = {"bash": "allow"}
@@ -215,7 +231,7 @@ def work(body): say("hm")
 }
 
 #[test]
-fn events_that_end_in_the_midst_of_one_are_a_lost_connection() {
+fn events_that_end_within_one_are_a_lost_connection() {
     let script = r#"
 def cut(data):
     if b"half" in data: raise SystemExit
@@ -223,11 +239,14 @@ def cut(data):
 def work(body): say("hm"); send("half")
 "#;
     let outcome = run(script).1.outcome;
-    assert!(matches!(&outcome, Outcome::Transient { why } if why.contains("is lost")), "{outcome:?}");
+    assert!(
+        matches!(&outcome, Outcome::Transient { why } if why.contains("lost the connection")),
+        "{outcome:?}"
+    );
 }
 
 #[test]
-fn what_is_asked_while_it_is_stopped_is_asked_of_nobody() {
+fn requests_during_a_stop_are_ignored() {
     let script = "def work(body): say('hm')\ndef abort(): ask(); time.sleep(0.5); status('idle')";
     let played = play(script, |_, _| {});
     played.until_text();
@@ -236,7 +255,7 @@ fn what_is_asked_while_it_is_stopped_is_asked_of_nobody() {
 }
 
 #[test]
-fn answers_come_in_every_form_that_http_has() {
+fn responses_are_read_in_every_form_of_http() {
     let raw = |form: &str| {
         format!(
             "def reply(self, value, status=200):\n    data = b'' if value is None else json.dumps(value).encode()\n    head = b'HTTP/1.1 %d OK\\r\\n' % status\n    self.wfile.write({form}); self.wfile.flush(); self.close_connection = True\nHandler.reply = reply\ndef work(body): ask(); replies.get(); done()"
@@ -257,7 +276,7 @@ fn answers_come_in_every_form_that_http_has() {
 }
 
 #[test]
-fn a_server_that_answers_nonsense_is_one_run_instead() {
+fn a_server_that_answers_nonsense_is_not_used() {
     for form in [
         "b'nonsense\\r\\n\\r\\n'",
         "b'HTTP/1.1 302 Found\\r\\nlocation: http://127.0.0.1:9/\\r\\ncontent-length: 0\\r\\n\\r\\n'",
@@ -267,7 +286,7 @@ fn a_server_that_answers_nonsense_is_one_run_instead() {
             "def do_GET(self): self.wfile.write({form}); self.wfile.flush(); self.close_connection = True\nHandler.do_GET = do_GET"
         );
         let said = notes(&run(&script).0);
-        assert!(said.contains("OpenCode's server does not do ("), "{form}: {said}");
+        assert!(said.contains("cannot use OpenCode's server ("), "{form}: {said}");
         assert!(
             !said.contains("password"),
             "what was not answered asks for no password, and is not without: {said}"
@@ -276,7 +295,7 @@ fn a_server_that_answers_nonsense_is_one_run_instead() {
 }
 
 #[test]
-fn releases_that_say_only_of_a_message_whose_it_is_are_understood() {
+fn the_session_is_found_in_the_messages_of_old_releases() {
     let script = r#"
 put = events.put
 def older(event):
@@ -295,14 +314,14 @@ def work(body): say("I look."); tool("running", input={}); tool("completed", inp
 }
 
 #[test]
-fn a_release_that_tries_again_without_end_is_ended() {
+fn a_release_that_retries_endlessly_is_stopped() {
     let script = "def work(body):\n    for n in range(1, 99): status('retry', attempt=n, message='Too Many Requests', next=int(time.time() * 1000) + 50); time.sleep(0.05)";
     let outcome = run(script).1.outcome;
     assert!(matches!(outcome, Outcome::Limited { until: None, .. }), "{outcome:?}");
 }
 
 #[test]
-fn a_turn_that_ends_with_its_stream_is_tried_again() {
+fn a_turn_that_ends_with_a_cut_stream_is_retried() {
     let outcome = run("def work(body): say('half'); rest('unknown')").1.outcome;
-    assert_eq!(outcome, Outcome::Transient { why: "its stream was cut".to_owned() });
+    assert_eq!(outcome, Outcome::Transient { why: "the model's stream was cut".to_owned() });
 }

@@ -1,4 +1,4 @@
-//! OpenCode's server and its traps, against scripts that serve as it does.
+//! OpenCode's server and its traps, tested with scripts that imitate it.
 
 use super::launched::{ended, launch_in, start};
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use superpower::harness::*;
 use superpower::outcome::{Outcome, Session};
 
-/// Serves, and does `work(body)` where it is given a prompt. What is asked of it is in `requests.jsonl`.
+/// Serves, and calls `work(body)` for each prompt. Requests are recorded in `requests.jsonl`.
 const PRELUDE: &str = r#"#!/usr/bin/env python3
 import base64, json, os, queue, subprocess, sys, threading, time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -81,10 +81,10 @@ def serve():
     server.serve_forever()
 "#;
 
-/// Two seconds on a machine that is not busy with something else.
+/// Two seconds, allowing for a busy machine.
 const SOON: Duration = Duration::from_secs(10);
 
-/// A launch of a script that serves.
+/// A launch of a server script.
 pub struct Played {
     _dir: tempfile::TempDir,
     pub running: Running,
@@ -92,7 +92,7 @@ pub struct Played {
     pub requests: std::path::PathBuf,
 }
 
-/// The harness whose program is a script that serves, written into a folder.
+/// A harness whose program is a server script, written to a directory.
 pub fn serving(folder: &Path, script: &str) -> Harnesses {
     let path = folder.join("opencode");
     std::fs::write(&path, format!("{PRELUDE}{script}\nserve()\n")).unwrap();
@@ -161,7 +161,7 @@ pub fn notes(signals: &[Signal]) -> String {
 }
 
 #[test]
-fn the_prompt_is_put_to_a_session_and_what_it_does_is_shown() {
+fn the_prompt_is_sent_to_a_session_and_its_progress_is_shown() {
     let played = play(
         "def work(body):\n    say('I look.'); tool('running', input={'command': 'ls'}); tool('completed', input={'command': 'ls'}, output='x'); part('step-finish', reason='tool-calls', cost=0.5, tokens={'input': 1}); send('todo.updated', todos=[{'content': 'a', 'status': 'pending'}]); done()",
         |_, _| {},
@@ -194,7 +194,7 @@ const ASKS: &str =
     "def work(body):\n    say('I ask.'); ask(); reply = replies.get(); done(json.dumps(reply))";
 
 #[test]
-fn a_permission_is_asked_and_every_answer_reaches_it() {
+fn a_permission_is_requested_and_every_answer_arrives() {
     let told = |answer: Answer| {
         let played = play(ASKS, |_, _| {});
         let question = played.asked();
@@ -213,7 +213,7 @@ fn a_permission_is_asked_and_every_answer_reaches_it() {
 }
 
 #[test]
-fn what_is_allowed_for_the_run_is_not_asked_again_by_any_launch_of_it() {
+fn a_permission_for_the_run_covers_all_its_launches() {
     let twice =
         "def work(body):\n    say('I ask.'); ask(); replies.get(); ask(id='per_2'); replies.get(); done()";
     let played = play(twice, |launch, _| launch.run_id = "run-of-two".to_owned());
@@ -239,7 +239,7 @@ fn what_is_allowed_for_the_run_is_not_asked_again_by_any_launch_of_it() {
 }
 
 #[test]
-fn nobody_there_is_a_refusal_and_auto_allows() {
+fn without_a_user_requests_are_refused_and_auto_allows_them() {
     let nobody = play(ASKS, |launch, _| launch.interactive = false).ended().1;
     assert_eq!((nobody.refusals.len(), nobody.message.contains("Nobody is there")), (1, true));
     let auto = play(ASKS, |launch, args| {
@@ -251,7 +251,7 @@ fn nobody_there_is_a_refusal_and_auto_allows() {
 }
 
 #[test]
-fn a_question_that_somebody_else_answers_is_withdrawn() {
+fn a_question_answered_elsewhere_is_withdrawn() {
     let played = play(
         "def work(body):\n    say('I ask.'); ask(); send('permission.replied', requestID='per_1'); done()",
         |_, _| {},
@@ -261,7 +261,7 @@ fn a_question_that_somebody_else_answers_is_withdrawn() {
 }
 
 #[test]
-fn retries_are_shown_and_one_that_is_far_away_is_waited_for_by_the_run() {
+fn retries_are_shown_and_the_run_waits_for_a_late_one() {
     let soon = "def work(body):\n    status('retry', attempt=1, message='Overloaded', next=int(time.time() * 1000) + 2000); time.sleep(0.2); status('busy'); done()";
     let (signals, ending) = run(soon);
     assert_eq!(ending.outcome, Outcome::Passed);
@@ -273,7 +273,7 @@ fn retries_are_shown_and_one_that_is_far_away_is_waited_for_by_the_run() {
 }
 
 #[test]
-fn a_stop_aborts_the_session_first_and_ends_its_shells() {
+fn a_stop_first_aborts_the_session_which_ends_its_shells() {
     let script = r#"
 shell = None
 def work(body):
@@ -295,7 +295,7 @@ def abort():
 }
 
 #[test]
-fn a_server_that_ignores_everything_is_ended_all_the_same() {
+fn a_server_that_ignores_everything_is_killed() {
     let script = "import signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\ndef work(body): say('now')\ndef abort(): time.sleep(600)";
     let played = play(script, |_, _| {});
     played.until_text();
@@ -308,7 +308,7 @@ fn a_server_that_ignores_everything_is_ended_all_the_same() {
 const BEATS: &str = "def beat():\n    while True: time.sleep(0.2); send('server.heartbeat')\nthreading.Thread(target=beat, daemon=True).start()\n";
 
 #[test]
-fn a_heartbeat_is_no_sign_of_work_but_an_open_tool_call_is() {
+fn a_heartbeat_does_not_reset_the_idle_limit_but_an_open_tool_call_does() {
     let silent = play(&format!("{BEATS}def work(body): say('hm')"), |launch, _| {
         launch.idle = Some(Duration::from_secs(3));
     });
@@ -319,7 +319,7 @@ fn a_heartbeat_is_no_sign_of_work_but_an_open_tool_call_is() {
 }
 
 #[test]
-fn the_wall_clock_holds_and_so_does_the_cap_of_cut_steps() {
+fn the_time_limit_and_the_limit_of_cut_steps_apply() {
     let wall = play("def work(body): say('hm'); tool('running', input={})", |launch, _| {
         launch.timeout = Some(Duration::from_secs(3));
     });
@@ -329,22 +329,22 @@ fn the_wall_clock_holds_and_so_does_the_cap_of_cut_steps() {
 }
 
 #[test]
-fn a_server_that_does_not_come_up_is_one_run_instead_and_that_is_said() {
+fn a_server_that_does_not_start_is_replaced_by_a_single_run_with_a_note() {
     let script = "sys.exit(3)";
     let (signals, ending) = run(script);
     let said = notes(&signals);
     assert!(
-        said.contains("OpenCode's server does not do (it ended with exit status 3): one run instead"),
+        said.contains("cannot use OpenCode's server (exit status 3): running OpenCode once instead"),
         "{said}"
     );
     assert_eq!(ending.outcome, Outcome::Failed { why: "it is asked to run (exit status 1)".to_owned() });
     // A release whose server has no sessions.
     let old = "def do_POST(self): self.reply({}, 404)\nHandler.do_POST = do_POST";
-    assert!(notes(&run(old).0).contains("session was answered with 404"));
+    assert!(notes(&run(old).0).contains("status 404 for \"session\""));
 }
 
 #[test]
-fn a_session_goes_on_and_one_that_is_gone_or_elsewhere_is_begun_afresh() {
+fn a_session_is_continued_or_replaced_if_missing_or_elsewhere() {
     let resumed = |id: &str| {
         let session = Session { harness: "opencode".to_owned(), id: id.to_owned() };
         let played = play("def work(body): done()", |launch, _| launch.session = Some(session));
@@ -354,9 +354,9 @@ fn a_session_goes_on_and_one_that_is_gone_or_elsewhere_is_begun_afresh() {
     };
     assert_eq!(resumed("ses_1"), (0, String::new()));
     let (made, said) = resumed("ses_gone");
-    assert!(made == 1 && said.contains("not there any more: it starts afresh"), "{said}");
+    assert!(made == 1 && said.contains("no longer exists; starting a new one"), "{said}");
     let (made, said) = resumed("ses_far");
-    assert!(made == 1 && said.contains("of another directory: it starts afresh"), "{said}");
+    assert!(made == 1 && said.contains("belongs to another directory; starting a new one"), "{said}");
 }
 
 #[test]
@@ -385,7 +385,7 @@ fn a_skill_is_a_command_unless_the_prompt_would_be_run() {
 }
 
 #[test]
-fn names_are_compared_with_what_it_knows() {
+fn names_are_compared_with_the_servers_agents() {
     let unknown = run("agents = []\ndef work(body): done()").1.outcome;
     let Outcome::FailedForGood { why } = unknown else { panic!("{unknown:?}") };
     assert!(why.contains("no agent \"coder\""), "{why}");
@@ -394,7 +394,7 @@ fn names_are_compared_with_what_it_knows() {
 }
 
 #[test]
-fn a_subagents_calls_stand_under_its_parent_and_its_permissions_are_asked() {
+fn a_subagents_calls_are_shown_under_its_parent_and_its_permissions_are_requested() {
     let script = r#"
 def work(body):
     say("I ask one.")
@@ -416,13 +416,13 @@ def work(body):
 }
 
 #[test]
-fn a_question_of_its_own_needs_a_human() {
+fn a_question_of_opencode_needs_a_person() {
     let script = "def work(body): say('hm'); send('question.asked', id='que_1', questions=[{'question': 'Which?', 'options': [{'label': 'a'}]}])";
     assert_eq!(run(script).1.outcome, Outcome::NeedsHuman { question: "Which? a".to_owned() });
 }
 
 #[test]
-fn lost_events_and_lost_servers_are_no_success() {
+fn lost_events_and_lost_servers_are_not_a_success() {
     let lost = run("def work(body): done(); events.put(None)\ndef rest(reason='stop'): pass").1.outcome;
     assert!(
         matches!(&lost, Outcome::Transient { why } if why.contains("connection to OpenCode's server")),
@@ -433,7 +433,7 @@ fn lost_events_and_lost_servers_are_no_success() {
 }
 
 #[test]
-fn an_event_that_is_too_long_is_cut_and_said() {
+fn an_event_that_is_too_long_is_cut_with_a_note() {
     let script = "def work(body): events.put('x' * (9 << 20)); done()";
     let (signals, ending) = run(script);
     assert_eq!(ending.outcome, Outcome::Passed);

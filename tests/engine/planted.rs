@@ -1,4 +1,4 @@
-//! What a repository may bring along in the place of a file: it is refused at once, in words that name it, and nothing
+//! What a repository may contain in the place of a file: it is refused at once with a message that names it, and nothing
 //! outside of the project is read, written or waited for.
 
 use crate::world::World;
@@ -9,27 +9,24 @@ use std::os::unix::fs::{MetadataExt, symlink};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
-/// What may stand in the place of a file.
+/// Something in the place of a file.
 #[derive(Clone, Copy, Debug)]
 pub enum Planted {
-    /// A pipe that nobody writes to.
+    /// A pipe without a writer.
     Fifo,
-    /// A link to a file of somebody else's.
+    /// A link to a file outside.
     LinkToFile,
-    /// A link to a folder of somebody else's.
+    /// A link to a directory outside.
     LinkToFolder,
-    /// A link to a device without an end.
+    /// A link to an endless device.
     LinkToDevice,
     /// A file of a hundred gigabytes.
     Huge,
-    /// A folder.
     Folder,
-    /// A socket.
     Socket,
 }
 
 impl Planted {
-    /// All of them.
     pub const ALL: [Self; 7] = [
         Self::Fifo,
         Self::LinkToFile,
@@ -40,7 +37,7 @@ impl Planted {
         Self::Socket,
     ];
 
-    /// Puts it in the place of what is there.
+    /// Puts it in the place of the file.
     pub fn plant(self, path: &Path, outside: &Outside) {
         match path.symlink_metadata() {
             Ok(there) if there.is_dir() => fs::remove_dir_all(path).unwrap(),
@@ -56,7 +53,7 @@ impl Planted {
             Self::Huge => fs::File::create(path).unwrap().set_len(100 << 30).unwrap(),
             Self::Folder => fs::create_dir(path).unwrap(),
             Self::Socket => {
-                // The path of a socket may have 107 bytes only.
+                // A socket's path has at most 107 bytes.
                 let made = tempfile::tempdir().unwrap();
                 let socket = made.path().join("s");
                 drop(UnixListener::bind(&socket).unwrap());
@@ -74,14 +71,14 @@ fn fifo(path: &Path) {
     assert_eq!(unsafe { libc::mkfifo(path.as_ptr(), 0o600) }, 0);
 }
 
-/// A folder of somebody else's, which stays as it is.
+/// A directory outside of the project, which must not change.
 pub struct Outside {
     dir: tempfile::TempDir,
     before: BTreeMap<PathBuf, (Vec<u8>, i64, i64)>,
 }
 
 impl Outside {
-    /// One with a file and a folder that holds what a run's folder would.
+    /// With a file and a directory that look like a run's.
     pub fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         fs::create_dir_all(dir.path().join("folder/inner")).unwrap();
@@ -93,12 +90,11 @@ impl Outside {
         Self { dir, before }
     }
 
-    /// Where it is.
     pub fn path(&self) -> &Path {
         self.dir.path()
     }
 
-    /// Fails where anything in it has changed, or has come.
+    /// Fails if anything in it was changed or added.
     pub fn is_untouched(&self, what: &str) {
         assert_eq!(contents(self.path()), self.before, "outside of the project: {what}");
     }
@@ -123,7 +119,7 @@ const ONE: &str = "stages:\n  - {agent: a}\n";
 const GATE: &str = "stages:\n  - {agent: a}\n  - {gate: human-approval}\n  - {agent: b}\n";
 const RUN: &str = "01a22ef3-0000-7612-b7ab-ce84a7ad77c7";
 
-/// A world whose run waits at its gate, with what the first attempt of its last stage will be kept in.
+/// A world with a run at its gate, and the directory for the first attempt of its last stage.
 fn at_the_gate() -> (World, String) {
     let world = World::new();
     world.declare("gate", GATE);
@@ -134,7 +130,7 @@ fn at_the_gate() -> (World, String) {
 }
 
 #[test]
-fn an_agents_output_is_not_appended_to_somebody_elses_file() {
+fn an_agents_output_is_not_appended_to_another_file() {
     for (name, kinds) in [
         ("output.log", &Planted::ALL[..]),
         ("prompt.md", &[Planted::LinkToFile, Planted::LinkToFolder]),
@@ -157,7 +153,7 @@ fn an_agents_output_is_not_appended_to_somebody_elses_file() {
 }
 
 #[test]
-fn an_attempts_folder_leads_nowhere_else() {
+fn an_attempts_directory_is_never_a_link() {
     for folder in ["", "/.."] {
         let (world, attempt) = at_the_gate();
         let outside = Outside::new();
@@ -172,7 +168,7 @@ fn an_attempts_folder_leads_nowhere_else() {
 }
 
 #[test]
-fn what_stands_in_the_place_of_squad_json_is_said_and_moved_aside() {
+fn anything_in_the_place_of_squad_json_is_moved_aside_with_a_notice() {
     for (planted, says) in [
         (Planted::Fifo, "it is a pipe"),
         (Planted::LinkToFile, "it is a link"),
@@ -197,7 +193,7 @@ fn what_stands_in_the_place_of_squad_json_is_said_and_moved_aside() {
 }
 
 #[test]
-fn a_kept_declaration_is_a_file_of_its_size() {
+fn a_kept_declaration_must_be_a_file_of_limited_size() {
     for planted in Planted::ALL {
         let (mut world, _) = at_the_gate();
         world.restart();
@@ -211,7 +207,7 @@ fn a_kept_declaration_is_a_file_of_its_size() {
 }
 
 #[test]
-fn a_kept_declaration_has_a_name_that_nothing_evaluates() {
+fn a_kept_declaration_with_an_unsafe_name_is_refused() {
     for (from, to) in [
         ("name: gate", "name: \"%{system('id')}\""),
         ("agent: b", "agent: \"--dangerously\""),
@@ -282,7 +278,7 @@ fn a_squad_that_names_no_superpower_is_refused() {
 }
 
 #[test]
-fn what_a_summary_claims_is_a_name_and_a_state_or_is_not_shown() {
+fn a_foreign_summary_is_shown_only_with_a_valid_name_and_state() {
     let (theirs, _) = at_the_gate();
     let id = theirs.squad()["run_id"].as_str().unwrap().to_owned();
     let path = format!(".claude/state/runs/{id}/summary.json");
@@ -301,9 +297,9 @@ fn what_a_summary_claims_is_a_name_and_a_state_or_is_not_shown() {
         let mut summary = good.clone();
         summary[field] = json!(value);
         theirs.write(&path, &summary.to_string());
-        // One of ours is made from the journal where its seal does not fit.
+        // Our summary is made from the journal if its seal is invalid.
         assert_eq!(theirs.ok("runs", json!({}))[0], shown, "{field}: {value}");
-        // Of one that is not ours nothing is shown but what can be nothing else.
+        // Of a foreign one only harmless fields are shown.
         world.write(&path, &summary.to_string());
         let listed = world.ok("runs", json!({})).to_string();
         for shown in [value, "u001b", "sudo", "..", "%{"] {
@@ -313,7 +309,7 @@ fn what_a_summary_claims_is_a_name_and_a_state_or_is_not_shown() {
 }
 
 #[test]
-fn a_folder_that_is_called_as_no_run_can_be_is_none() {
+fn a_directory_with_an_invalid_run_id_is_not_a_run() {
     let world = World::new();
     for name in [RUN, "b", "a", "..x", "a b", "-a", ".foreign-a-1", "é"] {
         fs::create_dir_all(world.path(&format!(".claude/state/runs/{name}"))).unwrap();
@@ -324,7 +320,7 @@ fn a_folder_that_is_called_as_no_run_can_be_is_none() {
 }
 
 #[test]
-fn a_holder_of_the_lock_is_named_by_names() {
+fn a_lock_holders_names_are_cleaned() {
     let world = World::new();
     let Ok(superpower::store::lease::Taken::Ours(mut lease)) = superpower::store::lease::take(&world.root())
     else {
@@ -344,7 +340,7 @@ fn a_holder_of_the_lock_is_named_by_names() {
 }
 
 #[test]
-fn a_part_of_a_file_of_ours_is_read_and_of_no_other() {
+fn only_the_plugins_own_files_are_read() {
     let (world, _) = at_the_gate();
     let id = world.squad()["run_id"].as_str().unwrap().to_owned();
     let path = format!(".claude/state/runs/{id}/attempts/0001-stage-01/output.log");

@@ -1,5 +1,5 @@
-//! Every path that a project's run ever asks the door for, with something else in its place: opening, listing, planning,
-//! showing and going on answer, wait for nobody, and leave what is outside of the project alone.
+//! Every path that a run accesses through the door, with something else in its place: opening, listing, planning,
+//! showing and continuing return, wait for nothing, and leave everything outside of the project alone.
 
 use crate::planted::{Outside, Planted};
 use crate::world::World;
@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use superpower::store::disk::set_witness;
 
-/// A call that takes longer waits for ever.
+/// A call that takes longer counts as blocked.
 const HANGS: Duration = Duration::from_secs(20);
 
 const BODY: &str = r#"inputs:
@@ -26,7 +26,7 @@ stages:
   - {agent: b, description: B}
 "#;
 
-/// A project with a finished run, and another one that waits at its gate.
+/// A project with a finished run, and another one at its gate.
 fn project() -> World {
     let world = World::new();
     world.declare("full", BODY);
@@ -44,7 +44,7 @@ fn project() -> World {
     world
 }
 
-/// The scripted run; gives the paths that the door was asked for, relative to the root.
+/// Plays the run and returns the paths that were accessed, relative to the root.
 fn asked_for(world: &World) -> Vec<PathBuf> {
     let all: Arc<Mutex<BTreeSet<PathBuf>>> = Arc::default();
     let (heard, root) = (all.clone(), world.root());
@@ -68,16 +68,16 @@ fn asked_for(world: &World) -> Vec<PathBuf> {
     set_witness(None);
     let mut all: Vec<PathBuf> =
         std::mem::take(&mut *all.lock().unwrap_or_else(PoisonError::into_inner)).into_iter().collect();
-    // What is written beside has another name each time.
+    // Temporary files have a different name each time.
     let passing = |path: &Path| {
         let text = path.to_string_lossy();
         text.ends_with(".new") || text.contains(".lock.")
     };
-    // What the test's own agent writes, it writes through a link too.
+    // The test's own agent also writes through a link.
     let agents =
         |path: &Path| ["calls", ".prompt", "bin", "agent-hook"].iter().any(|it| path.starts_with(it));
     all.retain(|path| !path.as_os_str().is_empty() && !passing(path) && !agents(path));
-    // Of runs that are gone nothing is there to be asked for.
+    // Deleted runs have no files to replace.
     let kept = superpower::store::rundir::ids(&world.root());
     all.retain(|path| {
         let of = path.strip_prefix(".claude/state/runs").ok().and_then(|path| path.components().next());
@@ -86,7 +86,7 @@ fn asked_for(world: &World) -> Vec<PathBuf> {
     all
 }
 
-/// What only looks.
+/// Operations that only show.
 const LOOKS: [&str; 9] = ["list", "check-all", "plan", "trust", "runs", "status", "why", "review", "health"];
 
 fn fields(op: &str) -> Value {
@@ -96,7 +96,7 @@ fn fields(op: &str) -> Value {
     }
 }
 
-/// A project and our state as they were: what is driven is a run of ours only where it began.
+/// A project and our state at one moment: our run is ours only in its original place.
 struct Kept(tempfile::TempDir);
 
 impl Kept {
@@ -109,7 +109,7 @@ impl Kept {
 
     fn bring_back(&self, world: &World) {
         for (from, to) in [("root", world.root()), ("state", world.state_dir())] {
-            // A thread that is just ending may still write a file.
+            // A thread that is about to end may still write a file.
             for _ in 0..1000 {
                 if fs::remove_dir_all(&to).is_ok() || !to.exists() {
                     break;
@@ -133,7 +133,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Calls in a thread, and fails where no answer comes.
+/// Calls on a thread, and fails without an answer.
 fn answered(world: &Arc<World>, op: &'static str, fields: Value, what: &str) -> Value {
     let (sender, receiver) = channel();
     let there = world.clone();
@@ -178,14 +178,14 @@ fn try_out(world: &Arc<World>, path: &Path, planted: Planted) {
     outside.is_untouched(&what);
 }
 
-/// A huge file among the project's own: git takes until its time is up over it when the gate opens.
+/// A huge file in the project: git reads it until its time limit when the gate opens.
 fn listed_by_git(path: &Path, planted: Planted) -> bool {
     let unseen = [".git", ".claude/state"].iter().any(|dir| path.starts_with(dir));
     matches!(planted, Planted::Huge) && !unseen
 }
 
 #[test]
-fn whatever_stands_in_the_place_of_a_file_of_a_run_is_answered_for() {
+fn anything_in_the_place_of_a_runs_file_gets_an_answer() {
     let world = project();
     let paths = asked_for(&world);
     let names: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();

@@ -7,7 +7,7 @@ const ONE: &str = "stages:\n  - {agent: a}\n";
 const INTERRUPTED: &str = "You were interrupted";
 
 #[test]
-fn the_attempt_after_a_failed_one_is_told_so_and_not_that_it_was_interrupted() {
+fn a_retry_is_told_of_the_failure_and_not_of_an_interruption() {
     let world = World::new();
     world.declare("one", ONE);
     world.hook("cp .prompt prompt-$SUPERPOWER_ATTEMPT; sleep 0.05; [ $SUPERPOWER_ATTEMPT = 2 ] && echo fine");
@@ -19,7 +19,7 @@ fn the_attempt_after_a_failed_one_is_told_so_and_not_that_it_was_interrupted() {
 }
 
 #[test]
-fn a_stage_that_was_interrupted_is_told_to_go_on() {
+fn an_interrupted_stage_is_told_to_continue() {
     let mut world = World::new();
     world.declare("one", ONE);
     world.hook("cp .prompt prompt-$SUPERPOWER_ATTEMPT; [ $SUPERPOWER_ATTEMPT = 1 ] && sleep 30; echo fine");
@@ -34,14 +34,14 @@ fn a_stage_that_was_interrupted_is_told_to_go_on() {
 }
 
 #[test]
-fn an_agent_is_told_how_long_it_has() {
+fn an_agent_is_told_its_time_limit() {
     let world = World::new();
     world.declare("one", "stages:\n  - {agent: a, timeout: 90m}\n");
     world.hook("cp .prompt prompt-$SUPERPOWER_ATTEMPT; echo fine");
     world.run("one", json!({}));
     assert_eq!(world.settled()["state"], "complete");
     let told = world.read("prompt-1");
-    assert!(told.contains("\nThis attempt is ended after 1h 30m. "), "{told}");
+    assert!(told.contains("\nThis attempt is stopped after 1h 30m. "), "{told}");
 }
 
 /// The prompts of a stage whose first launch ends with `first`, and which passes from then on.
@@ -63,18 +63,20 @@ fn stopped(first: &str, verbs: &[(&str, &str)]) -> Vec<String> {
 }
 
 #[test]
-fn an_agent_that_asked_is_told_its_question_and_that_nobody_answered() {
+fn an_agent_that_asked_is_told_that_it_got_no_answer() {
     let prompts = stopped("echo 'Which colour?'; exit 2", &[("resume", "")]);
     let told = &prompts[1];
     assert!(told.contains("stopped with a question") && told.contains("\n    Which colour?\n"), "{told}");
-    assert!(told.contains("Nobody answered.") && !told.contains(INTERRUPTED), "{told}");
+    assert!(told.contains("You got no answer.") && !told.contains(INTERRUPTED), "{told}");
 }
 
 #[test]
 fn an_agent_that_was_blocked_is_told_why_it_stopped() {
     let prompts = stopped("echo 'no database'; exit 4", &[("resume", ""), ("retry", "it runs now")]);
     assert!(prompts[1].contains("because you were blocked") && prompts[1].contains("\n    no database\n"));
-    assert!(prompts[1].contains("Nobody said what was done about it") && !prompts[1].contains(INTERRUPTED));
+    assert!(
+        prompts[1].contains("You were not told what was done about it") && !prompts[1].contains(INTERRUPTED)
+    );
     assert!(
         prompts[2].contains("A human has answered") && prompts[2].contains("it runs now"),
         "{}",
@@ -83,18 +85,18 @@ fn an_agent_that_was_blocked_is_told_why_it_stopped() {
 }
 
 #[test]
-fn what_was_answered_stays_until_the_stage_passes_and_a_new_question_is_open_again() {
+fn answers_are_repeated_until_the_stage_passes() {
     let verbs = [("retry", "green, and light"), ("resume", "")];
     let prompts = stopped("echo \"Which colour, $SUPERPOWER_ATTEMPT?\"; exit 2", &verbs);
     assert!(prompts[1].contains("You asked: Which colour, 1?") && prompts[1].contains("green, and light"));
-    assert!(prompts[1].contains("A human has answered") && !prompts[1].contains("Nobody answered"));
+    assert!(prompts[1].contains("A human has answered") && !prompts[1].contains("You got no answer"));
     let last = &prompts[2];
     assert!(last.contains("green, and light"), "a comment stays until the stage passes: {last}");
-    assert!(last.contains("\n    Which colour, 2?\n") && last.contains("Nobody answered"), "{last}");
+    assert!(last.contains("\n    Which colour, 2?\n") && last.contains("You got no answer"), "{last}");
 }
 
 #[test]
-fn a_question_stays_open_over_an_interruption() {
+fn a_question_stays_open_after_an_interruption() {
     let mut world = World::new();
     world.declare("one", ONE);
     world.hook(

@@ -99,7 +99,7 @@ fn other_peoples_declarations_run_from_start_to_end() {
 
 /// Our own shop, with the demo's agent, which writes what each stage expects.
 #[test]
-fn the_shops_declarations_run_from_start_to_end() {
+fn the_shops_declarations_run_to_the_end() {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
     for (name, gates) in [
         ("new-ui-feature", vec![2, 5, 7, 10]),

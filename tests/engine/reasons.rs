@@ -139,7 +139,7 @@ fn every_cell_of_reasons_and_verbs() {
 }
 
 #[test]
-fn resume_starts_anew_only_what_failed_and_goes_on_in_the_session_otherwise() {
+fn resume_continues_the_session_except_after_a_failure() {
     let session = Session { harness: "fake".into(), id: "s".into() };
     for (reason, expected) in [
         (Reason::Interrupted, Some(session.clone())),
@@ -193,7 +193,7 @@ fn failed_attempts_count_and_others_do_not() {
 }
 
 #[test]
-fn overload_is_waited_out_for_2_10_and_30_seconds() {
+fn retries_after_an_overload_wait_2_10_and_30_seconds() {
     let mut table = Table::new();
     for seconds in [2, 10] {
         let effects = table.end(Outcome::Transient { why: "overloaded".into() });
@@ -207,7 +207,7 @@ fn overload_is_waited_out_for_2_10_and_30_seconds() {
 }
 
 #[test]
-fn a_limit_parks_the_run_with_a_time_and_spends_nothing() {
+fn a_limit_delays_the_run_and_spends_no_attempt() {
     let mut table = Table::new();
     let reset = table.at + Duration::hours(3);
     let effects = table.end(Outcome::Limited { why: "quota".into(), until: Some(reset) });
@@ -232,7 +232,7 @@ fn a_limit_parks_the_run_with_a_time_and_spends_nothing() {
 }
 
 #[test]
-fn a_gate_first_and_two_in_a_row_and_nothing_to_rework() {
+fn leading_and_adjacent_gates_have_nothing_to_rework() {
     let text = STAGES.replace("- {agent: a}", "- {gate: human-approval}");
     let mut table = Table::new();
     table.run = begun(plan(&text));
@@ -257,15 +257,15 @@ fn a_gate_first_and_two_in_a_row_and_nothing_to_rework() {
 }
 
 #[test]
-fn a_stage_is_in_a_humans_hands_from_the_start_of_that_launch_on() {
+fn a_stage_is_manual_once_its_manual_launch_has_started() {
     let mut table = Table::new();
     let (launch, harness) = (table.run.launches, Harness::Manual);
-    assert!(!table.run.stages[0].in_hand());
+    assert!(!table.run.stages[0].is_manual());
     table.step(Event::AgentStarted { launch, harness, process: None }).unwrap();
-    assert!(table.run.stages[0].in_hand());
+    assert!(table.run.stages[0].is_manual());
     table.end(Outcome::Blocked { why: "no".into() });
     table.step(Event::Retried { by: "ann".into(), comment: String::new() }).unwrap();
-    assert!(!table.run.stages[0].in_hand(), "its harness may be another one by now");
+    assert!(!table.run.stages[0].is_manual(), "its harness may be another one by now");
     let skip = table.step(Event::Skipped { by: "ann".into() });
     assert!(matches!(skip, Err(Refusal::NotNow { .. })), "{skip:?}");
 }

@@ -1,8 +1,8 @@
-//! Cases of the real tools: one table, read from recordings always, and played with the tools where they are there.
+//! Cases of the real tools in one table: always read from recordings, and played with the tools if they are installed.
 //!
-//! `scripts/record-harnesses` installs the tools, plays every case offline against a model that is none, compares it
-//! with this table, and keeps what the tools printed under `tests/fixtures/transcripts/`. A recording is what
-//! `output.log` had, shortened, with the places named `/project` and `/home/user`.
+//! `scripts/record-harnesses` installs the tools, plays every case offline with a fake model, compares the outcomes with
+//! this table, and stores the output under `tests/fixtures/transcripts/`. A recording is `output.log`, shortened, with
+//! the paths replaced by `/project` and `/home/user`.
 
 use super::launched::{ended, launch_in, start};
 use super::recorded_cases::{CASES, Case, Reply};
@@ -31,7 +31,7 @@ fn launch_of(case: &Case, root: &Path, dir: &Path) -> Launch {
     Launch {
         task,
         session,
-        // Its name tells its requests from the others' in the model's log.
+        // The name identifies its requests in the model's log.
         prompt: format!("[{}] {}", case.name, case.prompt),
         root: root.to_path_buf(),
         interactive: case.reply != Reply::Nobody,
@@ -73,7 +73,7 @@ fn write_project(root: &Path) {
 }
 
 #[test]
-fn every_recording_is_judged_as_the_table_says() {
+fn every_recording_has_the_outcome_of_the_table() {
     let mut wrong = Vec::new();
     for case in CASES {
         let read = replay(case);
@@ -93,7 +93,7 @@ fn every_recording_is_judged_as_the_table_says() {
 }
 
 #[test]
-fn no_line_however_spoilt_is_a_fault() {
+fn no_damaged_line_causes_a_panic() {
     let spoilers =
         [json!(null), json!(true), json!(-7.5), json!("x"), json!([1, "a", {"b": []}]), json!({"type": 3})];
     for tool in ["claude", "opencode"] {
@@ -141,7 +141,7 @@ fn each_spoilt(value: &Value, spoiler: &Value, each: &mut impl FnMut(&Value)) {
     }
 }
 
-/// Reads a recording as if it came now.
+/// Reads a recording as if it were live.
 pub fn replay(case: &Case) -> Read {
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path().join("project");
@@ -156,11 +156,11 @@ pub fn replay(case: &Case) -> Read {
         of(&resolve(case.tool, &harnesses, None).unwrap(), &launch, &superpower::process::Secrets::default());
     let text = std::fs::read_to_string(fixtures().join(format!("{}.log", case.name)))
         .unwrap_or_else(|e| panic!("{}: {e}; run scripts/record-harnesses", case.name));
-    // A session goes on where it began.
+    // A session continues where it started.
     let text = text.replace("/project", launch.root.canonicalize().unwrap().to_str().unwrap());
     let mut all = Actions::default();
     let mut runs = text.split("\u{c}").peekable();
-    // What was started twice was recorded twice.
+    // A second start is recorded as a second recording.
     while let Some(run) = runs.next() {
         harness.invocation();
         let (mut exit, mut stopped) = (Exit::Code(0), None);
@@ -203,10 +203,10 @@ fn exit_of(value: &Value) -> Exit {
     number("code").map(Exit::Code).or_else(|| number("signal").map(Exit::Signal)).unwrap_or(Exit::Stuck)
 }
 
-/// Plays every case with the real tools, inside of the namespace that `scripts/agents/play.sh` makes.
+/// Plays every case with the real tools, in the namespace of `scripts/agents/play.sh`.
 #[test]
 #[ignore = "plays the real tools: scripts/record-harnesses"]
-fn every_case_goes_so_with_the_real_tools() {
+fn every_case_behaves_like_this_with_the_real_tools() {
     let tools = std::env::var_os("SUPERPOWER_AGENTS").map(PathBuf::from).expect("the tools' folder");
     let only = std::env::var("SUPERPOWER_ONLY").unwrap_or_default();
     let home = tempfile::tempdir().unwrap();
@@ -236,7 +236,7 @@ fn every_case_goes_so_with_the_real_tools() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// What the model must have been told in a case; empty for nothing at all.
+/// Text that the model must have received in a case; empty for none.
 const HEARD: &[(&str, &str)] = &[
     ("claude-agent", "You are the IMPLEMENTER."),
     ("claude-agent-of-opencode", "You are the BUILDER."),
@@ -260,7 +260,7 @@ const HEARD: &[(&str, &str)] = &[
     ("opencode-served-resumed", "You are the BUILDER."),
 ];
 
-/// Cases in which the model was not told what it should have been.
+/// Cases in which the model did not receive the expected text.
 fn unheard(cases: &[&Case]) -> Vec<String> {
     let log = std::env::var_os("SUPERPOWER_REQUESTS").expect("the model's log");
     let log = std::fs::read_to_string(log).unwrap_or_default();
@@ -280,7 +280,7 @@ fn unheard(cases: &[&Case]) -> Vec<String> {
     HEARD.iter().filter(played).filter(wrong).map(said).collect()
 }
 
-/// What the tools find in their home and environment.
+/// The tools' home directory and environment.
 fn prepare(home: &Path) {
     let model = std::env::var("SUPERPOWER_MODEL").expect("the model's address");
     let provider = json!({"npm": "@ai-sdk/openai-compatible", "options": {"baseURL": format!("{model}/v1"), "apiKey": "x"},
@@ -302,7 +302,7 @@ fn prepare(home: &Path) {
         ("OPENCODE_CONFIG", home.join("allow.json").to_str().unwrap()),
     ]
     .map(|(name, value)| (name, value.to_owned()));
-    // SAFETY: no other thread of this test's process reads the environment by C yet.
+    // SAFETY: no other thread of this process reads the environment through C yet.
     unsafe {
         for (name, value) in variables {
             std::env::set_var(name, value);
@@ -315,7 +315,7 @@ fn prepare(home: &Path) {
     }
 }
 
-/// Plays one case, says how it was judged, and records it where that is wanted.
+/// Plays one case, prints the outcome, and records it on request.
 fn play(case: &Case, tools: &Path, home: &Path) -> String {
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path().canonicalize().unwrap().join("project");
@@ -330,7 +330,7 @@ fn play(case: &Case, tools: &Path, home: &Path) -> String {
     let mut ends: Vec<(usize, String)> = Vec::new();
     let mut launch = launch_of(case, &root, dir.path());
     if let Some(first) = case.first {
-        // A session to go on in is made first.
+        // Creates the session to continue.
         let mut before = launch.clone();
         (before.prompt, before.session) = (first.to_owned(), None);
         let (_running, signals) = start(case.tool, &harnesses, before);
@@ -358,7 +358,7 @@ fn play(case: &Case, tools: &Path, home: &Path) -> String {
                     });
                 }
             }
-            // A second start: what came before is a run of its own, with an end of its own.
+            // A second start has a recording of its own.
             Signal::Started(_) if !told.is_empty() => ends.push((kept("output.log").len(), exit())),
             Signal::Ended(ending) => break ending.clone(),
             _ => {}
@@ -394,7 +394,7 @@ fn record(case: &Case, log: &str, ends: &[(usize, String)], places: &[(&Path, &s
     std::fs::write(fixtures().join(format!("{}.log", case.name)), text).unwrap();
 }
 
-/// A line of bearable length that means the same.
+/// A shortened line with the same meaning.
 fn shortened(line: &str) -> String {
     let Ok(mut value) = serde_json::from_str::<Value>(line) else { return line.to_owned() };
     shorten(&mut value);
@@ -406,7 +406,7 @@ fn shorten(value: &mut Value) {
     const LIST: usize = 4;
     match value {
         Value::String(text) => {
-            // The trace behind an error names the tool's own files, and means nothing to us.
+            // The stack trace of an error names the tool's own files.
             if let Some(at) = text.find("\n    at ") {
                 text.replace_range(at.., "…");
             }

@@ -1,53 +1,51 @@
-//! The cases of the real tools, and how each is judged.
+//! The cases of the real tools with their expected outcomes.
 
 use superpower::harness::Answer;
 
-/// A case: what is launched, what happens meanwhile, and how it ends.
+/// A case: the launch, the events during it, and the outcome.
 #[derive(Debug)]
 pub struct Case {
-    /// Its name, and its recording's.
+    /// The name of the case and of its recording.
     pub name: &'static str,
-    /// The harness.
     pub tool: &'static str,
-    /// The agent, or with a slash the skill.
+    /// The agent, or a skill with a slash.
     pub task: &'static str,
-    /// What the agent is told, with what the model is to answer.
+    /// The prompt, with what the model is to answer.
     pub prompt: &'static str,
-    /// What permissions are answered with.
+    /// The answer to permission requests.
     pub reply: Reply,
-    /// The session to go on in.
+    /// The session to continue.
     pub session: Option<&'static str>,
-    /// What was said in the session before, where it is to be a real one.
+    /// The prompt of the session before, if a real one is to be continued.
     pub first: Option<&'static str>,
-    /// When it is stopped: so many milliseconds after something was shown.
+    /// When to stop: milliseconds after a text was shown.
     pub stop: Option<u64>,
-    /// Arguments of the user's own.
+    /// The user's own arguments.
     pub args: &'static [&'static str],
-    /// What stands before the program.
+    /// A command before the program.
     pub around: &'static [&'static str],
-    /// Kind, beginning of the words, number of refusals.
+    /// Kind, start of the message, number of refusals.
     pub expected: &'static str,
-    /// The same where it is played, if it differs (a driver's own words).
+    /// The expected message if played, where that differs.
     pub live: Option<&'static str>,
 }
 
-/// What permissions are answered with.
+/// The answer to permission requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reply {
-    /// Nobody is there.
+    /// Refused, without a user.
     Nobody,
-    /// Allowed.
+    /// Allowed once.
     Once,
-    /// Allowed for all of the run.
+    /// Allowed for the whole run.
     Run,
-    /// Denied by a human.
+    /// Denied by the user.
     Deny,
-    /// Denied by the clock.
+    /// Refused after a timeout.
     Refuse,
 }
 
 impl Reply {
-    /// As an answer.
     pub fn answer(self) -> Answer {
         match self {
             Self::Once => Answer::Once,
@@ -73,7 +71,7 @@ const CLAUDE: Case = Case {
     live: None,
 };
 
-/// One run of OpenCode, and its server.
+/// A single run of OpenCode, and its server.
 const OPENCODE: Case = Case { args: &["run"], ..SERVED };
 const SERVED: Case = Case { tool: "opencode", task: "builder", ..CLAUDE };
 const ASK: &[&str] = &["env", "OPENCODE_CONFIG=HOME/ask.json"];
@@ -96,7 +94,6 @@ const SUBAGENT: &str = "Go. <<use: Agent {\"description\":\"Review\",\"subagent_
 const BACKGROUND: &str = "Go. <<use: Bash {\"command\":\"sleep 2; echo slept\",\"description\":\"Sleep\",\"run_in_background\":true}>> <<say: All done.>>";
 const PARTS: &str = "Go. <<use: todowrite {\"todos\":[{\"content\":\"Parse\",\"status\":\"in_progress\",\"priority\":\"high\"}]}>> <<use: task {\"description\":\"Check\",\"subagent_type\":\"checker\",\"prompt\":\"Look. <<say: Fine.>>\"}>> <<use: edit {\"filePath\":\"README.md\",\"oldString\":\"Sample\",\"newString\":\"Small\"}>> <<say: All done.>>";
 
-/// All of them.
 pub const CASES: &[Case] = &[
     Case { name: "claude-agent", ..CLAUDE },
     Case { name: "claude-agent-of-opencode", task: "builder", ..CLAUDE },
@@ -206,7 +203,7 @@ pub const CASES: &[Case] = &[
         name: "claude-stopped-in-bash",
         prompt: SLOW,
         stop: Some(500),
-        expected: "failed: it was interrupted",
+        expected: "failed: the agent was interrupted",
         live: Some("failed: stopped"),
         ..CLAUDE
     },
@@ -214,7 +211,7 @@ pub const CASES: &[Case] = &[
         name: "claude-stopped-in-request",
         prompt: "Go. <<say: a>> <<use: Bash {\"command\":\"true\"}>> <<wait: 30>> <<say: b>>",
         stop: Some(1000),
-        expected: "failed: it was interrupted",
+        expected: "failed: the agent was interrupted",
         live: Some("failed: stopped"),
         ..CLAUDE
     },
@@ -239,7 +236,7 @@ pub const CASES: &[Case] = &[
     Case {
         name: "opencode-skill-unknown",
         task: "/nosuch",
-        expected: "failed: no file of a skill \"nosuch\" is found, and OpenCode says: ",
+        expected: "failed: skill \"nosuch\" has no file, and OpenCode reports: ",
         ..OPENCODE
     },
     Case {
@@ -278,7 +275,7 @@ pub const CASES: &[Case] = &[
     Case {
         name: "opencode-cut",
         prompt: CUT,
-        expected: "transient: its stream is cut again and again",
+        expected: "transient: the model's stream was cut repeatedly",
         ..OPENCODE
     },
     Case {
@@ -403,7 +400,7 @@ pub const CASES: &[Case] = &[
     Case {
         name: "opencode-served-cut",
         prompt: CUT,
-        expected: "transient: its stream is cut again and again",
+        expected: "transient: the model's stream was cut repeatedly",
         ..SERVED
     },
     Case {

@@ -1,4 +1,4 @@
-//! What the recordings of real tools show while they run: calls, files, text, usage, to-do lists, and what is below.
+//! What is shown while recordings of real tools run: calls, files, text, usage, to-do lists, subagents.
 
 use super::recorded::replay;
 use super::recorded_cases::CASES;
@@ -38,7 +38,7 @@ fn the_cost_of_a_resumed_session_is_the_difference() {
 }
 
 #[test]
-fn subagents_stand_under_their_parent_and_to_do_lists_are_shown() {
+fn subagents_are_shown_under_their_parent_and_to_do_lists_are_shown() {
     let all = tools(&shown("claude-subagent"));
     assert!(all.contains(&"Read README.md running (sub)".to_owned()), "{all:?}");
     let read = shown("claude-todo");
@@ -52,7 +52,7 @@ fn subagents_stand_under_their_parent_and_to_do_lists_are_shown() {
 }
 
 #[test]
-fn a_wait_of_the_tools_own_is_shown() {
+fn an_agents_own_wait_is_shown() {
     let is = |signal: &Signal| matches!(signal, Signal::Progress(Progress::Waiting { .. }));
     assert!(shown("claude-529-twice").signals.iter().any(is));
 }

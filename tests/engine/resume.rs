@@ -1,4 +1,4 @@
-//! What a run goes on with, what it does not do twice, and what is asked first where something has changed.
+//! How a run continues, what it does not repeat, and what is asked first after a change.
 
 use crate::world::World;
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ const TWO: &str = "stages:
 ";
 
 #[test]
-fn the_kept_declaration_is_the_source_and_checks() {
+fn the_kept_declaration_equals_the_source_and_is_valid() {
     let world = World::new();
     world.write(
         ".claude/superpowers/two.yaml",
@@ -28,7 +28,7 @@ fn the_kept_declaration_is_the_source_and_checks() {
 }
 
 #[test]
-fn resuming_what_is_over_does_nothing_and_says_so() {
+fn resuming_an_ended_run_does_nothing_and_says_so() {
     let world = World::new();
     world.declare("two", TWO);
     let done = world.run("two", json!({}));
@@ -41,7 +41,7 @@ fn resuming_what_is_over_does_nothing_and_says_so() {
     let journal = format!(".claude/state/runs/{done}/journal.jsonl");
     let (before, squad) = (world.read(&journal), world.squad());
     let message = world.refused("resume", json!({ "which": done }), "finished");
-    assert_eq!(message, "two is complete; start it anew with :Superpower run two");
+    assert_eq!(message, "two is complete; start it again with :Superpower run two");
     assert_eq!(
         (world.read(&journal), world.squad()),
         (before, squad),
@@ -77,7 +77,7 @@ fn nothing_starts_between_a_pause_and_its_resume() {
 }
 
 #[test]
-fn an_approved_gate_leads_on_once_after_a_restart_too() {
+fn an_approved_gate_continues_only_once_even_after_a_restart() {
     let mut world = World::new();
     world.declare("two", TWO);
     world.run("two", json!({}));
@@ -91,7 +91,7 @@ fn an_approved_gate_leads_on_once_after_a_restart_too() {
 }
 
 #[test]
-fn two_runs_stand_side_by_side() {
+fn two_runs_of_a_project_do_not_affect_each_other() {
     let world = World::new();
     world.declare("two", TWO);
     world.declare("other", TWO);
@@ -109,9 +109,9 @@ fn two_runs_stand_side_by_side() {
     assert_eq!(world.squad()["active_superpower"], "other");
 }
 
-/// Nothing of another tool's is overwritten without being taken over or, where it cannot be read, moved aside.
+/// Another tool's run is never overwritten: it is taken over, or moved aside if unreadable.
 #[test]
-fn another_tools_run_is_kept_when_a_new_one_begins() {
+fn another_tools_run_is_kept_when_a_new_one_starts() {
     let world = World::new();
     world.declare("two", TWO);
     let theirs = |squad: Value| world.write(".claude/state/squad.json", &squad.to_string());
@@ -138,16 +138,12 @@ fn another_tools_run_is_kept_when_a_new_one_begins() {
             fs::read_dir(world.path(".claude/state")).unwrap().map(|entry| entry.unwrap().file_name());
         names.filter(|name| name.to_string_lossy().starts_with("squad.json.corrupt-")).count()
     };
-    // What can be read and not be taken over stays, for whoever wrote it: the verb is refused, and says what is there.
+    // A readable file that cannot be taken over stays: the verb is refused and says what is there.
     let needs = "inputs:\n  - {name: scope, required: true}\n".to_owned() + TWO;
     world.declare("needs", &needs);
     for (squad, code, says) in [
         (json!({ "active_superpower": "gone", "current_stage": 1 }), "foreign-squad", "gone"),
-        (
-            json!({ "active_superpower": "two", "current_stage": 9 }),
-            "foreign-squad",
-            "stands at stage 9 of two",
-        ),
+        (json!({ "active_superpower": "two", "current_stage": 9 }), "foreign-squad", "is at stage 9 of two"),
         (
             json!({ "active_superpower": "needs", "current_stage": 1 }),
             "foreign-squad",
@@ -174,14 +170,14 @@ fn another_tools_run_is_kept_when_a_new_one_begins() {
         event["type"] == "notice" && event["message"].as_str().unwrap().contains("squad.json.corrupt-")
     });
     assert!(said);
-    // What is done needs no keeping.
+    // A finished run need not be kept.
     theirs(json!({ "active_superpower": "two", "current_stage": 3, "status": "completed" }));
     world.run("two", json!({}));
     world.settled();
     assert_eq!(asides(&world), 1);
 }
 
-/// A verb may have to ask twice, and is given both answers.
+/// A verb may have to ask twice, and gets both answers.
 #[test]
 fn an_edited_declaration_and_changed_files_are_asked_about_one_after_the_other() {
     let mut world = World::new();
@@ -203,9 +199,9 @@ fn an_edited_declaration_and_changed_files_are_asked_about_one_after_the_other()
     assert_eq!(world.settled()["state"], "complete");
 }
 
-/// What cannot be chosen is not offered, and what the new declaration needs is looked for before it is taken.
+/// Impossible answers are not offered, and what the new declaration needs is checked before it is used.
 #[test]
-fn an_edited_declaration_that_cannot_be_used_says_why_and_what_can_be_done() {
+fn an_unusable_edited_declaration_says_why_and_what_to_do() {
     let world = World::new();
     world.declare("one", "stages:\n  - {agent: a}\n  - {gate: human-approval}\n  - {agent: b}\n");
     world.run("one", json!({}));
@@ -221,13 +217,14 @@ fn an_edited_declaration_that_cannot_be_used_says_why_and_what_can_be_done() {
     let agent = json!({ "cmd": [world.path("bin/agent"), "{agent}{skill}"] });
     world.configure(json!({ "harnesses": { "opencode": nowhere["opencode"], "command": agent } }));
     world.refused("resume", json!({ "answer": "new" }), "no-harness");
+    world.look();
     world.ok("decide", json!({ "decision": "approve", "answer": "old" }));
     assert_eq!(world.settled()["state"], "complete");
 }
 
-/// The same for the other verbs that go on with a run: they ask too.
+/// The other verbs that continue a run ask too.
 #[test]
-fn retry_and_skip_mind_an_edited_declaration() {
+fn retry_and_skip_ask_about_an_edited_declaration() {
     let world = World::new();
     world.declare("one", "stages:\n  - {agent: a, max_attempts: 1}\n  - {agent: b}\n");
     world.hook("[ $1 = c ] && echo fine || exit 1");

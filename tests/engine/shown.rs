@@ -45,7 +45,7 @@ fn forge(world: &World, run_id: &str, gate: &str) {
 }
 
 #[test]
-fn what_is_compared_with_and_what_was_shown_are_in_the_journal() {
+fn baselines_and_shown_lists_are_in_the_journal() {
     let (world, run_id) = at_gate();
     world.ok("decide", json!({ "decision": "approve" }));
     assert_eq!(world.settled()["gate"]["id"], "4.1");
@@ -125,7 +125,7 @@ fn forged_files_beside_the_journal_change_nothing() {
 
 /// What an approval was given for is known without the file that holds it.
 #[test]
-fn a_change_after_the_approval_is_asked_about_whatever_lies_beside_the_journal() {
+fn a_change_after_the_approval_asks_again_whatever_other_files_say() {
     for (forged, changed) in [(true, true), (false, true), (false, false)] {
         let (mut world, run_id) = at_gate();
         // Changed by the human at the gate, which the approval covers.
@@ -155,7 +155,7 @@ fn a_change_after_the_approval_is_asked_about_whatever_lies_beside_the_journal()
 
 /// An editor that was killed before its list was on record; what another one shows is, with the decision.
 #[test]
-fn a_list_that_is_made_while_nobody_drives_is_on_record_with_the_decision() {
+fn a_list_made_without_a_driver_is_recorded_with_the_decision() {
     let (mut world, run_id) = at_gate();
     world.restart();
     let text = world.journal(&run_id);
@@ -179,7 +179,7 @@ fn a_list_that_is_made_while_nobody_drives_is_on_record_with_the_decision() {
 
 /// Where the journal is not ours, its word on what was shown is none either, also after a human's yes.
 #[test]
-fn of_a_foreign_run_no_list_is_believed() {
+fn lists_of_a_foreign_run_are_not_trusted() {
     let (mut world, run_id) = at_gate();
     forge(&world, &run_id, "2.1");
     world.restart();

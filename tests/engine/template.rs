@@ -23,7 +23,7 @@ fn variables_are_replaced_once() {
 }
 
 #[test]
-fn wrong_braces_are_found_at_their_place() {
+fn invalid_braces_are_reported_at_their_position() {
     for (text, at) in [
         ("x {{a", "{{a"),
         ("x {{a} y", "{{a}"),

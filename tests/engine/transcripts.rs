@@ -1,4 +1,4 @@
-//! Streams of real tools that others recorded, read as if they came now: every case, its outcome and what was shown.
+//! Recordings of real tools by others, read as if they were live: every case, its outcome, and what is shown.
 //! Our own are in `recorded` and `recorded_shown`.
 
 use super::launched::launch_in;
@@ -17,11 +17,11 @@ struct Case {
     exit: Exit,
 }
 
-/// What reading a case gave; without an ending it wants to be started again.
+/// The result of reading a case; without an ending it wants another start.
 pub struct Read {
-    /// What was told.
+    /// The signals.
     pub signals: Vec<Signal>,
-    /// How it ended.
+    /// The ending.
     pub ending: Option<Ending>,
 }
 
@@ -30,7 +30,7 @@ fn folder() -> PathBuf {
     shared("harness-transcripts")
 }
 
-/// The cases of one tool in a folder with `cases.json`.
+/// The cases of one tool in a directory with `cases.json`.
 fn cases(folder: &Path, tool: &str) -> Vec<Case> {
     let text = std::fs::read_to_string(folder.join("cases.json")).unwrap();
     let all: Vec<Value> = serde_json::from_str(&text).unwrap();
@@ -46,7 +46,7 @@ fn cases(folder: &Path, tool: &str) -> Vec<Case> {
     ours.map(read).collect()
 }
 
-/// A line as the tool printed it: duplex recordings have it in an envelope, with the direction.
+/// A line as the tool printed it: duplex recordings have it in an envelope with the direction.
 fn from_tool(line: &str) -> Option<String> {
     let value: Value = serde_json::from_str(line).unwrap();
     match value.get("dir").and_then(Value::as_str) {
@@ -60,7 +60,7 @@ fn read(tool: &str, case: &Case, change: impl FnOnce(&mut Launch)) -> Read {
     let mut launch = launch_in(Path::new("/project"));
     change(&mut launch);
     let mut harnesses = Harnesses::default();
-    // Any program will do: none is started.
+    // Any program will do, because none is started.
     let settings = harnesses.named.get_mut(tool).unwrap();
     settings.cmd = vec!["/bin/true".to_owned()];
     if tool == "opencode" {
@@ -83,7 +83,7 @@ fn read(tool: &str, case: &Case, change: impl FnOnce(&mut Launch)) -> Read {
     Read { signals: to.signals, ending }
 }
 
-/// An outcome in a few words, to compare with.
+/// An outcome as text, for comparisons.
 pub fn words(read: &Read) -> String {
     let Some(ending) = &read.ending else { return "again".to_owned() };
     let (kind, why) = match &ending.outcome {
@@ -102,7 +102,7 @@ pub fn words(read: &Read) -> String {
     format!("{kind}: {why}{refused}")
 }
 
-/// Each case of Claude Code, and how it is judged: kind, the beginning of the words, and the number of refusals.
+/// The cases of Claude Code: kind, start of the message, and number of refusals.
 const CLAUDE: &[(&str, &str)] = &[
     ("claude-agent-unknown", "refused: --agent 'nosuch' not found."),
     ("claude-agent", "passed: Ready."),
@@ -137,12 +137,12 @@ const CLAUDE: &[(&str, &str)] = &[
     ("claude-resume", "passed: Continued."),
     ("claude-retry-then-success", "passed: Recovered."),
     ("claude-session-id-not-uuid", "refused: Error: Invalid session ID. Must be a valid UUID."),
-    ("claude-sigint-in-bash", "failed: it was interrupted"),
+    ("claude-sigint-in-bash", "failed: the agent was interrupted"),
     ("claude-sigkill-in-bash", "failed: no final event (killed by signal 9 (KILL))"),
     ("claude-sigterm-in-bash", "failed: no final event (exit status 143)"),
     ("claude-sigterm-in-request", "failed: no final event (exit status 143)"),
     ("claude-skill-slash", "passed: Spec written."),
-    ("claude-slash-unknown-2.1.197", "failed: it did nothing: Unknown command: /nosuch"),
+    ("claude-slash-unknown-2.1.197", "failed: the agent did nothing: Unknown command: /nosuch"),
     ("claude-slash-unknown", "passed: ok"),
     ("claude-stdin-prompt", "passed: Got it."),
     ("claude-subagent", "passed: The reviewer is content."),
@@ -152,7 +152,7 @@ const CLAUDE: &[(&str, &str)] = &[
     ("claude-todo-todowrite", "passed: Planned."),
 ];
 
-/// Each case of OpenCode, likewise.
+/// The cases of OpenCode, likewise.
 const OPENCODE: &[(&str, &str)] = &[
     ("opencode-agent-steps", "passed: Seen."),
     ("opencode-agent-subagent", "again"),
@@ -171,7 +171,7 @@ const OPENCODE: &[(&str, &str)] = &[
     ("opencode-error-model", "failed: Unexpected server error. Check server logs for details."),
     ("opencode-no-prompt", "failed: You must provide a message or a command (exit status 1)"),
     ("opencode-retry-then-success", "passed: Recovered."),
-    // Its server speaks otherwise; nothing of it is taken for an end.
+    // Its server prints other lines, none of which ends the launch.
     ("opencode-serve", "failed: no final event (killed by signal 15 (TERM))"),
     ("opencode-session", "passed: Continued."),
     ("opencode-sigint-in-bash", "failed: no final event (killed by signal 2 (INT))"),
@@ -181,7 +181,7 @@ const OPENCODE: &[(&str, &str)] = &[
     ("opencode-todo-subagent-edit", "passed: Finished."),
 ];
 
-/// Whether the words begin as expected, with as many refusals.
+/// Whether the message starts as expected, with as many refusals.
 pub fn is_as(got: &str, expected: &str) -> bool {
     let split = |text: &str| {
         text.rsplit_once(" / ").map_or((text.to_owned(), None), |(a, n)| (a.to_owned(), n.parse().ok()))
@@ -191,7 +191,7 @@ pub fn is_as(got: &str, expected: &str) -> bool {
     got.starts_with(&expected) && refused == count
 }
 
-/// Compares every case with its table, both ways.
+/// Compares every case with the table, in both directions.
 fn judge(tool: &str, folder: &Path, table: &[(&str, &str)]) {
     let cases = cases(folder, tool);
     let mut wrong = Vec::new();
@@ -208,13 +208,13 @@ fn judge(tool: &str, folder: &Path, table: &[(&str, &str)]) {
 
 #[test]
 #[cfg_attr(not(shared), ignore = "what others wrote is not beside the repository")]
-fn every_shared_case_of_opencode_is_judged() {
+fn every_shared_case_of_opencode_has_its_outcome() {
     judge("opencode", &folder(), OPENCODE);
 }
 
 #[test]
 #[cfg_attr(not(shared), ignore = "what others wrote is not beside the repository")]
-fn every_shared_case_of_claude_is_judged() {
+fn every_shared_case_of_claude_has_its_outcome() {
     judge("claude", &folder(), CLAUDE);
 }
 
@@ -223,12 +223,12 @@ fn case(name: &str) -> Case {
     cases(&folder(), "claude").into_iter().find(|case| case.name == name).expect(name)
 }
 
-/// What it shows.
+/// What is shown.
 fn shown(name: &str) -> Read {
     read("claude", &case(name), |_| {})
 }
 
-/// The lines of its tool calls, as they come.
+/// The progress of its tool calls.
 pub fn tools(read: &Read) -> Vec<String> {
     let tool = |signal: &Signal| match signal {
         Signal::Progress(Progress::Tool { title, status, parent, files, .. }) => Some(format!(
@@ -241,7 +241,7 @@ pub fn tools(read: &Read) -> Vec<String> {
     read.signals.iter().filter_map(tool).map(|line| line.trim().to_owned()).collect()
 }
 
-/// All text that was shown.
+/// All text that is shown.
 pub fn text(read: &Read) -> String {
     let text = |signal: &Signal| match signal {
         Signal::Progress(Progress::Text { text }) => Some(text.clone()),
@@ -274,7 +274,7 @@ fn tool_calls_files_text_and_usage_are_shown() {
 
 #[test]
 #[cfg_attr(not(shared), ignore = "what others wrote is not beside the repository")]
-fn text_that_came_in_pieces_is_shown_once() {
+fn streamed_text_is_shown_once() {
     let read = shown("claude-success-partial");
     let all = text(&read);
     assert_eq!(all.matches("All done.").count(), 1, "{all}");
@@ -295,7 +295,7 @@ fn the_cost_of_a_resumed_session_is_the_difference() {
 
 #[test]
 #[cfg_attr(not(shared), ignore = "what others wrote is not beside the repository")]
-fn subagents_stand_under_their_parent_and_to_do_lists_are_shown() {
+fn subagents_are_shown_under_their_parent_and_to_do_lists_are_shown() {
     let read = shown("claude-subagent");
     assert!(tools(&read).contains(&"Read README.md running (sub)".to_owned()), "{:?}", tools(&read));
     let read = shown("claude-todo-todowrite");

@@ -164,7 +164,7 @@ fn nothing_that_was_never_agreed_to_is_agreed_to_by_a_word() {
     world.settled();
     world.configure(json!({ "trust": "ask" }));
     let message = world.refused("decide", json!({ "decision": "approve", "answer": "trust" }), "untrusted");
-    assert!(message.contains("was not trusted here before"), "{message}");
+    assert!(message.contains("is not trusted yet"), "{message}");
     assert_eq!(world.calls().len(), 1);
 }
 

@@ -115,7 +115,7 @@ fn played(tool: &str, args: &[&str], lines: &[&str]) -> (Outcome, String) {
 fn heard((outcome, message): (Outcome, String)) -> Read {
     match outcome {
         Outcome::Passed => Read::Word(message),
-        Outcome::Failed { why } if why.contains("cannot be read") => Read::Named(why),
+        Outcome::Failed { why } if why.contains("cannot read a line") => Read::Named(why),
         _ => Read::Nothing,
     }
 }
@@ -202,7 +202,9 @@ fn what_a_tolerated_document_says_stays_where_it_is_written_again() {
     let read = squad::read(dir.path()).unwrap().unwrap();
     let aside = squad::write(dir.path(), &read, None, chrono::Utc::now()).unwrap();
     assert_eq!(aside, None, "it is not moved out of the way");
-    let written: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
+    let written = std::fs::read_to_string(&path).unwrap();
+    assert!(written.contains("\"x\": \"\\ud83d\""), "half a pair stays half a pair: {written}");
+    let written: Value = serde_json::from_str(&written.replace("\\ud83d", "")).unwrap();
     assert_eq!((&written["active_superpower"], &written["theirs"]), (&json!("old"), &json!([1, 2])));
 }
 
@@ -231,12 +233,12 @@ fn an_event_that_decides_and_cannot_be_read_fails_at_once_with_its_line() {
         let script = format!("init()\nprint({line:?}, flush=True)\nrest()\n");
         let (_running, signals) = start("claude", &scripted(dir.path(), &script), launch_in(dir.path()));
         let Outcome::Failed { why } = ended(&signals).1.outcome else { panic!("{line}") };
-        assert!(why.starts_with("a line of Claude Code cannot be read (it breaks off: {\"type\":"), "{why}");
+        assert!(why.starts_with("cannot read a line of Claude Code (it breaks off: {\"type\":"), "{why}");
     }
     let served = play(
         "def work(body):\n    say('half'); events.put('{\"type\": \"session.idle\", \"properties\": {\"sessionID\": ')",
         |_, _| {},
     );
     let Outcome::Failed { why } = ended(&served.signals).1.outcome else { panic!() };
-    assert!(why.starts_with("a line of OpenCode cannot be read (it breaks off"), "{why}");
+    assert!(why.starts_with("cannot read a line of OpenCode (it breaks off"), "{why}");
 }

@@ -4,7 +4,7 @@ use crate::world::World;
 use serde_json::json;
 
 #[test]
-fn a_fact_that_nobody_provides_runs_nothing() {
+fn an_unknown_fact_runs_nothing() {
     let world = World::new();
     world.declare("typo", "stages:\n  - {agent: a, when: story.ui_tru}\n");
     let message = world.refused("run", json!({ "name": "typo" }), "invalid-declaration");
@@ -13,7 +13,7 @@ fn a_fact_that_nobody_provides_runs_nothing() {
 }
 
 #[test]
-fn conditions_over_inputs_mean_what_they_say() {
+fn conditions_over_inputs_decide_their_stages() {
     let world = World::new();
     world.declare(
         "scoped",
@@ -37,7 +37,7 @@ stages:
 }
 
 #[test]
-fn an_agent_is_given_values_and_never_braces() {
+fn prompts_contain_values_and_never_braces() {
     let world = World::new();
     world.declare(
         "values",
@@ -55,7 +55,7 @@ stages:
 }
 
 #[test]
-fn a_stage_is_given_what_an_earlier_one_said() {
+fn a_stage_gets_the_results_of_earlier_stages() {
     let world = World::new();
     world.declare(
         "passing",
@@ -78,7 +78,7 @@ fn a_stage_is_given_what_an_earlier_one_said() {
 }
 
 #[test]
-fn what_earlier_stages_learned_is_passed_on_after_a_restart_too() {
+fn results_of_earlier_stages_survive_a_restart() {
     let mut world = World::new();
     world.declare("two", "stages:\n  - {agent: maker}\n  - {gate: human-approval}\n  - {agent: shipper}\n");
     world.hook("cat .prompt > seen; echo \"$1 found that the pipe is blue\"");

@@ -1,4 +1,4 @@
-//! The table of reasons and verbs, through the engine.
+//! The table of pause reasons and verbs, tested through the engine.
 
 use crate::world::World;
 use serde_json::json;
@@ -30,7 +30,7 @@ fn a_stage_that_fails_three_times_pauses_the_run_and_each_prompt_differs() {
     assert!(log.contains(&"RETRY  stage 1/2: attempt 2/3: exit status 1".into()), "{log:?}");
     assert!(log.contains(&"FAILED  stage 1/2: Write: attempt 3/3: exit status 1".into()), "{log:?}");
     assert!(log.contains(&"PAUSED (failed) — resume with: :Superpower resume one".into()), "{log:?}");
-    // The log keeps its form; where a human reads it, what was printed last stands behind the bare exit.
+    // The log line's form is fixed; messages for people add the last output to a bare exit status.
     let shown = "exit status 1: broken pipe 3";
     let picture = world.status();
     assert_eq!((&picture["detail"], &picture["stages"][0]["note"]), (&json!(shown), &json!(shown)));
@@ -85,7 +85,7 @@ fn a_stage_that_asks_or_is_blocked_pauses_at_once() {
 }
 
 #[test]
-fn a_stage_that_is_done_by_hand_says_who_is_waited_for_and_can_be_skipped() {
+fn a_manual_stage_says_that_it_waits_for_the_user_and_can_be_skipped() {
     let world = World::new();
     let body = "stages:\n  - {agent: writer, name: plan, harness: manual}\n  - {agent: asker, gate: human-approval, harness: manual}\n  - {agent: printer}\n";
     world.declare("one", body);
@@ -94,7 +94,7 @@ fn a_stage_that_is_done_by_hand_says_who_is_waited_for_and_can_be_skipped() {
         world.until("a stage in somebody's hands", |picture| picture["stages"][stage]["mark"] == "by-hand")
     };
     let picture = in_hand(0);
-    assert_eq!(picture["stages"][0]["note"], "by hand, waits for you");
+    assert_eq!(picture["stages"][0]["note"], "manual, waits for you");
     world.refused("retry", json!({}), "running");
     world.ok("skip", json!({}));
     let picture = in_hand(1);
@@ -125,7 +125,7 @@ fn a_retry_names_its_run() {
 }
 
 #[test]
-fn a_run_of_the_history_says_what_it_is_about() {
+fn a_listed_run_says_what_it_is_about() {
     let world = World::new();
     let inputs = "inputs:\n  - {name: scope, default: full}\n  - {name: goal, required: true}\n";
     world.declare("one", &format!("{inputs}{ONE}"));
@@ -139,14 +139,14 @@ fn a_run_of_the_history_says_what_it_is_about() {
 }
 
 #[test]
-fn request_changes_rewinds_to_rework_and_runs_what_lies_between_again() {
+fn request_changes_goes_back_to_rework_and_repeats_the_stages_between() {
     let world = World::new();
     world.declare("gated", GATED);
     world.run("gated", json!({}));
     paused(&world, "gate");
     world.refused("decide", json!({ "decision": "changes" }), "comment-missing");
     let message = world.refused("decide", json!({ "decision": "aprove" }), "bad-request");
-    assert!(message.contains("\"aprove\" is no decision (did you mean \"approve\"?)"), "{message}");
+    assert!(message.contains("unknown decision \"aprove\" (did you mean \"approve\"?)"), "{message}");
     world.hook("cat .prompt > seen-$1; echo again");
     world.ok("decide", json!({ "decision": "changes", "comment": "shorter" }));
     paused(&world, "gate");
@@ -162,7 +162,7 @@ fn request_changes_rewinds_to_rework_and_runs_what_lies_between_again() {
 }
 
 #[test]
-fn reject_ends_the_run_and_no_path_leads_on() {
+fn reject_ends_the_run_for_good() {
     let mut world = World::new();
     world.declare("gated", GATED);
     world.run("gated", json!({}));
@@ -183,7 +183,7 @@ fn reject_ends_the_run_and_no_path_leads_on() {
 }
 
 #[test]
-fn cancel_ends_the_agent_and_all_that_it_started() {
+fn cancel_stops_the_agent_and_all_its_processes() {
     let world = World::new();
     world.declare("one", ONE);
     world.hook("sleep 300 & echo $! > child; setsid sleep 301 & echo $! >> child; echo ready > ready; wait");
@@ -194,7 +194,7 @@ fn cancel_ends_the_agent_and_all_that_it_started() {
     let picture = world.settled();
     assert_eq!(picture["state"], "cancelled");
     for pid in children {
-        // SAFETY: signal 0 only asks whether the process is there.
+        // SAFETY: signal 0 only checks whether the process exists.
         let there = unsafe { libc::kill(pid, 0) } == 0;
         assert!(!there || zombie(pid), "process {pid} is left");
     }
@@ -205,7 +205,7 @@ fn zombie(pid: i32) -> bool {
 }
 
 #[test]
-fn pause_takes_effect_at_the_boundary() {
+fn pause_takes_effect_after_the_stage() {
     let world = World::new();
     world.declare("one", ONE);
     world.hook("echo ready > ready; while [ ! -e go ]; do sleep 0.02; done; echo fine");
@@ -223,7 +223,7 @@ fn pause_takes_effect_at_the_boundary() {
 }
 
 #[test]
-fn leaving_the_editor_interrupts_and_another_editor_goes_on() {
+fn exiting_the_editor_interrupts_and_another_editor_continues() {
     let mut world = World::new();
     world.declare("one", ONE);
     world.hook("echo ready > ready; sleep 300");
@@ -241,7 +241,7 @@ fn leaving_the_editor_interrupts_and_another_editor_goes_on() {
 }
 
 #[test]
-fn a_second_editor_is_told_who_drives() {
+fn a_second_editor_is_told_which_one_drives() {
     let world = World::new();
     world.declare("one", ONE);
     world.hook("echo ready > ready; sleep 300");
@@ -279,7 +279,7 @@ fn a_run_without_anything_to_do_says_so() {
 }
 
 #[test]
-fn what_is_wrong_is_refused_before_anything_starts() {
+fn invalid_requests_are_refused_before_anything_starts() {
     let world = World::new();
     world.declare("two", "inputs:\n  - {name: epic, required: true}\n  - {name: scope, type: enum, enum: [a, b], default: a}\nstages:\n  - {agent: a}\n");
     world.declare("broken", "stages:\n  - {gate: human_approval}\n");
@@ -295,7 +295,7 @@ fn what_is_wrong_is_refused_before_anything_starts() {
     assert!(message.contains("did you mean \"epic\""), "{message}");
     let bad = json!({ "name": "two", "inputs": { "epic": "x", "scope": "c" } });
     let message = world.refused("run", bad, "invalid-input");
-    assert!(message.contains("a, b"), "{message}");
+    assert!(message.contains("expected a or b"), "{message}");
     world.refused(
         "run",
         json!({ "name": "two", "inputs": { "epic": "x" }, "harness": "clod" }),
@@ -306,7 +306,7 @@ fn what_is_wrong_is_refused_before_anything_starts() {
 }
 
 #[test]
-fn trust_is_asked_for_and_changed_bytes_ask_again() {
+fn trust_is_asked_for_again_after_a_change() {
     let world = World::new();
     world.configure(json!({ "trust": "ask" }));
     world.declare("one", ONE);

@@ -113,7 +113,7 @@ fn everywhere(value: &str) -> [Option<String>; 4] {
 
 proptest! {
     #[test]
-    fn a_value_that_is_written_is_read_as_itself_in_lines_and_in_brackets(value in values()) {
+    fn a_written_value_reads_back_in_lines_and_in_brackets(value in values()) {
         prop_assert_eq!(meant(&quoted(&value)), everywhere(&value), "{}", quoted(&value));
         prop_assert_eq!(meant(&plain_or_quoted(&value)), everywhere(&value), "{}", plain_or_quoted(&value));
         prop_assert!(!quoted(&value).contains('\n') && !plain_or_quoted(&value).contains('\n'));
@@ -126,7 +126,7 @@ proptest! {
 
     /// A near value replaces one that is not known: the default of an enum, an agent, a word of a condition.
     #[test]
-    fn a_fix_to_a_near_value_means_that_value(value in values(), style in 0..5_usize) {
+    fn a_fix_inserts_exactly_the_suggested_value(value in values(), style in 0..5_usize) {
         let typo = "wordd-for-word";
         let near = format!("word-{value}for-word");
         let known = quoted(&near);
@@ -161,7 +161,7 @@ proptest! {
     }
 
     #[test]
-    fn a_completed_agent_is_that_agent_within_quotes_and_without(name in values(), style in 0..3_usize) {
+    fn a_completed_agent_reads_back_with_and_without_quotes(name in values(), style in 0..3_usize) {
         let before = ["agent: ¦", "agent: \"¦\"", "agent: '¦'"][style];
         let text = format!("name: x\ndescription: d\nversion: \"1.0.0\"\nstages:\n  - {before}\n    name: last\n");
         let at = text.find('¦').unwrap();
@@ -191,7 +191,7 @@ fn edited(text: &str, edits: Vec<Edit>) -> String {
 }
 
 #[test]
-fn a_stage_can_be_renamed_to_what_yaml_reads_otherwise_and_be_named_by_a_fix() {
+fn a_stage_renamed_to_a_special_yaml_word_is_quoted() {
     let text = "name: x\ndescription: d\nversion: \"1.0.0\"\nstages:\n  - {agent: a, name: plan}\n  - agent: b\n    \
                 depends_on: [plan]\n    description: After {{stages.plan.result}}\n    gate: human-approval\n    \
                 rework: 'plan'\n";
@@ -219,7 +219,7 @@ fn a_stage_can_be_renamed_to_what_yaml_reads_otherwise_and_be_named_by_a_fix() {
 }
 
 #[test]
-fn an_input_can_be_renamed_to_what_yaml_reads_otherwise() {
+fn an_input_renamed_to_a_special_yaml_word_is_quoted() {
     let text = "name: x\ndescription: d\nversion: \"1.0.0\"\ninputs:\n  - name: epic\nstages:\n  - agent: a\n    \
                 description: Plan {{epic}}\n    inputs: {k: \"{{ epic }}\"}\n";
     for word in ["null", "true", "yes", "No", "on", "y", "NULL"] {
@@ -235,7 +235,7 @@ fn an_input_can_be_renamed_to_what_yaml_reads_otherwise() {
 }
 
 #[test]
-fn a_text_that_becomes_a_list_keeps_what_it_is() {
+fn a_text_turned_into_a_list_keeps_its_value() {
     for (written, meant) in [
         ("a", vec!["a"]),
         ("a, b", vec!["a", "b"]),
@@ -256,7 +256,7 @@ fn a_text_that_becomes_a_list_keeps_what_it_is() {
 }
 
 #[test]
-fn a_scaffold_has_its_name_whatever_yaml_would_read_in_it() {
+fn a_scaffold_quotes_its_name_if_yaml_needs_it() {
     let template = "# why\nname: old  # theirs\ndescription: d\nversion: \"1.0.0\"\nstages:\n  - agent: a\n";
     assert_eq!(scaffold(template, "my-own"), template.replace("name: old", "name: my-own"));
     for word in WORDS.into_iter().chain(["123"]) {

@@ -22,7 +22,7 @@ end
 local inputs = { epic = "user-auth", feature_slug = "reset-password", problem_statement = "people forget" }
 
 describe("the API", function()
-  it("runs, decides and tells the state", function()
+  it("runs, decides and returns the state", function()
     local nvim = Shop.child()
     nvim:lua("local g = vim.g.superpower; g.gate = { open = false }; vim.g.superpower = g")
     eq(nil, nvim:lua("return require('superpower').status()"))
@@ -138,7 +138,7 @@ stages:
     contains(vim.inspect(nvim:lua("return require('superpower').status()")), "boom")
   end)
 
-  it("answers what does not fit, and raises nothing", function()
+  it("returns an error for wrong arguments, and raises nothing", function()
     local nvim = T.child()
     for _, call in ipairs({
       "run('flow', { inputs = 'x' }, cb)",

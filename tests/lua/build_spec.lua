@@ -55,14 +55,14 @@ describe("building from within the editor", function()
     eq(dir .. "/lib/libsuperpower.so", nvim:lua("return require('superpower.engine').info().path"))
   end)
 
-  it("tells what cargo said when it fails", function()
+  it("shows the output of cargo when it fails", function()
     local result = build(checkout([[echo "error: a fault on purpose" >&2; exit 101]]))
     eq(false, result.built)
     eq(false, result.answered)
     contains(result.said, "a fault on purpose")
   end)
 
-  it("takes no program that the project brings along", function()
+  it("runs no program that the project brings", function()
     local dir, project = checkout(BUILDS), T.dir()
     for _, place in ipairs({ ".", "tools" }) do
       for _, name in ipairs({ "cargo", "sh", "install" }) do
@@ -77,7 +77,7 @@ describe("building from within the editor", function()
     end
   end)
 
-  it("says so where there is no Rust", function()
+  it("reports that Rust is missing", function()
     local dir = checkout(nil)
     local result = build(dir, "/nowhere")
     eq(false, result.built)
@@ -111,7 +111,7 @@ describe("nvim-path.sh", function()
     eq(vim.v.progpath .. "\n", T.sh({ script }, { env = { NVIM = launcher } }).stdout)
   end)
 
-  it("refuses what is no Neovim, or too old", function()
+  it("refuses a program that is not Neovim, or too old", function()
     local old = T.write(T.dir() .. "/nvim", "#!/bin/sh\necho NVIM v0.9.5\n")
     vim.fn.setfperm(old, "rwxr-xr-x")
     for _, program in ipairs({ "/bin/true", "/no/such/program", old }) do

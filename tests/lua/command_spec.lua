@@ -80,7 +80,7 @@ describe("completion", function()
     ok(vim.tbl_contains(completed(nvim, "Superpower new my-one "), "bugfix"))
   end)
 
-  it("offers nothing where there is nothing, and never fails", function()
+  it("offers nothing without a project, and never fails", function()
     local nvim = child()
     for word, sub in
       pairs(nvim:lua([[
@@ -105,7 +105,7 @@ describe("completion", function()
 end)
 
 describe("arguments", function()
-  it("are taken apart as typed", function()
+  it("are parsed as typed", function()
     local nvim = child()
     nvim:cmd([[Superpower run bugfix epic="two words" note='it is | "so"' x=a\b path=c:\d harness=manual]])
     local call = S.calls(nvim, "run")[1]
@@ -114,34 +114,34 @@ describe("arguments", function()
     eq({ epic = "two words", note = 'it is | "so"', x = "a\\b", path = "c:\\d" }, call.inputs)
   end)
 
-  it("that make no sense are refused before anything starts", function()
+  it("that are invalid are refused before anything starts", function()
     local nvim = child()
     for line, words in pairs({
-      ["Superpower run bugfix epic"] = '"epic" is not key=value',
+      ["Superpower run bugfix epic"] = 'expected key=value, got "epic"',
       ["Superpower run bugfix a=1 a=2"] = '"a" is given twice',
-      ['Superpower run bugfix a="open'] = 'a quote " is not closed',
+      ['Superpower run bugfix a="open'] = 'unclosed quote: "',
       ["Superpower run epic=1"] = "name a superpower",
       ["Superpower resume a b"] = "resume takes one run",
-      ["Superpower pause now"] = "pause takes nothing",
-      ["Superpower cancel it"] = "cancel takes nothing",
-      ["Superpower skip 3"] = "skip takes nothing",
-      ["Superpower gate 3"] = "gate takes nothing",
-      ["Superpower progress on"] = "progress takes nothing",
-      ["Superpower log all"] = "log takes nothing",
-      ["Superpower runs all"] = "runs takes nothing",
-      ["Superpower dashboard x"] = "dashboard takes nothing",
-      ["Superpower plan bugfix epic"] = '"epic" is not key=value',
+      ["Superpower pause now"] = "pause takes only run=ID",
+      ["Superpower cancel it"] = "cancel takes only run=ID",
+      ["Superpower skip 3"] = "skip takes only run=ID",
+      ["Superpower gate 3"] = "gate takes no arguments",
+      ["Superpower progress on"] = "progress takes no arguments",
+      ["Superpower log all"] = "log takes no arguments",
+      ["Superpower runs all"] = "runs takes no arguments",
+      ["Superpower dashboard x"] = "dashboard takes no arguments",
+      ["Superpower plan bugfix epic"] = 'expected key=value, got "epic"',
       ["Superpower plan bugfix a=1 a=2"] = '"a" is given twice',
-      ['Superpower plan "open'] = 'a quote " is not closed',
-      ['Superpower resume "open'] = 'a quote " is not closed',
+      ['Superpower plan "open'] = 'unclosed quote: "',
+      ['Superpower resume "open'] = 'unclosed quote: "',
       ["Superpower why 0"] = "why takes a stage's number",
       ["Superpower why 1.5"] = "why takes a stage's number",
       ["Superpower edit two words"] = 'no superpower "two words"',
       ["Superpower new a b c"] = "new takes a name",
-      ["Superpower changes"] = "what should change?",
+      ["Superpower changes"] = "say what should change",
       ["Superpower why x"] = "why takes a stage's number",
       ["Superpower new"] = "new takes a name",
-      ["Superpower new Bad_Name"] = "not a name in kebab-case",
+      ["Superpower new Bad_Name"] = 'invalid name "Bad_Name"',
       ["Superpower new good-name bugfx"] = 'did you mean "bugfix"?',
       ["Superpower edit bugfixx"] = 'did you mean "bugfix"?',
       ["Superpower rnu bugfix"] = 'unknown sub-command "rnu": did you mean "run"?',
@@ -154,7 +154,7 @@ describe("arguments", function()
     eq({}, S.calls(nvim, "run"))
   end)
 
-  it("of a comment are the text as it was written", function()
+  it("of a comment keep the text as it was typed", function()
     local nvim = child()
     S.answer(nvim, "retry", { run_id = "r" })
     nvim:cmd([[Superpower retry use the "other" one | and be quick]])
@@ -165,7 +165,7 @@ describe("arguments", function()
 end)
 
 describe("a run", function()
-  it("says no more than the engine's refusal, with its lists", function()
+  it("shows the engine's refusal, with its lists, and nothing else", function()
     local nvim = child()
     S.refuse(nvim, "run", {
       code = "unknown-superpower",
@@ -265,7 +265,7 @@ describe("a run", function()
     eq(nil, nvim:lua("return _G.prompt"))
   end)
 
-  it("is picked where no name is given", function()
+  it("is picked if no name is given", function()
     local nvim = child()
     nvim:lua([[vim.ui.select = function(items, opts, done) done(items[2], 2) end]])
     nvim:cmd("Superpower run")
@@ -311,7 +311,7 @@ describe("a typed decision", function()
     nvim:wait_no_screen("a approve")
   end)
 
-  it("that comes too late is said", function()
+  it("that comes too late is reported", function()
     local nvim = child()
     S.answer(nvim, "review", S.review)
     local run = S.at_gate()

@@ -3,7 +3,9 @@ local T = require("harness")
 local describe, it, eq, ok = T.describe, T.it, T.eq, T.ok
 
 local function faults(nvim, code)
-  return nvim:lua("vim.g.superpower = (function() " .. code .. " end)(); return require('superpower.config').faults()")
+  return nvim:lua(
+    "vim.g.superpower = (function() " .. code .. " end)(); return require('superpower.config').problems()"
+  )
 end
 
 describe("the configuration", function()
@@ -16,7 +18,7 @@ describe("the configuration", function()
     eq("15m", config.idle)
     eq("right", config.progress.position)
     eq(true, config.gate.open)
-    eq({}, nvim:lua("return require('superpower.config').faults()"))
+    eq({}, nvim:lua("return require('superpower.config').problems()"))
   end)
 
   it("is read from vim.g, from a function, or from setup, and keeps what is not given", function()
@@ -50,7 +52,7 @@ describe("the configuration", function()
     eq({ "mine", "{agent}" }, nvim:lua("return require('superpower.config').get().harnesses.mine.cmd"))
   end)
 
-  it("says each fault with the option's full path, and uses the default", function()
+  it("reports each problem with the option's full path, and uses the default", function()
     local nvim = T.child()
     local cases = {
       { [[return { harnes = "x" }]], 'vim.g.superpower.harnes: unknown option (did you mean "harness"?)' },
@@ -84,7 +86,7 @@ describe("the configuration", function()
     end
     eq("ask", nvim:lua("vim.g.superpower = { trust = 'maybe' }; return require('superpower.config').get().trust"))
     local failed =
-      nvim:lua("vim.g.superpower = function() error('oh') end; return require('superpower.config').faults()[1]")
+      nvim:lua("vim.g.superpower = function() error('oh') end; return require('superpower.config').problems()[1]")
     ok(failed:find("the function failed", 1, true))
   end)
 end)

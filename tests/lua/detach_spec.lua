@@ -64,7 +64,7 @@ end
 local open = "require('superpower.gate').is_open()"
 
 describe("a user interface that attaches", function()
-  it("is offered the gate that was reached while nobody was there", function()
+  it("is offered the gate that was reached without a user interface", function()
     local nvim = server()
     reach(nvim)
     vim.uv.sleep(300)
@@ -77,7 +77,7 @@ describe("a user interface that attaches", function()
     eq({}, S.calls(nvim, "decide"))
   end)
 
-  it("finds a window's keys at rest again, however long it was open for nobody", function()
+  it("finds a window's keys inactive, however long it was open without a user", function()
     local nvim = server()
     local ui = nvim:attach()
     reach(nvim)
@@ -93,7 +93,7 @@ describe("a user interface that attaches", function()
     nvim:wait("#require('superpower.engine').script.calls('decide') == 1")
   end)
 
-  it("is told of a gate that was left for later, and of a permission that was asked meanwhile", function()
+  it("reports a gate that was left for later, and a permission that was asked meanwhile", function()
     local nvim = server()
     local ui = nvim:attach()
     reach(nvim)
@@ -111,7 +111,7 @@ describe("a user interface that attaches", function()
     eq({}, S.calls(nvim, "answer"))
   end)
 
-  it("leaves by :detach, and a run goes on", function()
+  it("leaves with :detach, and the run continues", function()
     local nvim = server()
     if not nvim:lua("return vim.fn.exists(':detach') == 2") then
       T.skip("this Neovim has no :detach")

@@ -98,7 +98,7 @@ describe("leaving the editor", function()
   -- What others do while the editor is left takes its time.
   local slow = "\nvim.api.nvim_create_autocmd('VimLeavePre', { command = 'sleep 200m' })"
 
-  it("with a stage's result that was just handed in: it is in the journal, and nothing begins", function()
+  it("with a stage's result that was just submitted: it is in the journal, and no stage starts", function()
     local after = left({}, "write the result below", "Gotasks are written\27:wqa\r", " harness=manual", slow)
     eq({ 0, "paused", "interrupted" }, { after.code, after.squad.status, after.squad.reason })
     local journal = T.read(("%s/.claude/state/runs/%s/journal.jsonl"):format(after.dir, after.squad.run_id))
@@ -106,7 +106,7 @@ describe("leaving the editor", function()
     T.lacks(journal, '"launch":2,"harness"')
   end)
 
-  it("which something keeps after a result was handed in: the run goes on", function()
+  it("that is prevented after a result was submitted: the run continues", function()
     local keys = "Gotasks are written\27:doautocmd ExitPre|w\r:sleep 3\r:qa!\r"
     local after = left({}, "write the result below", keys, " harness=manual", slow)
     eq({ 0, "paused", "interrupted" }, { after.code, after.squad.status, after.squad.reason })

@@ -18,13 +18,13 @@ local function sources()
 end
 
 describe("lua/superpower", function()
-  it("stands in floors, and goes round nowhere", function()
+  it("has floors, and no circles", function()
     local all = sources()
     ok(vim.tbl_count(all) > 80, "the files are found")
     eq({}, Floors.problems(all))
   end)
 
-  it("has many requires to be read", function()
+  it("has many requires to check", function()
     local count = 0
     for module, source in pairs(sources()) do
       count = count + #Floors.requires(module, source)
@@ -34,7 +34,7 @@ describe("lua/superpower", function()
 end)
 
 describe("what is registered at start-up", function()
-  it("goes in by boot.lua alone, and only when it is used", function()
+  it("enters through boot.lua only, and only when it is used", function()
     for _, file in ipairs({ "/plugin/superpower.lua", "/lua/lualine/components/superpower.lua" }) do
       for line in vim.gsplit(T.read(T.root .. file), "\n", { plain = true }) do
         local module = line:match("require%(?[\"']superpower([%w_.]*)[\"']")
@@ -47,7 +47,7 @@ describe("what is registered at start-up", function()
   end)
 end)
 
-describe("the reading of floors", function()
+describe("the check of floors", function()
   --- A small house, and what was planted in it.
   local function house(planted)
     return Floors.problems(vim.tbl_extend("force", {
@@ -55,15 +55,15 @@ describe("the reading of floors", function()
       session = 'local notify = require("superpower.notify")\n\nlocal M = {}\nreturn M\n',
       ["ui.float"] = 'local notify = require("superpower.notify")\nreturn {}\n',
       gate = '--- A gate: see `require("superpower.boot")`.\nlocal session = require("superpower.session")\nreturn {}\n',
-      boot = 'local gate = late("superpower.gate")\nreturn {}\n',
+      boot = 'local gate = lazy("superpower.gate")\nreturn {}\n',
     }, planted))
   end
 
-  it("finds nothing where nothing is", function()
+  it("finds no problem in a correct set of files", function()
     eq({}, house({}))
   end)
 
-  it("finds one that points up", function()
+  it("finds a require that points up", function()
     eq(
       { "session:1 requires gate, which stands above it", "a circle: gate -> session -> gate" },
       vim.fn.reverse(house({ session = 'local gate = require("superpower.gate")\nreturn {}\n' }))
@@ -83,7 +83,7 @@ describe("the reading of floors", function()
     eq({ "a circle: ask.a -> views.b -> gate -> ask.a" }, found)
   end)
 
-  it("finds one inside of a function, in any spelling, and one behind other code", function()
+  it("finds a require inside a function, in any spelling, and one after other code", function()
     for _, line in ipairs({
       '  require("superpower.notify").info("x")',
       "  local n = require 'superpower.notify'",
@@ -95,8 +95,8 @@ describe("the reading of floors", function()
     end
   end)
 
-  it("finds one that loads late, and one that is nobody's", function()
-    eq({ "gate:1 loads notify late" }, house({ gate = 'local notify = late("superpower.notify")\nreturn {}\n' }))
+  it("finds a lazy require, one of a missing module, and a module without a floor", function()
+    eq({ "gate:1 loads notify lazily" }, house({ gate = 'local notify = lazy("superpower.notify")\nreturn {}\n' }))
     eq({ "gate:1 requires nothing, which is not there" }, house({ gate = 'local x = require("superpower.nothing")\n' }))
     eq({ "attic stands on no floor" }, house({ attic = "return {}\n" }))
   end)
@@ -108,7 +108,7 @@ describe("the main loop", function()
   --- Where the answer is waited for because whoever asks waits: scripts, `:checkhealth`, completion, the bang.
   local waits = { "health", "init", "runs.current", "commands.complete", "commands.headless" }
 
-  it("waits for none of it where a window asks", function()
+  it("waits for no slow operation in a window", function()
     local found, asked = {}, 0
     for module, source in pairs(sources()) do
       for how, op in source:gmatch('session%.(%l+)%(%s*"([%l-]+)"') do

@@ -134,10 +134,10 @@ end
 local parts = 3
 local known = {} ---@type table<string, faults.Recorded>
 
-describe("an error of ours", function()
+describe("an internal error", function()
   for _, verb in ipairs(verbs()) do
     for part = 1, parts do
-      it(("in whatever %s calls ends it with a status and one line (%d of %d)"):format(verb, part, parts), function()
+      it(("in any call of %s ends it with a status and one line (%d of %d)"):format(verb, part, parts), function()
         known[verb] = known[verb] or recorded(verb)
         local this = known[verb]
         local at, left, wrong = part, 0, {}
@@ -188,8 +188,8 @@ describe("an error of ours", function()
   end)
 end)
 
-describe("an error of the user's", function()
-  it("in their own callbacks is said in one line, and the run goes its way", function()
+describe("an error in the user's code", function()
+  it("in a callback is reported in one line, and the run continues", function()
     local dir = Bang.project()
     local done = Bang.run("Superpower! run small epic=x", {
       dir = dir,
@@ -207,11 +207,96 @@ describe("an error of the user's", function()
     lacks(done.err, "event handler")
   end)
 
-  it("in a prompt function pauses the run, saying what it was", function()
+  --- A callback for a `User` event.
+  ---@param event string
+  ---@param body string
+  ---@param nested? boolean
+  ---@return string
+  local function on(event, body, nested)
+    return ('vim.api.nvim_create_autocmd("User", { pattern = %q, nested = %s, callback = function() %s end })'):format(
+      event,
+      tostring(nested or false),
+      body
+    )
+  end
+
+  it("that quits the editor makes an unfinished run fail", function()
+    for _, init in ipairs({
+      on("SuperpowerStageStarted", "vim.cmd('qa!')"),
+      on("SuperpowerStageStarted", "vim.cmd('qa!')", true),
+      on("SuperpowerStageStarted", "vim.schedule(function() vim.cmd('qa!') end)"),
+      on("SuperpowerStageStarted", "vim.cmd('cquit 0')"),
+      on("SuperpowerRunStarted", "vim.defer_fn(function() vim.cmd('qa!') end, 1)"),
+    }) do
+      local dir = Bang.project()
+      T.write(dir .. "/agent", "#!/bin/sh\ncat >/dev/null\nexec sleep 60\n")
+      local done = Bang.run("Superpower! run small epic=x", { dir = dir, init = init })
+      eq(
+        { 1, "superpower: a callback quit the editor before the run stopped: resume it\n" },
+        { done.code, done.err },
+        init
+      )
+      contains(done.out, "PAUSED (interrupted)", init)
+      T.write(dir .. "/agent", Bang.agent)
+      eq(3, Bang.run("Superpower! resume", { dir = dir }).code, init)
+    end
+  end)
+
+  it("that quits the editor with a status decides the status", function()
+    local init = on("SuperpowerStageStarted", "vim.cmd('cquit 7')")
+    eq(7, Bang.run("Superpower! run small epic=x", { dir = Bang.project(), init = init }).code)
+  end)
+
+  it("that quits the editor after the run has stopped keeps the run's status", function()
+    local dir = Bang.project()
+    local paused =
+      Bang.run("Superpower! run small epic=x", { dir = dir, init = on("SuperpowerGateOpened", "vim.cmd('qa!')") })
+    contains(paused.out, "PAUSED — decide with: approve, changes or reject\n")
+    local init = on("SuperpowerRunFinished", "vim.cmd('qa!')")
+    local done = Bang.run("Superpower! approve", { dir = dir, init = init })
+    eq({ 0, "" }, { done.code, done.err })
+    contains(done.out, "COMPLETE  small\n")
+    dir = Bang.project()
+    done = Bang.run("Superpower! run small epic=x", { dir = dir, init = on("SuperpowerRunPaused", "vim.cmd('qa!')") })
+    eq({ 3, "" }, { done.code, Bang.without_list(done.err) })
+    contains(done.out, "PAUSED — decide with: approve, changes or reject\n")
+  end)
+
+  it("that waits for a key gets one, and the run continues", function()
+    for _, body in ipairs({
+      "vim.fn.getchar()",
+      "vim.fn.input('sure? ')",
+      "vim.fn.getcharstr() vim.fn.inputlist({ 'a', 'b' })",
+    }) do
+      local done =
+        Bang.run("Superpower! run small epic=x", { dir = Bang.project(), init = on("SuperpowerStageStarted", body) })
+      eq(3, done.code, body .. done.err)
+      contains(done.err, "a callback waited for a key without a user interface: it was sent <Esc>\n", body)
+      contains(done.out, "PAUSED — decide with: approve, changes or reject\n")
+    end
+  end)
+
+  it("that asks with vim.ui gets no answer", function()
+    for _, body in ipairs({ "vim.ui.select({ 1, 2 }, {}, told)", "vim.ui.input({}, told)" }) do
+      body = "local function told(it) io.stderr:write('told ' .. tostring(it) .. '\\n') end " .. body
+      local init = on("SuperpowerStageStarted", body)
+      local done = Bang.run("Superpower! run small epic=x", { dir = Bang.project(), init = init })
+      eq(3, done.code, body .. done.err)
+      contains(done.err, "told nil\n", body)
+    end
+  end)
+
+  it("that takes its time is given none", function()
+    local init = on("SuperpowerStageStarted", "vim.fn.system('sleep 2')")
+    local done = Bang.run("Superpower! run small epic=x", { dir = Bang.project(), init = init })
+    eq({ 3, "" }, { done.code, Bang.without_list(done.err) })
+  end)
+
+  it("in a prompt function pauses the run with the error", function()
     for config, words in pairs({
       ['prompt = function() error("no prompt today") end'] = "no prompt today",
-      ["prompt = function() return 7 end"] = "it returned a number, not a text",
-      ['prompt = function() return ("x"):rep(50 * 1048576) end'] = "it returned 50 MiB",
+      ["prompt = function() return 7 end"] = "returned a number, not a string",
+      ['prompt = function() return ("x"):rep(50 * 1048576) end'] = "returned 50 MiB",
       ['prompt = function() return "\\255" end'] = "UTF-8",
     }) do
       local done = Bang.run("Superpower! run small epic=x", { dir = Bang.project(), config = config })
@@ -222,8 +307,8 @@ describe("an error of the user's", function()
   end)
 end)
 
-describe("what is around a bang verb", function()
-  it("need not have a home that can be written", function()
+describe("the environment of a bang verb", function()
+  it("need not have a writable home", function()
     local dir = Bang.project()
     local home = T.dir()
     T.write(home .. "/file", "")
@@ -246,7 +331,7 @@ describe("what is around a bang verb", function()
     eq(0, done.code, done.err)
   end)
 
-  it("is not well where the lines could not be written", function()
+  it("makes the verb fail if its lines cannot be written", function()
     if not T.exists("/dev/full") then
       T.skip("there is no /dev/full here")
     end
@@ -259,13 +344,13 @@ describe("what is around a bang verb", function()
     eq(3, done.code, "nothing had to be said there")
   end)
 
-  it("says in plain words that the working directory is gone, or not UTF-8", function()
+  it("is reported if the working directory does not exist, or is not UTF-8", function()
     local dir = Bang.project()
     local gone = dir .. "/gone"
     vim.fn.mkdir(gone)
     local done = Bang.run("Superpower! run small epic=x", { dir = dir, shell = 'cd gone && rmdir ../gone && "$@"' })
     eq(2, done.code, done.err)
-    contains(done.err, "the working directory is not there any more")
+    contains(done.err, "the working directory no longer exists")
     local made = T.sh(
       { "sh", "-c", 'mkdir "$(printf "odd\\377")/" && mkdir "$(printf "odd\\377")/.claude"' },
       { cwd = dir }
@@ -276,11 +361,11 @@ describe("what is around a bang verb", function()
     done = Bang.run("Superpower! run small epic=x", { dir = dir, shell = 'cd "$(printf "odd\\377")" && "$@"' })
     eq(2, done.code, done.err)
     contains(done.err, "odd<ff>")
-    contains(done.err, "is not UTF-8")
+    contains(done.err, "is not valid UTF-8")
     lacks(done.err, "JSON")
     done = Bang.run("Superpower! run small epic='\255'", { dir = dir })
     eq(2, done.code, done.err)
-    contains(done.err, '"<ff>" is not UTF-8')
+    contains(done.err, '"<ff>" is not valid UTF-8')
   end)
 end)
 
@@ -323,7 +408,7 @@ describe("the status of a named run", function()
     return dir, ids
   end
 
-  it("is that run's, whichever is the current one", function()
+  it("is the status of that run, whichever is current", function()
     for _, last in ipairs({ "complete", "rejected" }) do
       local dir, ids = two(last)
       local done = Bang.run("Superpower! resume " .. ids.complete, { dir = dir })
@@ -335,7 +420,7 @@ describe("the status of a named run", function()
     end
   end)
 
-  it("is its own where another one waits at a gate meanwhile", function()
+  it("is its own while another run waits at a gate", function()
     local dir, ids = two("complete")
     eq(3, Bang.run("Superpower! run small epic=waits", { dir = dir }).code)
     eq(0, Bang.run("Superpower! resume " .. ids.complete, { dir = dir }).code)
@@ -344,8 +429,8 @@ describe("the status of a named run", function()
   end)
 end)
 
-describe("a run that asks, without a screen", function()
-  it("says how it is answered", function()
+describe("a run that asks, headless", function()
+  it("says how to answer", function()
     local dir = Bang.project()
     T.write(dir .. "/ask", "")
     local done = Bang.run("Superpower! run small epic=x", { dir = dir })
@@ -359,8 +444,8 @@ describe("a run that asks, without a screen", function()
   end)
 end)
 
-describe("what somebody else wrote", function()
-  it("steers no terminal: control bytes are shown, not sent", function()
+describe("text that others wrote", function()
+  it("cannot control the terminal: control bytes are shown, not sent", function()
     local dir = Bang.project()
     T.write(dir .. "/agent", "#!/bin/sh\ncat >/dev/null\nprintf '\\033]0;pwn\\007\\033[2J evil' >&2\nexit 1\n")
     local run = "0190aaaa-0000-7612-b7ab-ce84a7ad77c7"

@@ -6,7 +6,7 @@ local Bang = require("support.bang")
 local declaration, headless, project = Bang.declaration, Bang.run, Bang.project
 
 describe("the bang", function()
-  it("runs to the gate (3), and an approval goes on to the end (0)", function()
+  it("runs to the gate (3), and after an approval to the end (0)", function()
     local dir = project()
     local run = headless("Superpower! run small epic='two words'", { dir = dir })
     local list = "superpower: gate of stage 2/3: no file has changed since the last approval %(review=%x+%)\n"
@@ -65,7 +65,7 @@ describe("the bang", function()
     end
   )
 
-  it("says which declaration it goes on with, where that was edited, or is gone", function()
+  it("says which declaration it continues with if that was edited or deleted", function()
     local dir = project()
     local path = dir .. "/.claude/superpowers/small.yaml"
     eq(3, headless("Superpower! run small epic=x", { dir = dir }).code)
@@ -82,12 +82,12 @@ describe("the bang", function()
     eq(0, done.code, done.err)
     contains(
       done.err,
-      "superpower: small continues with the declaration that it kept: the file of it is no longer there\n"
+      "superpower: small continues with its own copy of the declaration: the superpower file no longer exists\n"
     )
     contains(done.out, "Other work")
   end)
 
-  it("goes back for changes and comes to the gate again (3), and a reject that took effect is 0", function()
+  it("goes back for changes and reaches the gate again (3); a reject that took effect is 0", function()
     local dir = project()
     eq(3, headless("Superpower! run small epic=x", { dir = dir }).code)
     eq(2, headless("Superpower! changes", { dir = dir }).code)
@@ -116,21 +116,36 @@ describe("the bang", function()
     eq(1, headless("Superpower! resume", { dir = dir }).code)
   end)
 
-  it("refuses (2) what is wrong, on standard error, with its line's end", function()
+  it("says how many other unfinished runs of the resumed name there are", function()
+    local dir = project()
+    for count = 0, 2 do
+      eq(3, headless("Superpower! run small epic=" .. count, { dir = dir }).code)
+      local resumed = headless("Superpower! resume small", { dir = dir })
+      eq(3, resumed.code)
+      local said = {
+        "",
+        "superpower: 1 other unfinished run: :Superpower runs\n",
+        "superpower: 2 other unfinished runs: :Superpower runs\n",
+      }
+      eq(said[count + 1], Bang.without_list(resumed.err))
+    end
+  end)
+
+  it("refuses (2) what is wrong, on standard error, in whole lines", function()
     local dir = project()
     for command, words in pairs({
       ["Superpower! run smal epic=x"] = '"smal"',
       ["Superpower! run small"] = "epic",
       ["Superpower! run small epic=x nope=1"] = "nope",
       ["Superpower! run small epic=x scope=all"] = "full",
-      ["Superpower! run small epic"] = "not key=value",
-      ["Superpower! run"] = "which one?",
+      ["Superpower! run small epic"] = "expected key=value",
+      ["Superpower! run"] = "name a superpower before its inputs",
       ["Superpower! approve"] = "superpower: ",
       ["Superpower! retry"] = "superpower: ",
       ["Superpower! cancel"] = "superpower: ",
       ["Superpower! resume"] = "superpower: ",
       ["Superpower! rnu small"] = 'did you mean "run"?',
-      ["Superpower! plan small"] = "has no bang",
+      ["Superpower! plan small"] = "does not take a bang",
       ["Superpower!"] = "needs a verb",
     }) do
       local refused = headless(command, { dir = dir })
@@ -141,7 +156,7 @@ describe("the bang", function()
     ok(not T.exists(dir .. "/.claude/state"), "a refusal leaves no trace")
   end)
 
-  it("says 0 of a finished run to resume alone, whoever wrote it down", function()
+  it("exits with 0 only for resuming a finished run, whoever recorded it", function()
     for _, squad in ipairs({ '{"active_superpower": "small", "status": "completed"}', "ours" }) do
       local dir = project()
       if squad == "ours" then
@@ -166,7 +181,7 @@ describe("the bang", function()
     contains(run.err, "trust")
   end)
 
-  it("refuses (2) a declaration with an error, with its place", function()
+  it("refuses (2) a declaration with an error, and names its place", function()
     local dir = project()
     T.write(dir .. "/.claude/superpowers/small.yaml", (declaration:gsub("human%-approval", "human_approval")))
     local run = headless("Superpower! run small epic=x", { dir = dir })

@@ -5,7 +5,7 @@ local describe, it, eq, ok, contains = T.describe, T.it, T.eq, T.ok, T.contains
 local page = T.read(T.root .. "/doc/superpower.txt")
 
 describe("the help page", function()
-  it("names every sub-word", function()
+  it("names every sub-command", function()
     local nvim = T.child()
     for name in
       pairs(nvim:lua("return vim.tbl_map(function(s) return s.desc end, require('superpower.commands.subcommands'))"))
@@ -16,7 +16,7 @@ describe("the help page", function()
     end
   end)
 
-  it("shows only commands that there are", function()
+  it("shows only commands that exist", function()
     local nvim = T.child()
     local known = nvim:lua("return vim.tbl_map(function() return true end, require('superpower.commands.subcommands'))")
     for word in page:gmatch(":Superpower ([%l]+)") do
@@ -27,7 +27,7 @@ describe("the help page", function()
     end
   end)
 
-  it("names every mapping that there is", function()
+  it("names every mapping that exists", function()
     local nvim = T.child()
     local maps = nvim:lua([[
       local found = {}
@@ -68,7 +68,7 @@ describe("the help page", function()
     end
   end)
 
-  it("has no link that leads nowhere", function()
+  it("has no broken link", function()
     local nvim = T.child()
     nvim:cmd("helptags " .. T.root .. "/doc")
     for tag in page:gmatch("|([^|%s]+)|") do

@@ -9,11 +9,11 @@ local WAITED_FOR = {
   ["health.lua"] = { "health" },
   ["init.lua"] = { "check" },
   ["runs/current.lua"] = { "status" },
-  ["runs/kept.lua"] = { "read-file" },
+  ["runs/file_tail.lua"] = { "read-file" },
 }
 
-describe("the lanes", function()
-  it("are kept: nothing that reads a journal or a project is called", function()
+describe("the worker lane", function()
+  it("is not called synchronously, but for the known exceptions", function()
     local lanes = T.child():lua([[return require("superpower.engine").call("schema").lanes]])
     ok(vim.tbl_count(lanes) > 30, "the lanes are told")
     local found, read = {}, 0

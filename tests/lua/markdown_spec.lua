@@ -73,7 +73,7 @@ describe("a report", function()
     eq("fine", fine)
   end)
 
-  it("colours code by treesitter where there is a parser", function()
+  it("highlights code with treesitter if there is a parser", function()
     local nvim = T.child()
     if not nvim:lua("return pcall(vim.treesitter.language.add, 'lua')") then
       T.skip("no parser")

@@ -70,7 +70,7 @@ describe("a gate", function()
     ok(not nvim:lua("return require('superpower.gate').is_open()"))
   end)
 
-  it("is not said to be opened by a command where it opens by itself", function()
+  it("is reported without a command if it opens automatically", function()
     if T.child():eval("has('nvim-0.12')") == 0 then
       T.skip("there are no progress messages before 0.12")
     end
@@ -94,7 +94,7 @@ describe("a message with 'cmdheight' at 0", function()
     return vim.trim(table.concat(cells))
   ]]
 
-  it("stands while a run goes on in the progress window, until a key is typed", function()
+  it("stays during a run in the progress window, until a key is typed", function()
     for _, say in ipairs({
       "vim.notify('somebody says this')",
       "vim.api.nvim_echo({{'somebody says this'}}, false, {})",
@@ -114,7 +114,7 @@ describe("a message with 'cmdheight' at 0", function()
     end
   end)
 
-  it("is said once, also where Neovim draws its messages itself", function()
+  it("is shown once, also with Neovim's message windows", function()
     if T.child():eval("has('nvim-0.12')") == 0 then
       T.skip("there is no ui2 before 0.12")
     end
@@ -130,7 +130,7 @@ describe("a message with 'cmdheight' at 0", function()
 end)
 
 describe("an outline", function()
-  it("shows gates under the filters that outlines have by themselves", function()
+  it("shows gates with the default filters of outlines", function()
     -- What Trouble, Snacks and aerial all keep.
     local kept = { Class = 5, Method = 6, Constructor = 9, Enum = 10, Interface = 11, Function = 12, Struct = 23 }
     local nvim = Shop.child()
@@ -159,7 +159,7 @@ describe("completion of what is typed at once", function()
     return nvim
   end
 
-  it("has a menu: the editor asks once, and the answer is for what is there by then", function()
+  it("has a menu: the editor asks once, and the answer fits the newest text", function()
     -- From 0.12 on the editor itself asks nothing where more is typed within 25 ms.
     if T.child():eval("has('nvim-0.11') && !has('nvim-0.12')") == 0 then
       T.skip("it is 0.11 that asks at each trigger")
@@ -175,7 +175,7 @@ describe("completion of what is typed at once", function()
     eq("  - agent: a", nvim:lua("return vim.api.nvim_get_current_line()"))
   end)
 
-  it("is answered where the word has grown, and not where the cursor has left its line", function()
+  it("is answered if the word has grown, and not if the cursor has left its line", function()
     for act, answered in pairs({ ["vim.api.nvim_feedkeys('a', 'n', false)"] = true, ["vim.fn.cursor(1, 1)"] = false }) do
       local nvim = editing()
       nvim:feed("Go  - agent: ")
@@ -194,7 +194,7 @@ describe("completion of what is typed at once", function()
 end)
 
 describe("the plugin's build while Neovim starts", function()
-  it("says again, once there is a screen, why it failed", function()
+  it("shows its error again once there is a screen", function()
     local dir = T.dir()
     T.write(
       dir .. "/init.lua",
@@ -233,7 +233,7 @@ describe("the plugin's build while Neovim starts", function()
     nvim:cmd("checkhealth superpower")
     contains(
       nvim:lua("return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\\n')"),
-      '"cargo" is there and does not work'
+      '"cargo" does not work'
     )
   end)
 end)
@@ -298,7 +298,7 @@ describe("the library that the demo needs", function()
     eq({ 0, "" }, { done.code, done.stderr })
   end)
 
-  it("is that one also where its sources are newer, saying so", function()
+  it("is that one even if its sources are newer, and says so", function()
     local dir = checkout(broken, true)
     vim.uv.fs_utime(dir .. "/src/lib.rs", 3000, 3000)
     local done = run(dir)
@@ -306,7 +306,7 @@ describe("the library that the demo needs", function()
     contains(done.stderr, "is used as it is")
   end)
 
-  it("is missed in our own words, with what cargo said", function()
+  it("is reported as missing, with the output of cargo", function()
     local done = run(checkout(broken, false))
     eq(1, done.code)
     contains(done.stderr, "cargo does not work: rustup could not choose a version; install Rust")

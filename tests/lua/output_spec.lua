@@ -69,7 +69,7 @@ describe("a stage's output", function()
     eq({ "plain ^[[31mtext", '{"type":3}', "{broken", "// vim: set filetype=evil:" }, lines(nvim))
     eq("superpower-output", nvim:eval("&filetype"))
     nvim:feed("r")
-    nvim:wait("vim.fn.execute('messages'):match('nothing here is made readable') ~= nil")
+    nvim:wait("vim.fn.execute('messages'):match('this output has no readable form') ~= nil")
     nvim:feed("g?")
     nvim:wait_screen("Stage 1: output")
   end)
@@ -100,11 +100,11 @@ describe("a stage's output", function()
     return #found
   end
 
-  it("is read without a fault from every recorded transcript", function()
+  it("is read without an error from every recorded transcript", function()
     ok(read("/tests/fixtures/transcripts/*.log") > 80)
   end)
 
-  it("is read without a fault from what others recorded", function()
+  it("is read without an error from recordings of others", function()
     if not T.exists(T.root .. "/../shared/harness-transcripts") then
       T.skip("what others recorded is not beside the repository")
     end
@@ -127,7 +127,7 @@ describe("a stage's output", function()
     end
   end)
 
-  it("that is not there says so", function()
+  it("that does not exist is reported", function()
     local nvim = S.child()
     S.refuse(nvim, "output", { code = "no-output", message = "stage 1 has not started an agent yet" })
     nvim:lua("require('superpower.views.output').open(..., 1, 'output')", nvim.project)

@@ -43,7 +43,7 @@ local function still(nvim)
 end
 
 describe("the progress window", function()
-  it("shows the stages, what runs, and what it costs, and takes no focus", function()
+  it("shows the stages, the active one and the costs, and takes no focus", function()
     local nvim = show(S.run({ live = live, usage = { tokens = 41234, cost = 0.381 } }))
     eq("", nvim:eval("&filetype"))
     Screens.check(still(nvim), "progress-running")
@@ -74,7 +74,7 @@ describe("the progress window", function()
       note = "asks you",
       summary = "stage 4/8 asks: which colour should the banner be? :Superpower retry ANSWER",
     }),
-    ["progress-by-hand"] = S.run({ mark = "by-hand", note = "by hand, waits for you" }),
+    ["progress-by-hand"] = S.run({ mark = "by-hand", note = "manual, waits for you" }),
     ["progress-usage"] = S.at_gate({
       summary = "waits at gate 5/8: :Superpower gate",
       usage = { tokens = 41234, cost = 0.381 },
@@ -104,7 +104,7 @@ describe("the progress window", function()
     end)
   end
 
-  it("folds what there is no row for", function()
+  it("folds stages that do not fit", function()
     local nvim = show(S.run({ at = 5, live = vim.tbl_extend("force", live, { stage = 5 }) }), { lines = 10 })
     Screens.check(still(nvim), "progress-folded")
   end)
@@ -113,7 +113,7 @@ describe("the progress window", function()
     Screens.check(still(show(S.run({ live = live }), { columns = 60, lines = 15 })), "progress-narrow")
   end)
 
-  it("counts wide characters as what they are", function()
+  it("counts wide characters correctly", function()
     local run = S.run()
     run.stages[1].label = "仕様を書く：問題から課題まで、すべての物語を含めて書き下ろす"
     run.stages[2].label = "👩‍🚀 emoji and e\204\129 combining"
@@ -141,7 +141,7 @@ describe("the progress window", function()
     nvim:wait_screen("5/8 · gate")
   end)
 
-  it("lives through resizing, tabs, colour schemes and :only", function()
+  it("survives resizing, tabs, colour schemes and :only", function()
     local nvim = show(S.run())
     nvim:resize(80, 20)
     nvim:wait_screen("4/8 · running")
@@ -204,7 +204,7 @@ describe("the progress window", function()
   end)
 
   for _, size in ipairs({ { 110, 34 }, { 80, 24 } }) do
-    it(("covers nothing that one has asked to read, at %d by %d"):format(size[1], size[2]), function()
+    it(("covers no window that the user reads, at %d by %d"):format(size[1], size[2]), function()
       local nvim = show(S.run(), { columns = size[1], lines = size[2] })
       S.answer(nvim, "output", { path = T.write(nvim.dir .. "/output.log", ("line\n"):rep(200)) })
       local covered = [[(function()
@@ -271,7 +271,7 @@ describe("the progress window", function()
 end)
 
 describe("while nothing runs", function()
-  it("no timer runs", function()
+  it("no timer is active", function()
     local nvim = show(S.run())
     ok(nvim:lua("return require('superpower.runs').ticking()"))
     S.send(nvim, { type = "snapshot", run = S.at_gate() })
@@ -291,13 +291,13 @@ describe("while nothing runs", function()
 end)
 
 describe("the status line", function()
-  it("is short, and empty where nothing runs or waits", function()
+  it("is short, and empty if nothing is active or waits", function()
     local nvim = S.child()
     eq("", nvim:lua("return require('superpower').statusline()"))
     for expected, run in pairs({
       ["● new-ui-feature gate 5/8"] = S.at_gate(),
       ["✗ new-ui-feature 4/8 failed"] = S.run({ state = "paused", reason = "failed" }),
-      ["● new-ui-feature 4/8 by hand"] = S.run({ mark = "by-hand", note = "by hand, waits for you" }),
+      ["● new-ui-feature 4/8 manual"] = S.run({ mark = "by-hand", note = "manual, waits for you" }),
       ["● new-ui-feature 4/8 asks"] = S.run({ state = "paused", reason = "needs-human" }),
       ["● new-ui-feature 4/8 paused"] = S.run({ state = "paused", reason = "user" }),
       [""] = S.run({ state = "complete" }),
@@ -336,15 +336,15 @@ describe("the log", function()
     eq(2, nvim:eval("line('.')"))
   end)
 
-  it("of earlier days is read from its file", function()
+  it("of earlier sessions is read from its file", function()
     local nvim = S.child({ files = { [".claude/logs/superpower.log"] = "[superpower] COMPLETE  old\n" } })
     nvim:cmd("Superpower log")
     contains(nvim:text(), "COMPLETE  old")
   end)
 end)
 
-describe("the world", function()
-  it("is told by User events with data", function()
+describe("the user's code", function()
+  it("gets User events with data", function()
     local nvim = S.child()
     nvim:lua([[
       _G.seen = {}
@@ -374,7 +374,7 @@ describe("the world", function()
     end
   end)
 
-  it("hears a run's own facts, and their failures", function()
+  it("answers facts of a run, and its errors are reported", function()
     local nvim = S.child()
     nvim:lua([[vim.g.superpower = { conditions = {
       ["a.good"] = function(ctx) return ctx.stage == 3, "because " .. ctx.inputs.epic end,
@@ -397,7 +397,7 @@ describe("the world", function()
     contains(answers[5].error, '"a.forgotten" returned nil, not true or false')
   end)
 
-  it("lets the user's own function replace a prompt, and hears its failures", function()
+  it("can replace a prompt, and its errors are reported", function()
     local nvim = S.child()
     nvim:lua([[vim.g.superpower = { prompt = function(prompt, ctx)
       if ctx.stage == 2 then error("boom") end
@@ -437,7 +437,7 @@ describe("the progress window and the cursor", function()
 end)
 
 describe("files that an agent changed", function()
-  it("are reloaded where nobody has edited them: cursor, folds and undo stay", function()
+  it("are reloaded if the user has not edited them: cursor, folds and undo stay", function()
     local nvim = S.child({ files = { ["a.txt"] = "1\n2\n3\n4\n5\n", ["b.txt"] = "b\n" } })
     nvim:cmd("set noautoread undofile")
     nvim:cmd("edit a.txt")

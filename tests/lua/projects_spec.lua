@@ -37,13 +37,13 @@ end
 local function open(nvim, root, words)
   nvim:cmd("edit " .. root .. "/README.md")
   nvim:cmd("Superpower")
-  nvim:wait_screen("Under way")
+  nvim:wait_screen(" Active")
   nvim:feed("g")
   nvim:wait_screen(words)
 end
 
 describe("two projects in one editor", function()
-  it("each keep the stage that is done by hand there", function()
+  it("each keep their manual stage", function()
     local nvim, projects = both()
     for goal, root in pairs(projects) do
       open(nvim, root, "write the result below this line")
@@ -65,7 +65,7 @@ describe("two projects in one editor", function()
     end
   end)
 
-  it("each have a gate of their own to be offered", function()
+  it("are each offered their own gate", function()
     local nvim = S.child()
     S.answer(nvim, "review", S.review)
     nvim:lua([[require("superpower.ui.decision").any = function() return true end]]) -- so that each is only said
@@ -90,7 +90,7 @@ describe("two projects in one editor", function()
     end
   end)
 
-  it("each have unsaved buffers of their own", function()
+  it("each report their own unsaved buffers", function()
     local nvim = S.child()
     nvim:cmd("set noautoread")
     local path = T.write(nvim.project .. "/a.txt", "before\n")
@@ -103,10 +103,10 @@ describe("two projects in one editor", function()
     nvim:lua("vim.wait(20)")
     T.write(path, "by an agent, and longer\n")
     S.send(nvim, { type = "stage-finished", root = nvim.project, stage = 1 })
-    nvim:wait("vim.fn.execute('messages'):match('changed on disk by an agent') ~= nil")
+    nvim:wait("vim.fn.execute('messages'):match('an agent changed files') ~= nil")
   end)
 
-  it("count as one to be typed at: a run that ends here leaves the other one's keys watched", function()
+  it("share the typing check: keys are still watched after one of two runs ends", function()
     local nvim = S.child()
     local other = S.run({ state = "complete" })
     other.root = nvim.dir
@@ -123,7 +123,7 @@ describe("two projects in one editor", function()
     nvim:wait("require('superpower.editor.attention').recent()", 400)
   end)
 
-  it("each have a progress message of their own", function()
+  it("each have their own progress message", function()
     local nvim = S.child()
     if not nvim:lua("return vim.fn.has('nvim-0.12') == 1") then
       T.skip("this Neovim has no progress messages")

@@ -89,7 +89,7 @@ local function calls(place)
 end
 
 describe("headless", function()
-  it("refuses (2) at every verb what changed since it was trusted, by name, and takes the answer", function()
+  it("refuses (2) with every verb what changed since it was trusted, by name, and takes the answer", function()
     local place = project()
     agree(place, "run", "{ name = 'ship' }")
     eq(3, headless(place, "Superpower! run ship").code)
@@ -106,7 +106,7 @@ describe("headless", function()
     eq({ "worker", "deployer" }, calls(place))
   end)
 
-  it("starts nothing where the superpower's file was removed and an agent's rewritten", function()
+  it("starts nothing if the superpower's file was removed and an agent's rewritten", function()
     local place = project([[
       [ "$1" = worker ] && rm -f .claude/superpowers/ship.yaml && echo evil >> .claude/agents/deployer.md]])
     agree(place, "run", "{ name = 'ship' }")
@@ -132,7 +132,7 @@ describe("headless", function()
     eq({ "worker", "deployer" }, calls(place))
   end)
 
-  it("says which answers there are", function()
+  it("says which answers it takes", function()
     local place = project()
     local refused = headless(place, "Superpower! resume answer=maybe", "always")
     eq(2, refused.code)
@@ -141,7 +141,7 @@ describe("headless", function()
 end)
 
 describe("a gate", function()
-  it("shows first what changed among the trusted files, and approving there answers for it", function()
+  it("shows changed trusted files first, and approving trusts them", function()
     local place = project([[ [ "$1" = worker ] && echo evil >> .claude/agents/deployer.md ]])
     local nvim = T.child({
       plugin = true,
@@ -185,7 +185,7 @@ describe("a gate", function()
     lacks(nvim:text(), "Changed since you trusted")
   end)
 
-  it("sends what it showed with an approval, and with nothing else", function()
+  it("sends what it showed with an approval, and only then", function()
     local nvim = S.child()
     S.answer(
       nvim,
@@ -221,7 +221,7 @@ local squad = vim.json.encode({
 
 describe("another tool's run", function()
   for _, way in ipairs({ "form", "ui" }) do
-    it("is taken over in the editor: what it lacks is asked for, then its claim is shown (" .. way .. ")", function()
+    it("is adopted in the editor: missing inputs are asked for, then its claim is shown (" .. way .. ")", function()
       local dir = Shop.project(T.dir())
       T.write(dir .. "/.claude/state/squad.json", squad)
       local nvim = Shop.child({ cwd = dir, init = Shop.config:gsub('"always"', ('"ask", inputs = %q'):format(way)) })
@@ -251,7 +251,7 @@ describe("another tool's run", function()
     end)
   end
 
-  it("is taken over headless, with the inputs that it lacks and with its answer", function()
+  it("is adopted headless, with the missing inputs and the answer", function()
     local dir = Shop.project(T.dir())
     local place = { dir = dir, home = T.dir() }
     T.write(dir .. "/agent", "#!/bin/sh\ncat >/dev/null\necho done\n")
@@ -274,7 +274,7 @@ describe("another tool's run", function()
     contains(done.out, "RESUMED  new-ui-feature  stage 4/13")
   end)
 
-  it("asks nothing with trust = always, and says the claim", function()
+  it("asks nothing with trust = always, and reports the claim", function()
     local dir = Shop.project(T.dir())
     local place = { dir = dir, home = T.dir() }
     T.write(dir .. "/agent", "#!/bin/sh\ncat >/dev/null\necho done\n")

@@ -38,7 +38,7 @@ describe("a second editor", function()
     )
   end)
 
-  it("is told of a gate once, and may decide it", function()
+  it("hears of a gate once, and may decide it", function()
     local first = Shop.child()
     Shop.start(first)
     Shop.gate(first, "Are these the right tasks?")
@@ -66,7 +66,7 @@ describe("a second editor", function()
     eq(false, second:lua("return require('superpower.runs').ticking()"))
   end)
 
-  it("that begins another run leaves the gate of the first one to its window", function()
+  it("that starts another run leaves the gate of the first run to its window", function()
     local first = Shop.child()
     Shop.start(first)
     Shop.gate(first, "Are these the right tasks?")
@@ -111,7 +111,7 @@ sys.stdin.read()
 ]]
 
 describe("a driver that has lost its lock", function()
-  it("ends where another drives by then, says who, and writes nothing more", function()
+  it("stops if another one drives meanwhile, says who, and writes nothing more", function()
     local agent = "while [ ! -e go ]; do sleep 0.05; done; echo done"
     local nvim = Shop.child({
       init = ([[vim.g.superpower = { harness = "command", trust = "always", gate = { open = false },

@@ -5,7 +5,7 @@ local describe, it, eq, ok, contains = T.describe, T.it, T.eq, T.ok, T.contains
 
 describe(":Superpower new", function()
   for _, template in ipairs({ "blank", "new-ui-feature", "api-endpoint", "bugfix", "design-refresh" }) do
-    it("makes a declaration without an error from " .. template, function()
+    it("creates a declaration without an error from " .. template, function()
       local nvim = Shop.child()
       nvim:cmd("Superpower new my-own " .. template)
       eq(nvim.project .. "/.claude/superpowers/my-own.yaml", nvim:lua("return vim.api.nvim_buf_get_name(0)"))
@@ -22,17 +22,17 @@ describe(":Superpower new", function()
       )
       nvim:cmd("messages clear")
       nvim:cmd("Superpower new my-own " .. template)
-      nvim:wait("vim.fn.execute('messages'):match('is there already') ~= nil")
+      nvim:wait("vim.fn.execute('messages'):match('already exists') ~= nil")
     end)
   end
 
-  it("writes a name that YAML would read otherwise in quotes", function()
+  it("quotes a name that YAML would read as something else", function()
     local nvim = Shop.child()
     nvim:cmd("Superpower new null blank")
     contains(table.concat(nvim:lua("return vim.api.nvim_buf_get_lines(0, 0, -1, false)"), "\n"), 'name: "null"')
   end)
 
-  it("makes it in the first folder of superpowers that is there", function()
+  it("creates it in the first folder of superpowers that exists", function()
     for _, folder in ipairs({ ".claude/taffy", ".opencode/superpowers" }) do
       local nvim = Shop.child()
       vim.fn.delete(nvim.project .. "/.claude/superpowers", "rf")
@@ -42,7 +42,7 @@ describe(":Superpower new", function()
     end
   end)
 
-  it("asks for the template where none is given", function()
+  it("asks for the template if none is given", function()
     local nvim = Shop.child()
     nvim:lua("vim.ui.select = function(items, _, done) _G.items = items; done(nil) end")
     nvim:cmd("Superpower new my-own")
@@ -50,20 +50,20 @@ describe(":Superpower new", function()
     eq("", nvim:lua("return vim.api.nvim_buf_get_name(0)"))
   end)
 
-  it("does not ask where the name is taken", function()
+  it("does not ask if the name is taken", function()
     local nvim = Shop.child()
     nvim:lua("vim.ui.select = function() _G.asked = true end")
     nvim:cmd("Superpower new bugfix")
-    nvim:wait("vim.fn.execute('messages'):match('bugfix.yaml is there already; :Superpower edit bugfix') ~= nil")
+    nvim:wait("vim.fn.execute('messages'):match('bugfix.yaml already exists; :Superpower edit bugfix') ~= nil")
     eq(nil, nvim:lua("return _G.asked"))
   end)
 end)
 
 describe(":Superpower plan", function()
-  it("says who would do it: by hand, where no agent is found", function()
+  it("says who would do it: manually, if no agent is found", function()
     for config, words in pairs({
-      ["{}"] = "by hand (no agent found)",
-      ["{ harness = 'manual' }"] = "by hand",
+      ["{}"] = "manually (no agent found)",
+      ["{ harness = 'manual' }"] = "manually",
       ["{ harness = 'claude' }"] = "by claude",
     }) do
       local nvim = Shop.child({ init = "vim.g.superpower = " .. config, env = { PATH = "/usr/bin:/bin" } })
@@ -88,9 +88,9 @@ describe(":checkhealth superpower", function()
     return table.concat(nvim:lua("return vim.api.nvim_buf_get_lines(0, 0, -1, false)"), "\n")
   end
   it("says that the harness does not exist, or cannot be started", function()
-    contains(health("{ harness = 'comand' }"), 'ERROR there is no harness "comand" (did you mean "command"?)')
+    contains(health("{ harness = 'comand' }"), 'ERROR unknown harness "comand" (did you mean "command"?)')
     contains(health("{ harness = 'claude' }"), 'ERROR harness "claude" needs the program "claude"')
-    contains(health("{ harness = 'command' }"), 'ERROR harness "command" names no program')
+    contains(health("{ harness = 'command' }"), 'ERROR harness "command" has no program')
     T.lacks(health("{}"), "ERROR")
     T.lacks(health("{ harness = 'manual' }"), "ERROR")
   end)
@@ -120,7 +120,7 @@ describe(":Superpower edit", function()
 end)
 
 describe(":Superpower check", function()
-  it("puts every fault into the quickfix list, at its place", function()
+  it("puts every problem into the quickfix list, at its place", function()
     local nvim = Shop.child()
     T.write(
       nvim.project .. "/.claude/superpowers/wrong.yaml",
@@ -141,7 +141,7 @@ describe(":Superpower check", function()
     nvim:wait("vim.fn.execute('messages'):match('bugfixx') ~= nil")
     nvim:cmd("messages clear")
     nvim:cmd("Superpower check bugfix")
-    nvim:wait("vim.fn.execute('messages'):match('nothing to mend') ~= nil")
+    nvim:wait("vim.fn.execute('messages'):match('no problems') ~= nil")
     eq({}, nvim:lua("return vim.fn.getqflist()"))
     nvim:cmd("Superpower run wrong")
     nvim:wait("vim.fn.execute('messages'):match('humn%-approval') ~= nil")
@@ -149,8 +149,8 @@ describe(":Superpower check", function()
   end)
 end)
 
-describe("a place that is no project", function()
-  it("is said, with where was looked", function()
+describe("a place outside a project", function()
+  it("is reported, with the places that were searched", function()
     local nvim = T.child({ args = {}, cwd = nil })
     nvim:lua("vim.fn.delete('.claude', 'rf'); vim.cmd.cd(vim.env.HOME)")
     for _, line in ipairs({ "Superpower run x", "Superpower", "Superpower check", "Superpower resume" }) do
@@ -161,8 +161,8 @@ describe("a place that is no project", function()
   end)
 end)
 
-describe("a file of the user's", function()
-  it("opens in a window of theirs, wherever the cursor is", function()
+describe("a file of the user", function()
+  it("opens in a window of the user, wherever the cursor is", function()
     local nvim = Shop.child()
     Shop.start(nvim, "bugfix issue_number=7 description=total")
     Shop.gate(nvim, "Does this test show what was reported?")

@@ -105,13 +105,13 @@ describe("a project with a run that waits", function()
     eq(nil, nvim:lua("return package.loaded['superpower.session']"))
   end)
 
-  it("says what it waits for where that is an answer", function()
+  it("says what it waits for, if that is an answer", function()
     local nvim = T.child()
     local run = { superpower = "bugfix", state = "paused", current_stage = 2, total = 5 }
     for reason, expected in pairs({
       failed = "bugfix: stage 2/5 failed: exit status 1: no. :Superpower retry, skip or cancel",
       ["needs-human"] = "bugfix: stage 2/5 asks: which? :Superpower retry ANSWER",
-      interrupted = "bugfix is paused at stage 2/5: interrupted. :Superpower resume goes on",
+      interrupted = "bugfix is paused at stage 2/5: interrupted. :Superpower resume continues",
     }) do
       run.reason, run.summary = reason, expected:sub(#"bugfix: " + 1)
       eq(expected, nvim:lua("return require('superpower.notices.welcome').words(...)", run))

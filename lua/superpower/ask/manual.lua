@@ -1,18 +1,18 @@
---- The `manual` harness: a stage carried out by hand. Its prompt opens in a buffer with room for the result below; `:w`
---- hands the result in. Closing the buffer decides nothing; `:Superpower gate` opens it again.
+--- The `manual` harness: a stage that the user carries out. Its prompt opens in a buffer with room for the result
+--- below; `:w` submits the result. Closing the buffer decides nothing; `:Superpower gate` opens it again.
 local text = require("superpower.base.text")
 local attention = require("superpower.editor.attention")
-local theirs = require("superpower.editor.theirs")
+local actions = require("superpower.editor.actions")
 local notify = require("superpower.notify")
-local kept = require("superpower.runs.kept")
+local file_tail = require("superpower.runs.file_tail")
 local session = require("superpower.session")
 local acwrite = require("superpower.ui.acwrite")
 
 local M = {}
 
-local rule = "--- write the result below this line; :w hands it in ---"
+local rule = "--- write the result below this line; :w submits it ---"
 
----@class superpower.InHand a stage that waits to be carried out by hand
+---@class superpower.ManualStage a manual stage that waits for its result
 ---@field launch any
 ---@field root string
 ---@field run_id string
@@ -21,10 +21,10 @@ local rule = "--- write the result below this line; :w hands it in ---"
 ---@field prompt_path string
 ---@field buf? integer
 
----@type table<string, { run_id: string, stage: integer, message: string }> by root: what was handed in last
-local handed = {}
+---@type table<string, { run_id: string, stage: integer, message: string }> by root: the result that was submitted last
+local submitted = {}
 local leaving = false
-local waiting = {} ---@type table<string, superpower.InHand> by root: each project may drive a run
+local waiting = {} ---@type table<string, superpower.ManualStage> by root, since each project may drive a run
 
 ---@param lines string[]
 ---@return string
@@ -38,12 +38,12 @@ local function result_of(lines)
 end
 
 ---@param buf integer
-local function hand_in(buf)
+local function submit(buf)
   local this = vim.iter(vim.tbl_values(waiting)):find(function(other)
     return other.buf == buf
   end)
   if not this then
-    notify.warn("this stage no longer waits for a result; the text stays in its buffer")
+    notify.warn("this stage no longer waits for a result; your text stays in the buffer")
     return
   end
   local message = result_of(vim.api.nvim_buf_get_lines(buf, 0, -1, false))
@@ -51,45 +51,46 @@ local function hand_in(buf)
     notify.warn("write the result below the line, then :w")
     return
   end
-  local handing = { root = this.root, launch = this.launch, message = message, leaving = leaving }
-  local _, err = session.call("submit", handing)
+  local request = { root = this.root, launch = this.launch, message = message, leaving = leaving }
+  local _, err = session.call("submit", request)
   if err then
-    notify.fault(err)
+    notify.engine_error(err)
     return
   end
   waiting[this.root] = nil
-  handed[this.root] = { run_id = this.run_id, stage = this.stage, message = message }
+  submitted[this.root] = { run_id = this.run_id, stage = this.stage, message = message }
   vim.bo[buf].modified = false
   vim.schedule(function()
     acwrite.wipe(buf)
   end)
 end
 
----@param this superpower.InHand
+---@param this superpower.ManualStage
 local function show(this)
   if this.buf and vim.api.nvim_buf_is_loaded(this.buf) then
     local win = vim.fn.bufwinid(this.buf)
     if win ~= -1 then
-      theirs.enter(win)
+      actions.enter(win)
       return
     end
   else
-    local prompt, problem = kept.lines(this.root, this.prompt_path, 4 * 1024 * 1024)
+    local prompt, problem = file_tail.lines(this.root, this.prompt_path, 4 * 1024 * 1024)
     local lines = vim.tbl_map(text.visible, prompt or { ("(no prompt: %s)"):format(problem) })
-    local before = handed[this.root]
+    local before = submitted[this.root]
     before = before and before.run_id == this.run_id and before.stage == this.stage and before or nil
     vim.list_extend(lines, { "", rule, "" })
-    vim.list_extend(lines, before and vim.split(before.message, "\n") or {}) -- it did not do, and is to be mended
+    vim.list_extend(lines, before and vim.split(before.message, "\n") or {}) -- it was not accepted, and can be corrected
     this.buf = acwrite.buffer({
       name = "manual/stage-" .. this.stage,
       lines = lines,
       listed = true,
       modified = false,
-      write = hand_in,
+      write = submit,
     })
   end
   local buf = this.buf ---@cast buf integer
-  -- `:wqa` hands in and leaves: nothing is to begin between the two. Where something keeps the editor, it goes on.
+  -- `:wqa` submits and leaves: the engine must not start the next stage in between. If something keeps the editor
+  -- open, the run continues.
   vim.api.nvim_create_autocmd("ExitPre", {
     group = vim.api.nvim_create_augroup("superpower_manual", {}),
     callback = function()
@@ -99,7 +100,7 @@ local function show(this)
       end)
     end,
   })
-  local win = theirs.open(buf, true, { split = "below", win = -1, height = math.floor(vim.o.lines / 2) })
+  local win = actions.open(buf, true, { split = "below", win = -1, height = math.floor(vim.o.lines / 2) })
   vim.api.nvim_win_set_cursor(win, { vim.api.nvim_buf_line_count(buf), 0 })
   vim.api.nvim_create_autocmd("WinClosed", {
     pattern = tostring(win),
@@ -107,14 +108,14 @@ local function show(this)
     callback = function()
       vim.schedule(function()
         if waiting[this.root] == this and vim.v.exiting == vim.NIL then
-          notify.info(("stage %d still waits: :Superpower gate opens it, skip leaves it out"):format(this.stage))
+          notify.info(("stage %d still waits: :Superpower gate opens it, :Superpower skip skips it"):format(this.stage))
         end
       end)
     end,
   })
 end
 
---- Opens the stage of this project, or of a run of it, that waits to be carried out by hand. Says whether there is one.
+--- Opens the manual stage that waits in this project, or in one of its runs. Returns whether there is one.
 ---@param root string
 ---@param run_id? string
 ---@return boolean
@@ -127,15 +128,15 @@ function M.open(root, run_id)
   return true
 end
 
---- The stage of this project that waits to be carried out by hand.
+--- Returns the manual stage that waits in this project.
 ---@param root string
----@return superpower.InHand?
+---@return superpower.ManualStage?
 function M.waiting(root)
   return waiting[root]
 end
 
---- Opens it as soon as nobody types.
----@param this superpower.InHand
+--- Opens the stage as soon as the user is not typing.
+---@param this superpower.ManualStage
 local function offer(this)
   if notify.headless() then
     return
@@ -145,7 +146,7 @@ local function offer(this)
       show(this)
     end
   end, function()
-    notify.news(("stage %d is to be done by hand. :Superpower gate opens it"):format(this.stage), "info", true)
+    notify.news(("stage %d is manual. :Superpower gate opens it"):format(this.stage), "info", true)
   end)
 end
 
@@ -163,28 +164,28 @@ function M.asked(event)
   offer(this)
 end
 
---- A user interface has come: nobody was there before.
-function M.renew()
+--- Offers the waiting stages again, because a user interface was attached.
+function M.offer_again()
   for _, this in pairs(waiting) do
     offer(this)
   end
 end
 
---- It no longer waits. Its window goes, unless something was written there.
----@param this superpower.InHand
-local function over(this)
+--- Handles a stage that no longer waits. Its window closes, unless something was written there.
+---@param this superpower.ManualStage
+local function finish(this)
   waiting[this.root] = nil
   if this.buf and vim.api.nvim_buf_is_loaded(this.buf) and not vim.bo[this.buf].modified then
     acwrite.wipe(this.buf)
   end
 end
 
---- A run has stopped: no stage of it waits for a result.
+--- Handles a run that has stopped: none of its stages waits for a result.
 ---@param event { root: string, run_id: string }
 function M.stopped(event)
   local this = waiting[event.root]
   if this and this.run_id == event.run_id then
-    over(this)
+    finish(this)
   end
 end
 
@@ -192,7 +193,7 @@ end
 function M.gone(event)
   local this = waiting[event.root]
   if this and this.run_id == event.run_id and this.launch == event.launch then
-    over(this)
+    finish(this)
   end
 end
 

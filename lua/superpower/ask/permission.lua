@@ -1,10 +1,10 @@
---- Permission requests of agents, one after the other: once, for this run, deny, deny with a reason. The same rules hold
---- as for a gate: no focus is taken from somebody who types, and no stray key answers.
+--- Permission requests of agents, one at a time: allow once, allow for this run, deny, deny with a reason. The rules
+--- of a gate apply: no focus is taken from a user who types, and no stray key answers.
 local permission_page = require("superpower.ask.permission_page")
 local text = require("superpower.base.text")
 local config = require("superpower.config")
 local attention = require("superpower.editor.attention")
-local theirs = require("superpower.editor.theirs")
+local actions = require("superpower.editor.actions")
 local notify = require("superpower.notify")
 local session = require("superpower.session")
 local comment = require("superpower.ui.comment")
@@ -23,7 +23,7 @@ local M = {}
 ---@field title? string
 ---@field input? any
 ---@field rule? string the rule by which the agent's tool proposes to allow it, spelled out
----@field until_time? integer when it is denied by itself, in seconds since the epoch
+---@field until_time? integer when it is denied automatically, in seconds since the epoch
 
 local queue = {} ---@type superpower.Permission[]
 local window ---@type superpower.Decision?
@@ -47,7 +47,7 @@ local function answer(value)
   drop(request.id)
   local _, err = session.call("answer", { id = request.id, value = value })
   if err then
-    notify.fault(err)
+    notify.engine_error(err)
   end
   if window then
     window:close()
@@ -64,11 +64,11 @@ local function deny_with_reason()
   comment.open({
     title = "Deny",
     key = "permission/" .. tostring(request and request.id),
-    hints = { "Why, and what to do instead? :w denies, :q goes back." },
+    hints = { "Why, and what should the agent do instead? :w denies, :q goes back." },
     height = 6,
     send = function(said, done)
       if current ~= request or not request then
-        done("too late: this request is gone")
+        done("too late: this request no longer waits")
         return
       end
       answer({ answer = "deny", reason = said })
@@ -76,7 +76,7 @@ local function deny_with_reason()
     end,
     back = function()
       if window and window:is_open() then
-        theirs.enter(window.float.win)
+        actions.enter(window.float.win)
       end
     end,
   })
@@ -118,7 +118,7 @@ local keys = {
       answer({ answer = "deny", reason = "" })
     end,
   },
-  { lhs = "D", label = "deny, saying why", desc = "deny with a reason", harmless = true, fn = deny_with_reason },
+  { lhs = "D", label = "deny with reason", desc = "deny with a reason", harmless = true, fn = deny_with_reason },
   {
     lhs = "q",
     label = "later",
@@ -142,7 +142,7 @@ local function keys_for(request)
   return all
 end
 
---- How many seconds a duration such as `5m` has.
+--- Returns the seconds of a duration such as `5m`.
 ---@param duration string
 ---@return integer
 local function seconds(duration)
@@ -154,7 +154,7 @@ show_next = function(forced)
   local request = queue[1]
   if not request or (window and window:is_open() and current == request) then
     if window and window:is_open() and forced then
-      theirs.enter(window.float.win)
+      actions.enter(window.float.win)
     end
     return request ~= nil
   end
@@ -179,7 +179,7 @@ show_next = function(forced)
   return true
 end
 
---- Opens the first request that waits, or the first of a run, or this one. Says whether there was one.
+--- Opens the first request that waits, or the first one of a run, or a given one. Returns whether there was one.
 ---@param which? { run_id?: string, id?: string }
 ---@return boolean
 function M.open(which)
@@ -196,7 +196,7 @@ function M.open(which)
   return show_next(true)
 end
 
---- Those that wait.
+--- Returns the requests that wait.
 ---@return superpower.Permission[]
 function M.queue()
   return vim.list_slice(queue)
@@ -206,7 +206,7 @@ end
 local function offer(request)
   local function say()
     notify.news(
-      ("the agent of stage %d asks for permission: %s. :Superpower gate answers"):format(
+      ("the agent of stage %d asks for permission: %s. :Superpower gate opens it"):format(
         request.stage or 0,
         text.line(request.title or request.tool or "?")
       ),
@@ -237,8 +237,8 @@ function M.asked(request)
   end
 end
 
---- A user interface has come: what was asked while nobody was there is shown.
-function M.renew()
+--- Offers the first request again, because a user interface was attached.
+function M.offer_again()
   if queue[1] and not (window and window:is_open()) then
     offer(queue[1])
   end
@@ -250,20 +250,20 @@ function M.gone(event)
   drop(event.id)
   if was and was.id == event.id and window and window:is_open() then
     local late = was.until_time and os.time() >= was.until_time
-    local words = late and "Nobody answered in time: it was denied."
-      or "This request is gone: it was answered elsewhere, or its stage has stopped."
+    local words = late and "No answer in time: the request was denied."
+      or "This request no longer waits: it was answered elsewhere, or its stage has stopped."
     window:die({ { { words, "SuperpowerGate" } } })
     window.run_id = was.run_id
     current = nil
   end
 end
 
---- A run has stopped: what its agent asked for is wanted no more, and the window says why.
+--- Handles a run that has stopped: its requests no longer matter, and the window says why.
 ---@param event { run_id: string, reason?: string, state?: string }
 function M.stopped(event)
   if window and window:is_open() and window.dead and window.run_id == event.run_id then
     local how = event.state or (event.reason == "user" and "paused" or event.reason) or "paused"
-    window:die({ { { ("This request is gone: the run is %s."):format(how), "SuperpowerGate" } } })
+    window:die({ { { ("This request no longer waits: the run is %s."):format(how), "SuperpowerGate" } } })
   end
 end
 

@@ -1,8 +1,8 @@
 --- What the window of a permission shows: who asks for what, all of it, and what a yes would cover. Pure.
-local edits = require("superpower.ask.edits")
+local edit_diff = require("superpower.ask.edit_diff")
 local text = require("superpower.base.text")
 local runs = require("superpower.runs")
-local run_words = require("superpower.ui.words")
+local run_text = require("superpower.ui.run_text")
 
 local M = {}
 
@@ -33,7 +33,7 @@ function M.lines(request, width)
   table.insert(out, { { "" } })
   local input = request.input
   if type(input) == "table" then
-    input = edits.shown(input)
+    input = edit_diff.shown(input)
     local names = vim.tbl_keys(input)
     table.sort(names)
     for _, name in ipairs(names) do
@@ -41,7 +41,7 @@ function M.lines(request, width)
       local shown = type(value) == "string" and value or vim.json.encode(value)
       table.insert(out, { { text.line(name), "SuperpowerNote" } })
       for _, line in ipairs(text.lines(shown)) do -- all of it: what is not shown cannot be agreed to
-        table.insert(out, { { "  " .. line, name == "diff" and edits.group(line) or nil } })
+        table.insert(out, { { "  " .. line, name == "diff" and edit_diff.group(line) or nil } })
       end
     end
   elseif type(input) == "string" then
@@ -60,7 +60,7 @@ function M.lines(request, width)
     note(("R allows what its tool proposes, until this agent ends: %s"):format(request.rule))
   end
   if request.until_time then
-    local words = ("Without an answer it is denied at %s."):format(run_words.clock(request.until_time * 1000))
+    local words = ("It is denied at %s if you do not answer."):format(run_text.clock(request.until_time * 1000))
     note(words)
   end
   return out

@@ -1,10 +1,10 @@
---- A stage asks its human: the question, and a buffer for the answer, which goes to the stage's agent.
+--- A question of a stage to its user: the question, and a buffer for the answer, which goes to the stage's agent.
 local errors = require("superpower.base.errors")
 local text = require("superpower.base.text")
 local notify = require("superpower.notify")
 local session = require("superpower.session")
 local comment = require("superpower.ui.comment")
-local run_words = require("superpower.ui.words")
+local run_text = require("superpower.ui.run_text")
 local verbs = require("superpower.verbs")
 
 local M = {}
@@ -15,9 +15,9 @@ local function ask(root, run)
   local stage = run.stages[run.current_stage]
   local who = stage and stage.actor and stage.actor ~= "" and stage.actor or "The agent"
   local hints = {
-    "Your answer goes to it: :w sends, :q goes back, and nothing is started.",
+    "Your answer goes to the agent: :w sends it, :q goes back.",
     "",
-    ("%s waits for you:"):format(text.line(who)), -- it may be a harness that is missing
+    ("%s waits for you:"):format(text.line(who)), -- the "actor" may be a missing harness
     "",
   }
   for _, line in ipairs(text.lines(run.detail or "")) do
@@ -30,7 +30,7 @@ local function ask(root, run)
     height = #hints + 6,
     send = function(said, done)
       if said == "" then
-        return done("write the answer, then :w; :Superpower resume tries again without one")
+        return done("write the answer, then :w; :Superpower resume tries again without an answer")
       end
       verbs.retry({ comment = said, root = root, run_id = run.run_id }, function(err)
         done(err and errors.text(err))
@@ -40,26 +40,26 @@ local function ask(root, run)
   })
 end
 
---- Opens the question of a run, if it asks one.
+--- Opens the question of a run, if it has one.
 ---@param root string
 ---@param run_id string
 function M.open(root, run_id)
   session.ask("status", { root = root, run_id = run_id }, function(run, err)
     if err then
-      notify.fault(err)
+      notify.engine_error(err)
     elseif run and run.state == "paused" and run.reason == "needs-human" then
       ask(root, run)
     else
-      notify.info("that question no longer waits")
+      notify.info("this question no longer waits")
     end
   end)
 end
 
---- No gate waits: opens the question that does, or says what the run is doing.
+--- Opens the question that waits, or says what the run is doing, because no gate waits.
 ---@param root string
 ---@param run superpower.Snapshot?
-function M.instead(root, run)
-  if run and run_words.opens(run) == "answer" then
+function M.open_or_report(root, run)
+  if run and run_text.waits_for(run) == "answer" then
     return M.open(root, run.run_id)
   end
   local waits = run and run.state == "paused" and (run.summary or "") ~= ""
@@ -67,10 +67,10 @@ function M.instead(root, run)
   notify.info(text.line(words))
 end
 
---- Goes on with an unfinished run. One that asks is not started anew without an answer.
+--- Continues an unfinished run. A run that asks a question needs an answer first.
 ---@param root string
 ---@param run { run_id: string, state: string, reason?: string }
-function M.go_on(root, run)
+function M.continue(root, run)
   if run.state == "paused" and run.reason == "needs-human" then
     M.open(root, run.run_id)
   else

@@ -1,8 +1,8 @@
---- The command's raw argument text, taken apart. Values with spaces are quoted; a bar is a character like any other.
+--- Parses the raw argument text of `:Superpower`. Values with spaces are quoted; a bar is an ordinary character.
 local M = {}
 
---- Splits at spaces outside quotes. Quotes may stand anywhere in a word; inside double quotes `\"` and `\\` are taken for
---- their second character.
+--- Splits at spaces outside quotes. A word may contain quotes anywhere. Inside double quotes, `\"` and `\\` are
+--- escapes.
 ---@param raw string
 ---@return string[]? words, string? err
 function M.words(raw)
@@ -33,7 +33,7 @@ function M.words(raw)
     index = index + 1
   end
   if quote then
-    return nil, ("a quote %s is not closed"):format(quote)
+    return nil, ("unclosed quote: %s"):format(quote)
   end
   if word then
     table.insert(words, word)
@@ -41,7 +41,7 @@ function M.words(raw)
   return words
 end
 
---- The first word and the rest of the text, as it was written.
+--- Returns the first word and the rest of the text, unchanged.
 ---@param raw string
 ---@return string first, string rest
 function M.first(raw)
@@ -49,7 +49,7 @@ function M.first(raw)
   return first or "", rest or ""
 end
 
---- `key=value` words as a table.
+--- Parses `key=value` words into a table.
 ---@param words string[]
 ---@return table<string, string>? values, string? err
 function M.pairs(words)
@@ -57,7 +57,7 @@ function M.pairs(words)
   for _, word in ipairs(words) do
     local key, value = word:match("^([%w_-]+)=(.*)$")
     if not key then
-      return nil, ('"%s" is not key=value; a value with spaces is quoted: key="two words"'):format(word)
+      return nil, ('expected key=value, got "%s"; quote a value with spaces: key="two words"'):format(word)
     end
     if out[key] ~= nil then
       return nil, ('"%s" is given twice'):format(key)
@@ -67,7 +67,7 @@ function M.pairs(words)
   return out
 end
 
---- A comment: the text as it was written, without quotes around the whole of it.
+--- Returns a comment as it was typed, without the quotes around all of it.
 ---@param rest string
 ---@return string
 function M.comment(rest)
@@ -79,7 +79,7 @@ function M.comment(rest)
   return rest
 end
 
---- Takes a leading `run=ID` off a text. A comment that begins so is quoted.
+--- Splits a leading `run=ID` off a text. A comment that starts with it has to be quoted.
 ---@param rest string
 ---@return string? run_id, string rest, string? err
 function M.run(rest)
@@ -87,12 +87,12 @@ function M.run(rest)
   if run_id == "" then
     return nil,
       rest,
-      'run= needs the id of a run, or its start; :Superpower runs lists them; quote a comment that begins with "run="'
+      'run= needs a run id or its first characters (see :Superpower runs); quote a comment that starts with "run="'
   end
   return run_id, after or rest
 end
 
---- Takes a leading `review=…` off a text: the list of changes that a decision is for.
+--- Splits a leading `review=…` off a text: the list of changes that a decision is for.
 ---@param rest string
 ---@return string? review, string rest
 function M.review(rest)
@@ -100,7 +100,7 @@ function M.review(rest)
   return review, after or rest
 end
 
---- Takes a leading `answer=…` off a text.
+--- Splits a leading `answer=…` off a text.
 ---@param rest string
 ---@return string? answer, string rest
 function M.answer(rest)

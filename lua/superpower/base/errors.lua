@@ -1,4 +1,4 @@
---- A fault of the engine as text for people: its message, and the lists that came with it.
+--- Formats an error of the engine for people: its message, and the lists that came with it.
 local M = {}
 
 ---@param value any
@@ -15,10 +15,10 @@ local function one(value)
   end
 end
 
---- The keys of `data` that hold something to read, in the order in which they are shown.
+--- The lists in `data` that are worth showing, in the order of display.
 local lists = { "lines", "inputs", "names", "looked", "differences", "files", "allowed", "tried" }
 
----@param err superpower.Fault
+---@param err superpower.Error
 ---@return string
 function M.text(err)
   local out = { err.message or err.code }
@@ -43,7 +43,7 @@ end
 ---@param code string
 ---@param message string
 ---@param data? table
----@return superpower.Fault
+---@return superpower.Error
 function M.new(code, message, data)
   return { code = code, message = message, data = data }
 end

@@ -1,8 +1,8 @@
---- Characters that are not seen as themselves: they show nothing, or change how what is around them reads.
+--- Characters that are invisible, or that change how the text around them reads.
 ---
---- This is the one table of them: `src/hidden.rs` reads this very file, so a row keeps its form, one on a line.
---- It holds all of Unicode's Default_Ignorable_Code_Point and Bidi_Control, the separators of lines and the
---- annotation signs. `tests/engine/hidden.rs` compares it with Unicode's own tables.
+--- This is the only table of them: `src/hidden.rs` reads this file, so each row has to stay on a line of its own. It
+--- holds all of Unicode's Default_Ignorable_Code_Point and Bidi_Control, the line separators and the annotation
+--- characters. `tests/engine/hidden.rs` compares it with Unicode's own tables.
 local M = {}
 
 ---@class superpower.Hidden
@@ -56,16 +56,16 @@ M.hidden = {
   { 0xe01f0, 0xe0fff, "UNASSIGNED" },
 }
 
----@class superpower.Fine
+---@class superpower.AllowedHidden
 ---@field [1] integer the first character
 ---@field [2] integer the last one
----@field [3] integer the first one of those that it may stand behind
----@field [4] integer the last one of those
+---@field [3] integer the first character that it may follow
+---@field [4] integer the last character that it may follow
 
---- Where such a character is a part of how a word or an emoji is written. It stays as it is there, once, directly behind
---- one of these.
----@type superpower.Fine[]
-M.fine = {
+--- Where such a character is part of how a word or an emoji is written. It is left as it is, once, directly after one
+--- of these characters.
+---@type superpower.AllowedHidden[]
+M.allowed = {
   { 0x200c, 0x200d, 0x0620, 0x0dff },
   { 0x200d, 0x200d, 0x2190, 0x2bff },
   { 0x200d, 0x200d, 0xfe0f, 0xfe0f },

@@ -1,10 +1,11 @@
---- Finds the native library and sees that it fits. Only engine.lua uses what this opens.
+--- Finds the native library and checks that it fits this plugin. Only `engine.lua` uses this module.
 ---
---- The library is loaded by explicit path: a name on the runtimepath could be another plugin's, or an old copy.
+--- The library is loaded by its full path: the same name on the runtimepath could belong to another plugin, or be an
+--- old copy.
 
 local M = {}
 
---- What Lua's half and the library agree on.
+--- The protocol version that the Lua half expects.
 M.PROTOCOL = 2
 
 ---@class superpower.Native
@@ -16,13 +17,13 @@ M.PROTOCOL = 2
 ---@field version string
 ---@field protocol integer
 
---- The plugin's directory.
+--- Returns the directory of the plugin.
 ---@return string
 function M.root()
   return vim.fn.fnamemodify(debug.getinfo(1, "S").source:sub(2), ":p:h:h:h:h")
 end
 
---- Where the library is looked for, in this order.
+--- Returns the paths where the library is looked for, in this order.
 ---@return string[]
 function M.paths()
   local override = vim.env.SUPERPOWER_NATIVE
@@ -45,13 +46,13 @@ end
 ---@param code string
 ---@param message string
 ---@param data? table
----@return nil, superpower.Err
+---@return nil, superpower.Error
 local function refused(code, message, data)
   return nil, { code = code, message = message, data = data }
 end
 
 ---@return superpower.Native? native
----@return string|superpower.Err path or why there is none
+---@return string|superpower.Error path, or the error
 function M.open()
   local paths = M.paths()
   local path = vim.iter(paths):find(vim.uv.fs_stat)

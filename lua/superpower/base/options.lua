@@ -1,14 +1,14 @@
---- Every option in one place. Defaults, validation, `:checkhealth` and the options section of the help page all read
---- this table, so that none of them can say something else than the others.
+--- All options. Defaults, validation, `:checkhealth` and the options section of the help page read this table, so that
+--- they cannot disagree.
 
 ---@class superpower.Option
 ---@field path string the option's full path below `vim.g.superpower`
 ---@field type "string"|"boolean"|"integer"|"enum"|"duration"|"list"|"map"|"functions"|"function"
 ---@field default any
----@field enum? string[] what a `type = "enum"` may be
+---@field enum? string[] the values of a `type = "enum"`
 ---@field min? integer
 ---@field item? table<string, string> for `map`: the keys of each value and their types
----@field engine? boolean handed to the engine as it is
+---@field engine? boolean passed to the engine unchanged
 ---@field help string
 
 ---@type superpower.Option[]
@@ -48,7 +48,7 @@ names, or a file that its agents' own tools read or execute has changed. "always
     default = {},
     help = [[Your own facts for `when`. Each key is a fact's name, each value a function that is given
 `{ root, inputs, stage }` and returns true or false, and optionally a reason.
-Anything else that it returns pauses the run, and says so.]],
+Any other result pauses the run with an error.]],
   },
   {
     path = "prompt",
@@ -56,15 +56,15 @@ Anything else that it returns pauses the run, and says so.]],
     default = false,
     help = [[A function that replaces what an agent is told. It is given the prompt and
 `{ root, run_id, superpower, stage, total, label, kind, actor, attempt, inputs }`, and returns the text. If it fails, the
-run pauses and says so.]],
+run pauses with an error.]],
   },
   {
     path = "timeout",
     type = "duration",
     default = "60m",
     engine = true,
-    help = [[Wall clock of one attempt, unless the stage says otherwise: a number with s, m or h. The agent is told how
-long it has, and once more when it comes to an end: two minutes before, or a fifth of it where that is less.]],
+    help = [[Time limit of one attempt, unless the stage sets its own: a number with s, m or h. The agent is told its limit,
+and warned two minutes before the end, or a fifth of the limit if that is less.]],
   },
   {
     path = "idle",
@@ -85,7 +85,7 @@ long it has, and once more when it comes to an end: two minutes before, or a fif
     type = "list",
     default = {},
     engine = true,
-    help = [[More directories of a project that hold superpowers, such as `tools/superpowers`. They are looked at
+    help = [[More directories of a project that hold superpowers, such as `tools/superpowers`. They are searched
 after the project's own and before yours.]],
   },
   {
@@ -102,7 +102,7 @@ after the project's own and before yours.]],
     default = 256 * 1024 * 1024,
     min = 0,
     engine = true,
-    help = "How many bytes of an agent's raw output are kept of one attempt. What comes after is counted, not kept.",
+    help = "How many bytes of an agent's raw output are kept per attempt. The rest is counted, not kept.",
   },
   {
     path = "max_log",
@@ -124,91 +124,91 @@ after the project's own and before yours.]],
     path = "progress.open",
     type = "boolean",
     default = true,
-    help = "Open the progress window when a run starts or goes on.",
+    help = "Open the progress window when a run starts or continues.",
   },
   {
     path = "progress.messages",
     type = "boolean",
     default = true,
-    help = [[Tell the run's progress as a progress message too, where Neovim has them (0.12): the message line, the default
-status line and the terminal show it.]],
+    help = [[Report the run's progress as a progress message too, where Neovim has them (0.12): the message line, the
+default status line and the terminal show it.]],
   },
   {
     path = "progress.position",
     type = "enum",
     default = "right",
     enum = { "right", "bottom", "split" },
-    help = [[Where the progress window is: a float at the right or the bottom, or a split. A float at the right goes to
-the bottom where the editor is narrower than 100 columns.]],
+    help = [[Where the progress window is: a float at the right or the bottom, or a split. A float at the right moves to
+the bottom when the editor is narrower than 100 columns.]],
   },
   {
     path = "progress.width",
     type = "integer",
     default = 62,
     min = 30,
-    help = "Columns of the progress window at the right.",
+    help = "Width of the progress window at the right, in columns.",
   },
   {
     path = "progress.height",
     type = "integer",
     default = 16,
     min = 4,
-    help = "Most rows of the progress window at the bottom or in a split.",
+    help = "Maximum height of the progress window at the bottom or in a split, in rows.",
   },
   {
     path = "gate.open",
     type = "boolean",
     default = true,
-    help = [[Open the approval window when a run that this editor drives reaches a gate and nobody is typing. Otherwise
-a line says so, and `:Superpower gate` opens it.]],
+    help = [[Open the approval window when a run that this editor drives reaches a gate and you are not typing. Otherwise
+a message says so, and `:Superpower gate` opens it.]],
   },
   {
     path = "gate.delay",
     type = "integer",
     default = 300,
     min = 300,
-    help = "Milliseconds without any key, with the window shown and the editor idle, before its decision keys count.",
+    help = "Milliseconds without a key, with the window shown and the editor idle, before its decision keys work.",
   },
   {
     path = "notify",
     type = "enum",
     default = "all",
     enum = { "all", "attention", "none" },
-    help = [[What is said through `vim.notify`: everything, only what waits for you or went wrong, or nothing. Answers
-to what you typed are always said.]],
+    help = [[What is shown through `vim.notify`: everything, only what waits for you or failed, or nothing. Answers to
+what you typed are always shown.]],
   },
   {
     path = "bell",
     type = "enum",
     default = "unfocused",
     enum = { "unfocused", "always", "never" },
-    help = [[When something waits for you the terminal's bell rings: only while the editor has not got the focus,
-always, or never. Terminals and multiplexers turn it into a mark or a sound.]],
+    help = [[Whether the terminal's bell rings when something waits for you: only while the editor is unfocused,
+always, or never. Terminals and multiplexers turn it into an icon or a sound.]],
   },
   {
     path = "resume_notice",
     type = "boolean",
     default = true,
-    help = "Say once, after start-up, that a run waits in the project that was opened.",
+    help = "Show once, after start-up, that a run waits in the project that was opened.",
   },
   {
     path = "hints",
     type = "boolean",
     default = true,
-    help = [[Say in a declaration, behind each stage that has a condition, whether it would run as things are, and why.]],
+    help = [[Show after each stage that has a condition whether it would run now, and why.]],
   },
   {
     path = "icons",
     type = "enum",
     default = "unicode",
     enum = { "unicode", "nerd", "ascii" },
-    help = [[The marks of the windows: plain Unicode, a Nerd Font, or ASCII.]],
+    help = [[The icons of the windows: plain Unicode, a Nerd Font, or ASCII.]],
   },
   {
     path = "border",
     type = "string",
     default = "",
-    help = [[The border of our floats; empty means 'winborder' where it is set, else "rounded". The question stands in the top
-line and the keys in the bottom line, so one that has no such lines ("none", "shadow") is drawn as "solid".]],
+    help = [[The border of the plugin's floats; empty means 'winborder' if it is set, else "rounded". The title is in the top
+line and the keys are in the bottom line, so a border without these lines ("none", "shadow") is drawn as "solid".]],
   },
 }

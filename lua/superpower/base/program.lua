@@ -1,5 +1,5 @@
---- Where a program is: in the absolute entries of PATH outside of the project, as the engine looks for it. Neovim
---- itself would also take what a repository brings along, where PATH has relative entries.
+--- Finds a program as the engine does: in the absolute entries of PATH outside the project. Neovim's own search would
+--- also find a program that the repository brings, if PATH has relative entries.
 local M = {}
 
 ---@param place string
@@ -9,13 +9,13 @@ local function within(place, root)
   return place == root or vim.startswith(place, root == "/" and root or root .. "/")
 end
 
---- The entries of PATH that programs of ours are taken from.
----@param root? string the project; the working directory where none is given
+--- Returns the entries of PATH that programs are taken from.
+---@param root? string the project, by default the working directory
 ---@return string[]
 function M.places(root)
   root = vim.uv.fs_realpath(root or vim.fn.getcwd())
   local home = vim.uv.fs_realpath(vim.uv.os_homedir() or "/")
-  -- The home directory is no project: what lies in it is the user's own.
+  -- The home directory does not count as a project: its files are the user's own.
   if root and home and within(home, root) then
     root = nil
   end
@@ -26,7 +26,7 @@ function M.places(root)
   return vim.tbl_filter(taken, vim.split(vim.env.PATH or "", ":", { plain = true }))
 end
 
---- The absolute path of a program.
+--- Returns the absolute path of a program.
 ---@param name string
 ---@param root? string
 ---@return string?

@@ -1,4 +1,4 @@
---- The known word that is nearest to a mistyped one.
+--- Suggests the known word that is closest to a mistyped one.
 local M = {}
 
 ---@param a string
@@ -15,7 +15,7 @@ local function distance(a, b)
       local cost = a:byte(i) == b:byte(j) and 0 or 1
       row[j] = math.min(before[j] + 1, row[j - 1] + 1, before[j - 1] + cost)
       if i > 1 and j > 1 and a:byte(i) == b:byte(j - 1) and a:byte(i - 1) == b:byte(j) then
-        row[j] = math.min(row[j], older[j - 2] + 1) -- two letters that changed places
+        row[j] = math.min(row[j], older[j - 2] + 1) -- two swapped letters
       end
     end
     older, before = before, row
@@ -23,7 +23,7 @@ local function distance(a, b)
   return before[#b]
 end
 
---- The words in order of nearness; with `near`, only those that a typing mistake can explain.
+--- Sorts the known words by distance. With `near`, only those that a typing mistake can explain are kept.
 ---@param word string
 ---@param known string[]
 ---@param near? boolean
@@ -47,7 +47,7 @@ function M.sorted(word, known, near)
   end, scored)
 end
 
---- `(did you mean "x"?)`, or nothing.
+--- Returns `(did you mean "x"?)`, or "" if no known word is close.
 ---@param word string
 ---@param known string[]
 ---@return string

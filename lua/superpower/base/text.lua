@@ -1,9 +1,10 @@
---- Text from agents, made fit for a cell grid: control characters are shown, not sent, and nothing is wider than its place.
+--- Prepares text from agents for display: shows control characters instead of sending them, and cuts text to its
+--- width.
 local hidden = require("superpower.base.hidden")
 
 local M = {}
 
---- How many bytes of well-formed UTF-8 begin at `at`; 0 for none.
+--- Returns the length of the well-formed UTF-8 sequence that starts at `at`, or 0.
 ---@param text string
 ---@param at integer
 ---@return integer
@@ -22,7 +23,7 @@ local function sequence(text, at)
   return 0
 end
 
---- Bytes that are not UTF-8, made visible.
+--- Shows bytes that are not UTF-8 as `<xx>`.
 ---@param text string
 ---@return string
 local function well_formed(text)
@@ -44,12 +45,12 @@ local function well_formed(text)
   return table.concat(out)
 end
 
---- How every character begins that may have to be shown: all of it but its last byte.
+--- Returns the first bytes (all but the last one) of every character that may have to be shown.
 ---@return table<string, true>
 local function suspects()
   local found = {}
   for _, range in ipairs(hidden.hidden) do
-    -- 64 characters in a row begin alike.
+    -- 64 consecutive characters share their first bytes.
     for code = range[1], range[2] + 63, 64 do
       found[vim.fn.nr2char(math.min(code, range[2]), true):sub(1, -2)] = true
     end
@@ -61,11 +62,10 @@ end
 ---@param before integer?
 ---@return boolean
 local function is_shown(code, before)
-  local tables = hidden
-  for _, range in ipairs(tables.hidden) do
+  for _, range in ipairs(hidden.hidden) do
     if code >= range[1] and code <= range[2] then
-      for _, fine in ipairs(before and tables.fine or {}) do
-        if code >= fine[1] and code <= fine[2] and before >= fine[3] and before <= fine[4] then
+      for _, allowed in ipairs(before and hidden.allowed or {}) do
+        if code >= allowed[1] and code <= allowed[2] and before >= allowed[3] and before <= allowed[4] then
           return false
         end
       end
@@ -77,7 +77,7 @@ end
 
 local suspicious
 
---- Characters that are not seen as themselves, made visible.
+--- Shows invisible characters as `<xxxx>`.
 ---@param text string well-formed
 ---@return string
 local function unhidden(text)
@@ -95,8 +95,8 @@ local function unhidden(text)
   return out
 end
 
---- Control characters, and all that changes or hides what is read, made visible. A character that is a part of how an
---- emoji or a word is written stays: see `superpower.ui.hidden`.
+--- Shows control characters, and all characters that hide or change what is read. A character that is part of how an
+--- emoji or a word is written stays: see `superpower.base.hidden`.
 ---@param text string
 ---@return string
 function M.visible(text)
@@ -115,7 +115,7 @@ function M.visible(text)
   )
 end
 
---- Of a JSON text that is not UTF-8, the string that is not, made visible; nil where all of it is.
+--- Returns the first string of a JSON text that is not UTF-8, made visible, or nil.
 ---@param json string
 ---@return string?
 function M.odd(json)
@@ -130,14 +130,14 @@ function M.odd(json)
   end
 end
 
---- As one line.
+--- Returns the text as one line.
 ---@param text string
 ---@return string
 function M.line(text)
   return M.visible((text:gsub("%s*[\r\n]+%s*", " "):gsub("\t", " ")))
 end
 
---- As lines, with tabs widened.
+--- Returns the text as lines, with tabs expanded.
 ---@param text string
 ---@return string[]
 function M.lines(text)
@@ -153,7 +153,7 @@ end
 
 M.width = vim.api.nvim_strwidth
 
---- At most `width` cells; what is cut is cut at a word where one is near, and ends with an ellipsis.
+--- Cuts the text to at most `width` cells, at a word if one is near the end, and adds an ellipsis.
 ---@param text string
 ---@param width integer
 ---@return string
@@ -181,7 +181,7 @@ function M.cut(text, width)
   return kept .. "…"
 end
 
---- The end of a path, in at most `width` cells: the file's name tells most.
+--- Cuts a path to at most `width` cells. Its end is kept, since the file name matters most.
 ---@param path string
 ---@param width integer
 ---@return string
@@ -199,7 +199,7 @@ function M.path(path, width)
   return M.cut(path, width)
 end
 
---- Exactly `width` cells, filled at the right.
+--- Pads or cuts the text to exactly `width` cells, left-aligned.
 ---@param text string
 ---@param width integer
 ---@return string
@@ -208,7 +208,7 @@ function M.fit(text, width)
   return text .. (" "):rep(width - M.width(text))
 end
 
---- Exactly `width` cells, filled at the left.
+--- Pads or cuts the text to exactly `width` cells, right-aligned.
 ---@param text string
 ---@param width integer
 ---@return string
@@ -217,7 +217,7 @@ function M.right(text, width)
   return (" "):rep(width - M.width(text)) .. text
 end
 
---- Wrapped at words.
+--- Wraps the text at words.
 ---@param text string
 ---@param width integer
 ---@return string[]
@@ -258,7 +258,7 @@ function M.wrap(text, width)
   return out
 end
 
---- `0:07`, `12:41`, `1:02:03`.
+--- Formats a duration: `0:07`, `12:41`, `1:02:03`.
 ---@param ms integer?
 ---@return string
 function M.clock(ms)
@@ -273,7 +273,7 @@ function M.clock(ms)
   return ("%d:%02d"):format(minutes, seconds % 60)
 end
 
---- `12s`, `3m`, `2h`, `5 days`: how long ago.
+--- Formats an age: `12s`, `3m`, `2h`, `5 days`.
 ---@param ms integer
 ---@return string
 function M.age(ms)

@@ -1,4 +1,4 @@
---- What completes each sub-word's arguments. Where the engine has no answer nothing is offered, and nothing is said.
+--- Completes the arguments of each sub-command. If the engine has no answer, nothing is offered and no error is shown.
 local scaffold = require("superpower.declaration.scaffold")
 local runs = require("superpower.runs")
 local current = require("superpower.runs.current")
@@ -31,7 +31,7 @@ end
 
 local harnesses = { "auto", "claude", "opencode", "command", "manual" }
 
---- A name, then `key=` of each input that is not given yet, then its values.
+--- Offers a name, then `key=` of each input that is not given yet, then its values.
 ---@param words string[]
 ---@param lead string
 ---@param reserved? table<string, string[]>
@@ -110,7 +110,7 @@ local fits = {
   end,
 }
 
---- `run=`, and behind it the ids of the runs that the verb fits.
+--- Offers `run=`, then the ids of the runs that the verb fits.
 ---@param which superpower.OfRun
 ---@param lead string
 ---@return string[]

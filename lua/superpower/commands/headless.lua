@@ -1,7 +1,9 @@
---- The bang: a verb without a user interface. It blocks until the run next pauses or ends, writes the log's lines whole to
---- standard output and everything else whole to standard error, asks nothing, and quits with a code that a script can read.
+--- The bang: a verb without a user interface. It blocks until the run pauses or ends, writes the log's lines to
+--- standard output and everything else to standard error, in whole lines, asks nothing, and quits with an exit code
+--- for scripts.
 local errors = require("superpower.base.errors")
 local text = require("superpower.base.text")
+local unattended = require("superpower.commands.unattended")
 local engine = require("superpower.engine")
 local events = require("superpower.events")
 local notify = require("superpower.notify")
@@ -10,7 +12,7 @@ local session = require("superpower.session")
 
 local M = {}
 
---- What the engine would ask, and the answers that can be given beforehand.
+--- The answers that can be given in advance, by the question that the engine would ask.
 local answers = {
   ["changed-again"] = "answer=go-on",
   ["damaged-journal"] = "answer=repair",
@@ -20,8 +22,9 @@ local answers = {
   ["foreign-run"] = "answer=adopt",
 }
 
---- Faults that are not a refusal of what was asked.
-local broken = {
+--- Errors that are not refusals of the verb.
+local internal = {
+  ["bad-argument"] = true,
   ["library-missing"] = true,
   ["library-broken"] = true,
   ["protocol-mismatch"] = true,
@@ -29,7 +32,7 @@ local broken = {
   stopped = true,
 }
 
-local unwritten ---@type string? why standard output could not be written
+local write_error ---@type string? why standard output could not be written
 
 ---@param line string
 local function print_line(line)
@@ -38,7 +41,7 @@ local function print_line(line)
     fine, why = io.stdout:flush()
   end
   if not fine then
-    unwritten = unwritten or why or "?"
+    write_error = write_error or why or "?"
   end
 end
 
@@ -47,8 +50,8 @@ local function say(words)
   notify.stderr(words)
 end
 
---- Hands out what the engine has said until now.
-local function settle()
+--- Handles the events that the engine has queued.
+local function drain()
   for _ = 1, 100 do
     if engine.drain() == 0 then
       return
@@ -56,46 +59,48 @@ local function settle()
   end
 end
 
---- Checkpoints are tried once more, and what stays unwritten is said, behind everything else that waits.
+--- Stops the engine, which tries to write its checkpoints once more. Reports what stays unwritten, after everything
+--- else.
 local function stop()
   local stopped = session.call("stop", {})
-  settle()
+  drain()
   for _, line in ipairs(stopped and stopped.unwritten or {}) do
     say(line)
   end
 end
 
---- Ends the editor. What the engine has said before is printed first; lines that were lost, and errors of ours, are a 1.
+--- Ends the editor, after the queued events are printed. Lost lines and internal errors give exit code 1.
 ---@param code integer
 local function quit(code)
-  if not pcall(stop) then
+  if not (pcall(unattended.done) and pcall(stop)) then
     notify.failed = true
   end
-  if unwritten then
-    say("lines were lost: standard output cannot be written: " .. unwritten)
+  if write_error then
+    say("lines were lost: standard output cannot be written: " .. write_error)
   end
-  if notify.failed or unwritten then
+  if notify.failed or write_error then
     code = 1
   end
   pcall(vim.cmd, "cquit " .. code)
   os.exit(code)
 end
 
---- Says why nothing was done, and ends the editor.
+--- Reports why nothing was done, and ends the editor.
 ---@param words string
 function M.refuse(words)
   say(words)
   quit(2)
 end
 
---- Something of ours has raised in a bang verb: one line, and the end. The trace goes to the log, where there is one.
+--- Handles an internal error in a bang verb: reports one line and ends the editor. The trace goes to the log, if there
+--- is one.
 ---@param trace string
-function M.fall(trace)
-  local said = notify.failed -- a fault before this one, which may well be the cause
+function M.internal_error(trace)
+  local said = notify.failed -- an earlier error, which may well be the cause
   notify.failed = true
-  pcall(settle)
+  pcall(drain)
   if not said then
-    say("an error of superpower.nvim itself: " .. (trace:match("[^\n]+") or "?"))
+    say("internal error: " .. (trace:match("[^\n]+") or "?"))
   end
   local info = engine.info()
   local log = info and io.open(info.log, "a")
@@ -106,7 +111,7 @@ function M.fall(trace)
   quit(1)
 end
 
---- The exit code of a run that no longer runs.
+--- Returns the exit code for a run that has stopped.
 ---@param verb string
 ---@param run { state: string, reason?: string }
 ---@return integer
@@ -127,42 +132,77 @@ function M.code(verb, run)
   return 1
 end
 
---- The exit code of a refusal. Only resuming a run that is over is no mistake: for any other verb nothing waits.
+--- Returns the exit code of a refusal. Resuming a finished run is not a mistake; for any other verb it is.
 ---@param verb string
----@param err superpower.Fault
+---@param err superpower.Error
 ---@return integer
 function M.refusal(verb, err)
   if err.code == "finished" and verb == "resume" then
     return err.data and err.data.state == "complete" and 0 or 1
   end
-  return broken[err.code] and 1 or 2
+  return internal[err.code] and 1 or 2
 end
 
---- CTRL-C: the run is stopped as on leaving the editor, so that its record says that it is paused.
+--- Handles CTRL-C: stops the run as leaving the editor does, so that its record says that it is paused.
 local function interrupt()
   session.call("stop", { grace_ms = 1000 })
-  -- The lines that it still has to say. Not by vim.wait: where an interruption is pending, it returns at once.
+  -- Print the remaining lines. Not with vim.wait: it returns at once while an interrupt is pending.
   for _ = 1, 10 do
     engine.drain()
     vim.uv.sleep(20)
   end
 end
 
---- Waits until a run pauses or ends, and says how. Asked of that run by its id, never of the one that is current.
+local waited ---@type string? the run that the verb waits for
+local ended ---@type { state: string, reason?: string, detail?: string }? how it stopped
+
+--- Records how the run ends, before the user's callbacks run, which may do anything.
+---@param event table
+local function note_end(event)
+  if event.run_id == waited and event.type == "run-paused" then
+    ended = { state = "paused", reason = event.reason, detail = event.detail }
+  elseif event.run_id == waited and event.type == "run-finished" then
+    ended = { state = event.state }
+  end
+end
+
+--- Rewrites the hint of a pause at a gate: `resume` does not pass a gate, so the verbs that decide it are named.
+---@param line string
+---@return string
+local function decidable(line)
+  local head = line:match("^(.*PAUSED) — resume with: ")
+  return head and head .. " — decide with: approve, changes or reject" or line
+end
+
+--- Handles a callback that quits the editor: stops the run as leaving the editor does, and prints the remaining lines.
+---@param verb string
+---@return integer code
+local function on_quit(verb)
+  local rest, unwritten_checkpoints = engine.rest()
+  for _, event in ipairs(rest) do
+    if event.type == "log" then
+      print_line(decidable(event.line))
+    end
+    note_end(event)
+  end
+  for _, line in ipairs(unwritten_checkpoints) do
+    io.stderr:write("superpower: " .. line .. "\n")
+  end
+  if ended and ended.reason ~= "interrupted" then
+    return M.code(verb, ended)
+  end
+  io.stderr:write("superpower: a callback quit the editor before the run stopped: resume it\n")
+  return 1
+end
+
+--- Waits until a run pauses or ends, and returns how. It asks about that run by its id, since another one may become
+--- current.
 ---@param root string
 ---@param run_id string
----@return { state: string, reason?: string, detail?: string }? ended nil: it was interrupted here
+---@return { state: string, reason?: string, detail?: string }? ended nil: it was interrupted by CTRL-C
 local function wait(root, run_id)
-  local ended ---@type { state: string, reason?: string, detail?: string }?
-  events.tap("headless-end", function(event)
-    if event.run_id == run_id and event.type == "run-paused" then
-      ended = { state = "paused", reason = event.reason, detail = event.detail }
-    elseif event.run_id == run_id and event.type == "run-finished" then
-      ended = { state = event.state }
-    end
-  end)
   local stopped = false
-  local signal = vim.uv.new_signal() -- without one CTRL-C would end the editor before it could stop the run
+  local signal = vim.uv.new_signal() -- otherwise CTRL-C would end the editor before it can stop the run
   if signal then
     signal:start("sigint", function()
       stopped = true
@@ -171,6 +211,7 @@ local function wait(root, run_id)
   local asked = vim.uv.now()
   while not ended do
     local _, why = vim.wait(250, function()
+      unattended.turn()
       return ended ~= nil or stopped
     end, 10)
     if (stopped or why == -2) and not ended then
@@ -182,40 +223,33 @@ local function wait(root, run_id)
       local run, err = current.status(root, run_id)
       if err then
         say(errors.text(err))
-        return { state = "paused", reason = "interrupted" } -- nobody can tell any more
+        return { state = "paused", reason = "interrupted" } -- its state can no longer be read
       elseif run and run.state ~= "running" then
         ended = run
       end
     end
   end
-  -- What was queued behind the end still belongs to it.
+  -- Events that were queued after the end still belong to the run.
   vim.wait(30, function()
+    unattended.turn()
     return false
   end, 10)
   return ended
 end
 
---- A gate is not passed by `resume`: what decides it is said instead.
----@param line string
----@return string
-local function decidable(line)
-  local head = line:match("^(.*PAUSED) — resume with: ")
-  return head and head .. " — decide with: approve, changes or reject" or line
-end
-
 ---@param event table
-local function hear(event)
+local function on_event(event)
   if event.type == "log" then
     print_line(text.line(decidable(event.line)))
   end
 end
 
 ---@param verb string
----@param err superpower.Fault
+---@param err superpower.Error
 local function refused(verb, err)
   local how = answers[err.code]
   local words = errors.text(err)
-  pcall(settle) -- what the engine has said before comes before
+  pcall(drain) -- print earlier events first
   say(words .. (how and "\n  " .. how or ""))
   return quit(M.refusal(verb, err))
 end
@@ -225,13 +259,18 @@ end
 ---@param op string
 ---@param fields table<string, any>
 function M.drive(verb, op, fields)
-  events.tap("headless", hear)
+  events.tap("headless", on_event)
+  events.on("run-paused", note_end)
+  events.on("run-finished", note_end)
+  unattended.watch(function()
+    return on_quit(verb)
+  end)
   local value, err
   if not fields.root then
     fields.root, err = session.project()
   end
   if op ~= "run" then
-    fields.only = true -- nobody here has seen which one is meant
+    fields.only = true -- refuse if several runs fit, since no run was shown
   end
   if not err then
     value, err = session.call(op, fields)
@@ -239,11 +278,15 @@ function M.drive(verb, op, fields)
   if err then
     return refused(verb, err)
   end
-  local ended = wait(fields.root, value.run_id)
-  if ended and ended.state == "paused" and ended.reason ~= "gate" and (ended.detail or "") ~= "" then
-    say(text.line(ended.detail))
+  if (value.others or 0) > 0 then
+    say(current.others(value.others))
   end
-  quit(ended and M.code(verb, ended) or 1)
+  waited = value.run_id
+  local ending = wait(fields.root, waited)
+  if ending and ending.state == "paused" and ending.reason ~= "gate" and (ending.detail or "") ~= "" then
+    say(text.line(ending.detail))
+  end
+  quit(ending and M.code(verb, ending) or 1)
 end
 
 return M

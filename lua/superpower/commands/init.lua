@@ -1,12 +1,12 @@
---- `:Superpower`: one table of sub-words, each with what it does, what completes it and what it says of itself.
+--- `:Superpower`: one table of sub-commands, each with its implementation, completion and description.
 local args = require("superpower.base.args")
-local late = require("superpower.base.late")
+local lazy = require("superpower.base.lazy")
 local subcommands = require("superpower.commands.subcommands")
 
-local suggest = late("superpower.base.suggest")
-local complete = late("superpower.commands.complete")
-local headless = late("superpower.commands.headless")
-local notify = late("superpower.notify")
+local suggest = lazy("superpower.base.suggest")
+local complete = lazy("superpower.commands.complete")
+local headless = lazy("superpower.commands.headless")
+local notify = lazy("superpower.notify")
 
 local M = {}
 
@@ -15,15 +15,15 @@ local M = {}
 ---@field usage? string
 ---@field impl fun(rest: string, bang: boolean, run_id?: string)
 ---@field complete? fun(words: string[], lead: string, run_id?: string): string[]
----@field of_run? superpower.OfRun it acts on a run, and takes `run=ID` as its first word; which runs complete
+---@field of_run? superpower.OfRun it acts on a run and takes `run=ID` as its first word; the runs to complete
 ---@field bang? boolean
----@field bare? boolean it takes nothing
+---@field bare? boolean it takes no arguments
 
--- Not in the order of letters, in which <Tab> would fall upon a decision.
+-- Not sorted: <Tab> would offer a decision first.
 local first = { "run", "resume", "gate" }
 
 ---@return string[]
-local function words_known()
+local function known_names()
   local names = vim.tbl_filter(function(name)
     return not vim.tbl_contains(first, name)
   end, vim.tbl_keys(subcommands))
@@ -33,14 +33,14 @@ end
 
 ---@param message string
 ---@param bang boolean
-local function wrong(message, bang)
+local function fail(message, bang)
   if bang then
     return headless.refuse(message)
   end
   notify.error(message)
 end
 
---- Runs a sub-word with its raw argument text.
+--- Runs a sub-command with its raw argument text.
 ---@param name string
 ---@param rest string
 ---@param bang boolean
@@ -52,22 +52,22 @@ local function dispatch(name, rest, bang)
   end
   local sub = subcommands[name]
   if not sub then
-    local best = suggest.sorted(name, words_known(), true)
-    local known = #best > 0 and ('did you mean "%s"?'):format(best[1]) or "known: " .. table.concat(words_known(), ", ")
-    return wrong(('unknown sub-command "%s": %s'):format(name, known), bang)
+    local best = suggest.sorted(name, known_names(), true)
+    local known = #best > 0 and ('did you mean "%s"?'):format(best[1]) or "known: " .. table.concat(known_names(), ", ")
+    return fail(('unknown sub-command "%s": %s'):format(name, known), bang)
   end
   if bang and not sub.bang then
-    return wrong(('"%s" has no bang'):format(name), true)
+    return fail(('"%s" does not take a bang'):format(name), true)
   end
   local run_id, problem
   if sub.of_run then
     run_id, rest, problem = args.run(rest)
     if problem then
-      return wrong(problem, bang)
+      return fail(problem, bang)
     end
   end
   if sub.bare and rest ~= "" then
-    return wrong(('%s takes nothing, got "%s"'):format(name, rest), bang)
+    return fail(('%s takes no arguments, got "%s"'):format(name, rest), bang)
   end
   sub.impl(rest, bang, run_id)
 end
@@ -77,14 +77,14 @@ function M.execute(opts)
   local name, rest = args.first(opts.args)
   if name == "" then
     if opts.bang then
-      return wrong("the bang needs a verb: " .. table.concat(words_known(), ", "), #vim.api.nvim_list_uis() == 0)
+      return fail("the bang needs a verb, one of: " .. table.concat(known_names(), ", "), #vim.api.nvim_list_uis() == 0)
     end
     name = "dashboard"
   end
   dispatch(name, rest, opts.bang)
 end
 
---- Completes what stands before the cursor.
+--- Completes the text before the cursor.
 ---@param lead string
 ---@param line string
 ---@param pos integer
@@ -98,7 +98,7 @@ function M.complete(lead, line, pos)
   local name, after = rest:match("^(%S+)%s+(.*)$")
   local found ---@type string[]
   if not name then
-    found = words_known()
+    found = known_names()
   else
     local sub = subcommands[name]
     local words = sub and args.words(after)

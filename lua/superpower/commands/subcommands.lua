@@ -1,21 +1,21 @@
---- The sub-words of `:Superpower`.
+--- The sub-commands of `:Superpower`.
 local args = require("superpower.base.args")
-local late = require("superpower.base.late")
+local lazy = require("superpower.base.lazy")
 local view_verbs = require("superpower.commands.views")
 
-local waits = late("superpower.ask.waits")
-local complete = late("superpower.commands.complete")
-local headless = late("superpower.commands.headless")
-local pick = late("superpower.declaration.pick")
-local gate = late("superpower.gate")
-local notify = late("superpower.notify")
-local current = late("superpower.runs.current")
-local verbs = late("superpower.verbs")
+local inbox = lazy("superpower.ask.inbox")
+local complete = lazy("superpower.commands.complete")
+local headless = lazy("superpower.commands.headless")
+local pick = lazy("superpower.declaration.pick")
+local gate = lazy("superpower.gate")
+local notify = lazy("superpower.notify")
+local current = lazy("superpower.runs.current")
+local verbs = lazy("superpower.verbs")
 
 ---@type table<string, superpower.SubCommand>
 local M = {}
 
---- Completes with a function of `complete.lua`, which is loaded for that.
+--- Returns a completion function of `complete.lua`, which is loaded when it is used.
 ---@param name string
 ---@return fun(words: string[], lead: string, run_id?: string): string[]
 local function completes(name)
@@ -29,7 +29,7 @@ end
 local function here(run_id)
   local root, err = current.root(run_id)
   if not root then
-    notify.fault(assert(err))
+    notify.engine_error(assert(err))
   end
   return root
 end
@@ -43,14 +43,14 @@ local function refuse(message, bang)
   notify.error(message)
 end
 
----@param err superpower.Fault?
-local function say(err)
+---@param err superpower.Error?
+local function report(err)
   if err then
-    notify.fault(err)
+    notify.engine_error(err)
   end
 end
 
---- `NAME key=value …`, with the reserved keys taken out.
+--- Parses `NAME key=value …`.
 ---@param rest string
 ---@param bang boolean
 ---@return string? name, table<string, string>? inputs
@@ -61,7 +61,7 @@ local function name_and_inputs(rest, bang)
   end
   local name = table.remove(words, 1)
   if not name or name:find("=", 1, true) then
-    return refuse("which one? name a superpower before its inputs", bang)
+    return refuse("name a superpower before its inputs: :Superpower run NAME key=value", bang)
   end
   local inputs, problem = args.pairs(words)
   if not inputs then
@@ -78,7 +78,7 @@ M.run = {
   impl = function(rest, bang)
     if rest == "" and not bang then
       return pick.superpower("Run", function(name)
-        verbs.run(name, {}, say)
+        verbs.run(name, {}, report)
       end)
     end
     local name, inputs = name_and_inputs(rest, bang)
@@ -94,13 +94,13 @@ M.run = {
         harness = harness,
       })
     else
-      verbs.run(name, { inputs = inputs, harness = harness }, say)
+      verbs.run(name, { inputs = inputs, harness = harness }, report)
     end
   end,
 }
 
 M.resume = {
-  desc = "go on with a paused run",
+  desc = "continue a paused run",
   usage = "[run=ID|NAME|RUN_ID] [key=value …] [answer=old|new|go-on|look-again|adopt|trust]",
   bang = true,
   of_run = "unfinished",
@@ -116,7 +116,7 @@ M.resume = {
     end
     for _, word in ipairs(run_id and which and { which } or words) do
       if not word:find("=", 1, true) or (which and run_id) then
-        return refuse(('resume takes one run, not also "%s"'):format(word), bang)
+        return refuse(('resume takes one run, got also "%s"'):format(word), bang)
       end
     end
     local inputs, problem = args.pairs(words)
@@ -129,17 +129,17 @@ M.resume = {
     if bang then
       headless.drive("resume", "resume", vim.tbl_extend("force", fields, { which = which }))
     else
-      verbs.resume(which, fields, say)
+      verbs.resume(which, fields, report)
     end
   end,
 }
 
---- Verbs that take nothing but their run.
+--- Verbs that take only their run.
 ---@type table<string, { [1]: string, [2]: superpower.OfRun }>
 local plain = {
   pause = { "pause at the next boundary", "running" },
   cancel = { "end the run, its agent and all that it started", "unfinished" },
-  skip = { "skip the action of a stage that failed, asks, or is done by hand; its own gate still asks", "held" },
+  skip = { "skip the action of a stage that failed, asks, or is manual; its own gate still asks", "held" },
 }
 for verb, about in pairs(plain) do
   M[verb] = {
@@ -153,11 +153,11 @@ for verb, about in pairs(plain) do
         answer, rest = args.answer(rest)
       end
       if rest ~= "" then
-        return refuse(('%s takes nothing but run=ID, got "%s"'):format(verb, rest), bang)
+        return refuse(('%s takes only run=ID, got "%s"'):format(verb, rest), bang)
       elseif bang then
         headless.drive(verb, verb, { answer = answer, run_id = run_id })
       else
-        verbs[verb]({ run_id = run_id }, say)
+        verbs[verb]({ run_id = run_id }, report)
       end
     end,
   }
@@ -175,7 +175,7 @@ M.retry = {
       local fields = { comment = comment ~= "" and comment or nil, answer = answer, run_id = run_id }
       headless.drive("retry", "retry", fields)
     else
-      verbs.retry({ comment = comment, run_id = run_id }, say)
+      verbs.retry({ comment = comment, run_id = run_id }, report)
     end
   end,
 }
@@ -201,7 +201,7 @@ local function decision(verb, desc, usage)
       end
       local comment = args.comment(rest)
       if verb == "changes" and comment == "" then
-        return refuse("what should change? :Superpower changes COMMENT", bang)
+        return refuse("say what should change: :Superpower changes COMMENT", bang)
       end
       local fields = { decision = verb, comment = comment ~= "" and comment or nil, answer = answer }
       fields.review = review
@@ -217,7 +217,7 @@ local function decision(verb, desc, usage)
         end
         return
       end
-      gate.decide(vim.tbl_extend("keep", fields, shown), say)
+      gate.decide(vim.tbl_extend("keep", fields, shown), report)
     end,
   }
 end
@@ -226,12 +226,12 @@ decision("changes", "request changes at the gate that was last shown", "comment"
 decision("reject", "reject the run at the gate that was last shown", "[comment]")
 
 M.gate = {
-  desc = "open what waits: a gate, a permission, a question, a stage done by hand",
+  desc = "open what waits: a gate, a permission, a question, a manual stage",
   usage = "[run=ID]",
   bare = true,
   of_run = "unfinished",
   impl = function(_, _, run_id)
-    waits.open(run_id)
+    inbox.open(run_id)
   end,
 }
 

@@ -1,29 +1,29 @@
---- The sub-words that show something and change no run.
+--- The sub-commands that show something and change no run.
 local args = require("superpower.base.args")
-local late = require("superpower.base.late")
+local lazy = require("superpower.base.lazy")
 
-local suggest = late("superpower.base.suggest")
-local complete = late("superpower.commands.complete")
-local checker = late("superpower.declaration.check")
-local pick = late("superpower.declaration.pick")
-local scaffold = late("superpower.declaration.scaffold")
-local notify = late("superpower.notify")
-local store = late("superpower.runs")
-local current = late("superpower.runs.current")
-local links = late("superpower.runs.left")
-local session = late("superpower.session")
-local open_file = late("superpower.ui.open_file")
-local dashboard = late("superpower.views.dashboard")
-local history = late("superpower.views.history")
-local run_log = late("superpower.views.log")
-local plans = late("superpower.views.plan")
-local progress_window = late("superpower.views.progress")
-local run_details = late("superpower.views.run_details")
-local reasons = late("superpower.views.why")
+local suggest = lazy("superpower.base.suggest")
+local complete = lazy("superpower.commands.complete")
+local checker = lazy("superpower.declaration.check")
+local pick = lazy("superpower.declaration.pick")
+local scaffold = lazy("superpower.declaration.scaffold")
+local notify = lazy("superpower.notify")
+local store = lazy("superpower.runs")
+local current = lazy("superpower.runs.current")
+local skipped_links = lazy("superpower.runs.skipped_links")
+local session = lazy("superpower.session")
+local open_file = lazy("superpower.ui.open_file")
+local dashboard = lazy("superpower.views.dashboard")
+local history = lazy("superpower.views.history")
+local run_log = lazy("superpower.views.log")
+local plans = lazy("superpower.views.plan")
+local progress_window = lazy("superpower.views.progress")
+local run_details = lazy("superpower.views.run_details")
+local reasons = lazy("superpower.views.why")
 
 local M = {}
 
---- Completes with a function of `complete.lua`, which is loaded for that.
+--- Returns a completion function of `complete.lua`, which is loaded when it is used.
 ---@param name string
 ---@return fun(words: string[], lead: string, run_id?: string): string[]
 local function completes(name)
@@ -36,7 +36,7 @@ end
 local function project()
   local root, err = session.project()
   if not root then
-    notify.fault(assert(err))
+    notify.engine_error(assert(err))
   end
   return root
 end
@@ -55,8 +55,8 @@ local function find(root, list, name)
     return entry.name
   end, list)
   local hint = suggest.hint(name, names)
-  local known = #names > 0 and "there are: " .. table.concat(names, ", ") or "there are none here"
-  links.sentence(root, function(left)
+  local known = #names > 0 and "known: " .. table.concat(names, ", ") or "there are none here"
+  skipped_links.sentence(root, function(left)
     notify.error(('no superpower "%s"%s; %s%s'):format(name, hint, known, left))
   end)
 end
@@ -90,7 +90,7 @@ end
 local function why(rest, _, run_id)
   local root, err = current.root(run_id)
   if not root then
-    return notify.fault(assert(err))
+    return notify.engine_error(assert(err))
   end
   local stage = nil
   if rest ~= "" then
@@ -120,7 +120,7 @@ local function edit(rest)
     session.ask("list", { root = root }, function(entries, err)
       local entry = entries and find(root, entries, name)
       if err then
-        notify.fault(err)
+        notify.engine_error(err)
       elseif entry then
         open_file.file(entry.path)
       end
@@ -139,14 +139,14 @@ end
 local function runs(_, _bang, run_id)
   local root, err = current.root(run_id)
   if not root then
-    return notify.fault(assert(err))
+    return notify.engine_error(assert(err))
   elseif run_id then
     return run_details.open(root, run_id)
   end
   history.show(root)
 end
 
---- Shows or hides the progress window; of a run that the project is not at, its stages as they are.
+--- Shows or hides the progress window. For a run that is not the project's current one, its details are shown.
 ---@param _ string
 ---@param _bang boolean
 ---@param run_id? string
@@ -157,7 +157,7 @@ local function progress(_, _bang, run_id)
   end
   local root, err = current.root(run_id)
   if not root then
-    return notify.fault(assert(err))
+    return notify.engine_error(assert(err))
   end
   local known = store.get(root)
   if known and (not run_id or vim.startswith(known.run_id, run_id)) then
@@ -169,7 +169,7 @@ local function progress(_, _bang, run_id)
     elseif run then
       window.open(root)
     elseif fault then
-      notify.fault(fault)
+      notify.engine_error(fault)
     else
       notify.info("no run to show in this project")
     end
@@ -182,7 +182,7 @@ end
 local function log(_, _bang, run_id)
   local root, err = current.root(run_id)
   if not root then
-    return notify.fault(assert(err))
+    return notify.engine_error(assert(err))
   end
   run_log.open(root, run_id)
 end
@@ -193,7 +193,7 @@ local function new(rest)
   if not words then
     return notify.error(assert(err))
   elseif #words == 0 or #words > 2 then
-    return notify.error("new takes a name in kebab-case and, if you like, a template: :Superpower new NAME [TEMPLATE]")
+    return notify.error("new takes a name in kebab-case and an optional template: :Superpower new NAME [TEMPLATE]")
   end
   local root = project()
   if root then
@@ -201,7 +201,7 @@ local function new(rest)
   end
 end
 
---- Adds these sub-words to the table of them all.
+--- Adds these sub-commands to the table.
 ---@param subcommands table<string, superpower.SubCommand>
 function M.add(subcommands)
   subcommands.dashboard = {
@@ -237,7 +237,7 @@ function M.add(subcommands)
   subcommands.log =
     { desc = "the log of the project's runs, or of one", usage = "[run=ID]", bare = true, of_run = "any", impl = log }
   subcommands.check = {
-    desc = "diagnostics of every declaration, into the quickfix list",
+    desc = "check every declaration and fill the quickfix list",
     usage = "[NAME]",
     complete = completes("name"),
     impl = check,

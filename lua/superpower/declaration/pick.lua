@@ -1,7 +1,7 @@
---- Pickers, all through `vim.ui.select`.
+--- Pickers, all with `vim.ui.select`.
 local text = require("superpower.base.text")
 local notify = require("superpower.notify")
-local left = require("superpower.runs.left")
+local skipped_links = require("superpower.runs.skipped_links")
 local session = require("superpower.session")
 
 local M = {}
@@ -26,14 +26,14 @@ end
 function M.superpower(prompt, chosen)
   local root, problem = session.project()
   if not root then
-    return notify.fault(assert(problem))
+    return notify.engine_error(assert(problem))
   end
   session.ask("list", { root = root }, function(list, err)
     if not list then
-      notify.fault(assert(err))
+      notify.engine_error(assert(err))
     elseif #list == 0 then
-      left.sentence(root, function(links)
-        notify.info(("no superpowers in %s: :Superpower new NAME makes one%s"):format(root, links))
+      skipped_links.sentence(root, function(links)
+        notify.info(("no superpowers in %s: :Superpower new NAME creates one%s"):format(root, links))
       end)
     else
       vim.ui.select(list, { prompt = prompt, kind = "superpower", format_item = superpower_line }, function(entry)

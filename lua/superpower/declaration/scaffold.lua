@@ -1,6 +1,6 @@
---- A new declaration: blank, or from one of the plugin's own examples.
+--- Creates a new declaration: blank, or from one of the plugin's own examples.
 local library = require("superpower.base.library")
-local regular = require("superpower.base.regular")
+local path_check = require("superpower.base.path_check")
 local suggest = require("superpower.base.suggest")
 local notify = require("superpower.notify")
 local session = require("superpower.session")
@@ -48,10 +48,10 @@ local function example(template)
   end
 end
 
---- Where superpowers may stand, in the order in which they are looked for.
+--- The folders of superpowers, in the order of search.
 local folders = { ".claude/superpowers", ".claude/taffy", ".opencode/superpowers" }
 
---- Where a declaration of this name would be: in the first folder that is there.
+--- Returns the path of a new declaration: in the first folder that exists.
 ---@param root string
 ---@param name string
 ---@return string
@@ -75,20 +75,20 @@ local function write(path, name, template)
       return notify.error(('the template "%s" is not installed'):format(template))
     end
   end
-  -- The engine knows how YAML writes it: "no" and "1e3" are names too.
+  -- The engine writes the name as YAML: "no" and "1e3" are names too.
   local named, err = session.call("scaffold", { template = content, name = name })
   if not named then
-    return notify.fault(assert(err))
+    return notify.engine_error(assert(err))
   end
   local made, why = pcall(vim.fn.mkdir, vim.fs.dirname(path), "p")
   if not made then
-    return notify.error(('cannot make "%s": %s'):format(vim.fs.dirname(path), why))
+    return notify.error(('cannot create "%s": %s'):format(vim.fs.dirname(path), why))
   end
   if not open_file.file(path) then
     return
   end
   vim.api.nvim_buf_set_lines(0, 0, -1, false, vim.split(vim.trim(named), "\n"))
-  notify.info("a new declaration, not saved yet: :w keeps it")
+  notify.info("new declaration, not saved yet: :w saves it")
 end
 
 ---@param root string
@@ -96,17 +96,19 @@ end
 ---@param template? string
 function M.new(root, name, template)
   if not name:match("^[a-z0-9]+[a-z0-9-]*$") or name:match("%-%-") or name:match("%-$") then
-    return notify.error(('"%s" is not a name in kebab-case, such as "my-feature"'):format(name))
+    return notify.error(('invalid name "%s"; use kebab-case, such as "my-feature"'):format(name))
   elseif template and not vim.tbl_contains(M.templates(), template) then
     local hint = suggest.hint(template, M.templates())
-    return notify.error(('no template "%s"%s; there are: %s'):format(template, hint, table.concat(M.templates(), ", ")))
+    return notify.error(
+      ('unknown template "%s"%s; expected one of: %s'):format(template, hint, table.concat(M.templates(), ", "))
+    )
   end
   local path = place(root, name)
-  local problem = regular.outside(root, path)
+  local problem = path_check.outside(root, path)
   if problem then
-    return notify.error("nothing is made there: " .. problem)
+    return notify.error("cannot create the declaration: " .. problem)
   elseif vim.uv.fs_stat(path) then
-    return notify.error(("%s is there already; :Superpower edit %s opens it"):format(path, name))
+    return notify.error(("%s already exists; :Superpower edit %s opens it"):format(path, name))
   elseif template then
     return write(path, name, template)
   end

@@ -1,12 +1,12 @@
---- The user's attention: whether somebody is typing, so that no window takes the focus, and how they are called when
---- they look elsewhere.
+--- The user's attention: whether they are typing, so that no window takes the focus, and how to call them when they
+--- look elsewhere.
 local config = require("superpower.config")
 local idle = require("superpower.editor.idle")
 
 local M = {}
 
 local namespace = vim.api.nvim_create_namespace("superpower-attention")
-local quiet_ms = 500
+local typing_ms = 500
 local last_key = -math.huge
 local wanted, waiting, watching = false, 0, false
 
@@ -22,27 +22,27 @@ local function update()
   end
 end
 
---- Notes the time of each key while something runs, so that a burst of normal-mode commands counts as typing.
+--- Records the time of each key while a run is active, so that a burst of normal-mode commands counts as typing.
 ---@param on boolean
 function M.watch(on)
   wanted = on
   update()
 end
 
---- A key has been pressed within the last moments.
+--- Whether a key was pressed in the last half second.
 ---@return boolean
 function M.recent()
-  return vim.uv.now() - last_key < quiet_ms
+  return vim.uv.now() - last_key < typing_ms
 end
 
---- Whether the cursor is in a window of Neovim's own messages (`vim._core.ui2`), which goes when it is left: who reads there
---- is as busy as who types.
+--- Whether the cursor is in a window of Neovim's own messages (`vim._core.ui2`), which closes when it is left. A user
+--- who reads there is as busy as one who types.
 ---@return boolean
 local function reads_messages()
   return vim.list_contains({ "pager", "cmd", "msg", "dialog" }, vim.bo.filetype) and vim.bo.buftype ~= ""
 end
 
---- The editor is in the middle of something that a window must not break into.
+--- Whether the editor is in the middle of something that a window must not interrupt.
 ---@return boolean
 function M.busy()
   local mode = vim.api.nvim_get_mode()
@@ -59,7 +59,7 @@ end
 
 local focused = true
 
---- Notices whether the editor has the focus of its terminal.
+--- Tracks whether the editor has the focus of its terminal.
 function M.listen()
   vim.api.nvim_create_autocmd({ "FocusGained", "FocusLost" }, {
     group = vim.api.nvim_create_augroup("superpower-focus", { clear = true }),
@@ -69,7 +69,7 @@ function M.listen()
   })
 end
 
---- Something waits for the user: rings the terminal's bell where they may be looking elsewhere.
+--- Rings the terminal's bell, because something waits for a user who may be looking elsewhere.
 function M.call()
   local bell = config.get().bell
   if bell == "never" or (bell == "unfocused" and focused) or #vim.api.nvim_list_uis() == 0 then
@@ -81,7 +81,7 @@ function M.call()
   end
 end
 
---- Runs `now` as soon as the keyboard is quiet and the editor waits for a key, or `never` where it is busy.
+--- Calls `now` as soon as no key is typed and the editor is idle, or `never` if the editor is busy.
 ---@param now fun()
 ---@param never fun()
 function M.when_quiet(now, never)
@@ -101,7 +101,7 @@ function M.when_quiet(now, never)
   if M.busy() then
     return done(never)
   end
-  -- Not from here: this may run inside a command that waits, and what is typed meanwhile is not for the window.
+  -- Not at once: this may run inside a command that waits, and keys typed meanwhile are not meant for the window.
   watch = idle.watch(function(this)
     if M.busy() then
       done(never)

@@ -1,10 +1,10 @@
---- Buffers and files: what is unsaved before a run, and what an agent has changed under a buffer.
-local regular = require("superpower.base.regular")
+--- Buffers and their files: unsaved changes before a run, and files that an agent changes on disk.
+local path_check = require("superpower.base.path_check")
 local notify = require("superpower.notify")
 
 local M = {}
 
-local told = {} ---@type table<string, string> by root: the files that were last said to be unsaved
+local reported = {} ---@type table<string, string> by root: the unsaved files that were last reported
 
 ---@param path string
 ---@param root string
@@ -38,36 +38,36 @@ local function write(bufs)
   end
 end
 
---- Unsaved changes inside the project are asked about once: write them, go on without, or cancel.
+--- Asks once about unsaved changes inside the project: write them, continue without, or cancel.
 ---@param root string
----@param go fun(on: boolean)
-function M.ask_unsaved(root, go)
+---@param done fun(continue: boolean)
+function M.ask_unsaved(root, done)
   local bufs = M.unsaved(root)
   if #bufs == 0 or notify.headless() then
-    return go(true)
+    return done(true)
   end
   local names = vim.tbl_map(function(buf)
     return vim.fn.fnamemodify(vim.api.nvim_buf_get_name(buf), ":~:.")
   end, bufs)
-  told[root] = table.concat(names, ", ")
-  vim.ui.select({ "Write and go on", "Go on without writing", "Cancel" }, {
+  reported[root] = table.concat(names, ", ")
+  vim.ui.select({ "Write and continue", "Continue without writing", "Cancel" }, {
     prompt = ("Unsaved in this project: %s"):format(table.concat(names, ", ")),
     kind = "superpower",
   }, function(_, index)
     if index == 1 then
       local err = write(bufs)
       if err then
-        notify.error("not written: " .. err)
+        notify.error("could not write " .. err)
       end
-      return go(err == nil)
+      return done(err == nil)
     end
-    go(index == 2)
+    done(index == 2)
   end)
 end
 
---- Says, while a run goes on, which files of the project have unsaved changes: an agent does not see them.
+--- Reports which files of the project have unsaved changes during a run, since an agent does not see them.
 ---@param root string
-function M.say_unsaved(root)
+function M.report_unsaved(root)
   if notify.headless() then
     return
   end
@@ -75,13 +75,13 @@ function M.say_unsaved(root)
     return vim.fn.fnamemodify(vim.api.nvim_buf_get_name(buf), ":~:.")
   end, M.unsaved(root))
   local all = table.concat(names, ", ")
-  if all ~= told[root] and all ~= "" then
+  if all ~= reported[root] and all ~= "" then
     notify.news("the agent does not see unsaved changes: " .. all, "info", true)
   end
-  told[root] = all
+  reported[root] = all
 end
 
-local said = {} ---@type table<integer, string> modified buffers, and the time of their file when it was said
+local reported_mtime = {} ---@type table<integer, string> modified buffers, and the time of their file when it was reported
 
 ---@param path string
 ---@return string?
@@ -90,28 +90,28 @@ local function mtime_of(path)
   return stat and stat.type == "file" and ("%d.%d %d"):format(stat.mtime.sec, stat.mtime.nsec, stat.size) or nil
 end
 
---- Reloads the unmodified ones, and says so of the modified ones, once for each time that their file changes.
+--- Reloads unmodified buffers. Reports modified ones, once for each change of their file.
 ---@param bufs integer[]
-local function renew(bufs)
-  local kept = {}
+local function refresh(bufs)
+  local modified = {}
   for _, buf in ipairs(bufs) do
     local name = vim.api.nvim_buf_get_name(buf)
     if not vim.bo[buf].modified then
-      said[buf] = nil
-      if not regular.problem(name) then
+      reported_mtime[buf] = nil
+      if not path_check.problem(name) then
         M.reload(buf)
       end
     else
       local mtime = mtime_of(name) or ""
-      if said[buf] ~= mtime then
-        said[buf] = mtime
-        table.insert(kept, vim.fn.fnamemodify(name, ":~:."))
+      if reported_mtime[buf] ~= mtime then
+        reported_mtime[buf] = mtime
+        table.insert(modified, vim.fn.fnamemodify(name, ":~:."))
       end
     end
   end
-  if #kept > 0 then
+  if #modified > 0 then
     notify.news(
-      ("changed on disk by an agent, with unsaved changes here: %s"):format(table.concat(kept, ", ")),
+      ("an agent changed files that have unsaved changes here: %s"):format(table.concat(modified, ", ")),
       "warn",
       true
     )
@@ -130,7 +130,7 @@ local function files()
   return out
 end
 
---- An agent has said which files it changed.
+--- Handles a list of files that an agent says it changed.
 ---@param root string
 ---@param paths string[]
 function M.changed(root, paths)
@@ -144,33 +144,33 @@ function M.changed(root, paths)
       table.insert(bufs, file.buf)
     end
   end
-  renew(bufs)
+  refresh(bufs)
 end
 
-local seen = {} ---@type table<integer, string> buffers, and the time of their file when a stage began
+local mtimes = {} ---@type table<integer, string> buffers, and the time of their file when a stage began
 
---- A stage begins: how the files of the project's buffers are.
+--- Records the files of the project's buffers when a stage starts.
 ---@param root string
-function M.before(root)
-  local before = seen
-  seen = {}
-  for _, file in ipairs(files()) do -- those of another project stay as they are
-    seen[file.buf] = inside(file.real, root) and mtime_of(file.real) or before[file.buf]
+function M.record(root)
+  local before = mtimes
+  mtimes = {}
+  for _, file in ipairs(files()) do -- buffers of another project keep theirs
+    mtimes[file.buf] = inside(file.real, root) and mtime_of(file.real) or before[file.buf]
   end
-  vim.api.nvim_create_autocmd({ "BufWritePost", "BufReadPost" }, { -- the user's own
+  vim.api.nvim_create_autocmd({ "BufWritePost", "BufReadPost" }, { -- a change by the user
     group = vim.api.nvim_create_augroup("superpower-buffers", { clear = true }),
     callback = function(args)
-      if seen[args.buf] then
-        seen[args.buf] = mtime_of(vim.api.nvim_buf_get_name(args.buf))
+      if mtimes[args.buf] then
+        mtimes[args.buf] = mtime_of(vim.api.nvim_buf_get_name(args.buf))
       end
     end,
   })
 end
 
---- A stage is over, or the run waits: not every agent says what it changed, so the files are looked at. One of a modified
---- buffer that was not there to be seen when the stage began is left alone.
+--- Checks the files when a stage ends or the run pauses, since not every agent says what it changed. A modified buffer
+--- whose file was not recorded when the stage started is left alone.
 ---@param root string
-function M.look(root)
+function M.check(root)
   if notify.headless() then
     return
   end
@@ -178,16 +178,16 @@ function M.look(root)
   for _, file in ipairs(files()) do
     if inside(file.real, root) then
       local mtime = mtime_of(file.real)
-      if mtime and (not vim.bo[file.buf].modified or (seen[file.buf] and seen[file.buf] ~= mtime)) then
+      if mtime and (not vim.bo[file.buf].modified or (mtimes[file.buf] and mtimes[file.buf] ~= mtime)) then
         table.insert(bufs, file.buf)
       end
-      seen[file.buf] = mtime
+      mtimes[file.buf] = mtime
     end
   end
-  renew(bufs)
+  refresh(bufs)
 end
 
---- Reloads one buffer from its file; the cursor, the folds and the undo history stay.
+--- Reloads one buffer from its file. The cursor, the folds and the undo history stay.
 ---@param buf integer
 function M.reload(buf)
   local views = {} ---@type table<integer, table>

@@ -1,17 +1,17 @@
---- How long the editor has really been idle: its main loop waits for a key, and none came. Time that passes inside a
---- command (`:sleep`, `vim.wait()`, `getchar()`) is not idle, since what is typed meanwhile is read only afterwards, by
---- whatever is shown then. `SafeState` says that the main loop waits; a heartbeat makes it say so again and again, and each
---- beat counts for no more than itself, so that a loop which was held up is not idle for as long as it was away.
+--- Measures how long the editor has been idle: its main loop waits for a key, and no key came. Time inside a command
+--- (`:sleep`, `vim.wait()`, `getchar()`) does not count, since keys typed meanwhile are read only afterwards, by
+--- whatever window is shown then. `SafeState` fires when the main loop waits. A heartbeat makes it fire repeatedly,
+--- and each beat counts for at most its own length, so that a loop that was blocked does not count as idle.
 local M = {}
 
 --- The heartbeat, in milliseconds.
 local BEAT = 50
 
 ---@class superpower.Idle
----@field idle number ms that were idle until now
----@field before number ms that were idle when the last key came
----@field beat? fun(this: superpower.Idle) called at each moment that the main loop waits
----@field from? number the last such moment
+---@field idle number idle time until now, in ms
+---@field before number idle time before the last key, in ms
+---@field beat? fun(this: superpower.Idle) called at each beat while the main loop waits
+---@field from? number the time of the last beat
 
 local watching = {} ---@type table<superpower.Idle, true>
 local namespace = vim.api.nvim_create_namespace("superpower-idle")
@@ -23,9 +23,9 @@ local function now()
   return vim.uv.hrtime() / 1e6
 end
 
---- A key was read. One that nobody typed (a macro's, a mapping's) never comes after a quiet moment.
+--- Handles a key. A key that was not typed (from a macro or a mapping) never counts as one after a quiet moment.
 ---@param typed string?
-local function key(typed)
+local function on_key(typed)
   for this in pairs(watching) do
     if typed == "" then
       this.before = 0
@@ -35,7 +35,7 @@ local function key(typed)
   end
 end
 
-local function safe()
+local function on_beat()
   local at = now()
   for this in pairs(vim.tbl_extend("force", {}, watching)) do
     if this.from then
@@ -48,29 +48,29 @@ local function safe()
   end
 end
 
---- Whether nobody hears `SafeState`: with `eventignore=all` the heartbeat asks itself whether the main loop waits.
+--- Whether `SafeState` is ignored. With `eventignore=all` the heartbeat itself checks whether the main loop waits.
 ---@return boolean
-local function unheard()
+local function is_ignored()
   local ignored = vim.opt.eventignore:get()
   return vim.list_contains(ignored, "all") or vim.list_contains(ignored, "SafeState")
 end
 
 local function start()
   vim.on_key(function(_, typed)
-    key(typed)
+    on_key(typed)
   end, namespace)
   group = vim.api.nvim_create_augroup("superpower-idle", { clear = true })
-  vim.api.nvim_create_autocmd("SafeState", { group = group, nested = true, callback = safe })
-  local due = false
+  vim.api.nvim_create_autocmd("SafeState", { group = group, nested = true, callback = on_beat })
+  local scheduled = false
   timer = assert(vim.uv.new_timer())
   timer:start(BEAT, BEAT, function()
-    if not due then
-      due = true
-      vim.schedule(function() -- an event for the main loop, which says `SafeState` after it
-        due = false
-        -- Inside a command that waits there is a state, or whoever called it.
-        if unheard() and vim.fn.state() == "" and not debug.getinfo(2, "S") then
-          safe()
+    if not scheduled then
+      scheduled = true
+      vim.schedule(function() -- an event for the main loop, which fires `SafeState` after it
+        scheduled = false
+        -- Inside a command that waits, `state()` is not empty or this function has a caller.
+        if is_ignored() and vim.fn.state() == "" and not debug.getinfo(2, "S") then
+          on_beat()
         end
       end)
     end
@@ -87,7 +87,7 @@ local function stop()
   end
 end
 
---- Begins to measure, from now on.
+--- Starts measuring now.
 ---@param beat? fun(this: superpower.Idle)
 ---@return superpower.Idle
 function M.watch(beat)
@@ -100,7 +100,7 @@ function M.watch(beat)
   return this
 end
 
---- Begins anew.
+--- Starts measuring from zero.
 ---@param this superpower.Idle
 function M.reset(this)
   this.idle, this.before, this.from = 0, 0, nil

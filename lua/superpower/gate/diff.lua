@@ -1,9 +1,9 @@
---- A file under review in a tab: as it was at the last approval at the left, as it is now at the right, to be read and to
---- be edited. The edit is what goes on.
-local regular = require("superpower.base.regular")
+--- Shows a file under review in a tab: at the left as it was at the last approval, at the right as it is now. The
+--- right side can be edited, and the edits become part of the run.
+local path_check = require("superpower.base.path_check")
 local text = require("superpower.base.text")
 local attention = require("superpower.editor.attention")
-local theirs = require("superpower.editor.theirs")
+local actions = require("superpower.editor.actions")
 local notify = require("superpower.notify")
 local session = require("superpower.session")
 
@@ -12,7 +12,7 @@ local M = {}
 ---@param root string?
 ---@param file superpower.ReviewFile?
 ---@return boolean
-local function given(root, file)
+local function has_file(root, file)
   if not root or not file then
     notify.info("no file has changed since the last approval")
     return false
@@ -25,7 +25,7 @@ end
 ---@param filetype string?
 ---@return integer
 local function scratch(lines, name, filetype)
-  local buf = theirs.buffer(false, true)
+  local buf = actions.buffer(false, true)
   vim.bo[buf].bufhidden = "wipe"
   vim.bo[buf].modeline = false
   vim.api.nvim_buf_set_lines(buf, 0, -1, false, lines)
@@ -37,25 +37,25 @@ local function scratch(lines, name, filetype)
   return buf
 end
 
---- Why a file under review cannot be opened.
+--- Returns why a file under review cannot be opened.
 ---@param path string
 ---@param file superpower.ReviewFile
 ---@return string
 local function absent(path, file)
-  local problem = regular.problem(path)
+  local problem = path_check.problem(path)
   if problem then
     return problem
   end
   local target = vim.uv.fs_readlink(path)
   if target then
-    return ("a link to %s, which is not there"):format(text.line(target))
+    return ("a broken link to %s"):format(text.line(target))
   elseif file.path:find("\239\191\189", 1, true) then
-    return "its name is not UTF-8, so it cannot be opened here"
+    return "cannot be opened: its name is not UTF-8"
   end
-  return file.status == "-" and "deleted" or "not there any more"
+  return file.status == "-" and "deleted" or "no longer exists"
 end
 
---- Says above a window what it shows, and how to leave.
+--- Shows above a window what it is, and how to leave.
 ---@param win integer
 ---@param what string
 ---@param how string
@@ -77,7 +77,7 @@ end
 
 local open = {} ---@type table<integer, superpower.OpenDiff> by tab page
 
---- Both sides in a tab, from the window of the gate, where its end leads back to.
+--- Shows both sides in a tab. When the tab closes, the cursor returns to the gate's window `from`.
 ---@param from integer
 ---@param of { root: string, run_id: string, gate: string }
 ---@param file superpower.ReviewFile
@@ -89,16 +89,16 @@ local function show(from, of, file, value)
   if #before > 1 and before[#before] == "" then
     table.remove(before)
   end
-  if vim.uv.fs_stat(path) and not regular.problem(path) then
-    if not theirs.file("tabedit", path) then
+  if vim.uv.fs_stat(path) and not path_check.problem(path) then
+    if not actions.file("tabedit", path) then
       return
     end
   elseif value.after then
-    theirs.split("tabnew")
+    actions.split("tabnew")
     vim.api.nvim_win_set_buf(0, scratch(vim.split(value.after, "\n", { plain = true }), file.path, filetype))
   else
     local words = absent(path, file)
-    theirs.split("tabnew")
+    actions.split("tabnew")
     vim.api.nvim_win_set_buf(
       0,
       scratch(file.status == "-" and {} or { words }, file.path .. " (" .. words .. ")", filetype)
@@ -106,15 +106,15 @@ local function show(from, of, file, value)
   end
   vim.t.superpower_diff = true
   local after = vim.api.nvim_get_current_win()
-  theirs.split("leftabove vsplit")
+  actions.split("leftabove vsplit")
   vim.api.nvim_win_set_buf(0, scratch(before, file.path .. " (at the last approval)", filetype))
   vim.cmd.diffthis()
   local left = vim.api.nvim_get_current_win()
   M.label(left, "at the last approval", "q goes back")
   vim.keymap.set("n", "q", "<Cmd>tabclose<CR>", { buffer = 0, nowait = true, desc = "Close the diff" })
-  theirs.enter(after)
+  actions.enter(after)
   vim.cmd.diffthis()
-  M.label(after, "now: " .. file.path, "edits go on   :tabclose goes back")
+  M.label(after, "now: " .. file.path, "edits are kept   :tabclose goes back")
   local tab = vim.api.nvim_get_current_tabpage()
   open[tab] = vim.tbl_extend("force", of, { left = left, after = after })
   vim.api.nvim_create_autocmd("TabClosed", {
@@ -125,7 +125,7 @@ local function show(from, of, file, value)
       open[tab] = nil
       vim.schedule(function()
         if vim.api.nvim_win_is_valid(from) and not attention.busy() then
-          theirs.enter(from)
+          actions.enter(from)
         end
       end)
       return true
@@ -133,8 +133,8 @@ local function show(from, of, file, value)
   })
 end
 
---- A gate is decided: its diffs are of the approval before. One that was decided here goes; one that is edited, or that
---- somebody still reads while others decide, says so.
+--- Handles a decided gate: its diffs now compare with the approval before. A diff of a gate that was decided here is
+--- closed. One that has unsaved edits, or was decided elsewhere, stays and says so.
 ---@param run_id string
 ---@param gate string
 ---@param here boolean
@@ -148,7 +148,7 @@ function M.decided(run_id, gate, here)
       if not closed then
         open[tab] = nil
         if vim.api.nvim_win_is_valid(this.left) then
-          M.label(this.left, "before the gate that is decided now", "q goes back")
+          M.label(this.left, "before the decided gate", "q goes back")
           local buf = vim.api.nvim_win_get_buf(this.left)
           local name = vim.api.nvim_buf_get_name(buf):gsub(" %(at the last approval%)$", " (before the decided gate)")
           pcall(vim.api.nvim_buf_set_name, buf, name)
@@ -158,14 +158,14 @@ function M.decided(run_id, gate, here)
   end
 end
 
---- The state of a project's run is known anew: the diffs of gates that do not wait any more say so.
+--- Checks the diffs of a project whose run changed: those whose gate no longer waits say so.
 ---@param root string
----@param fate fun(of: superpower.OpenDiff, told: fun(waits: boolean, here: boolean)) whether its gate waits, and whether it
----was decided here
-function M.follow(root, fate)
+---@param check fun(of: superpower.OpenDiff, done: fun(waits: boolean, here: boolean)) whether its gate waits, and whether
+---it was decided here
+function M.follow(root, check)
   for _, this in pairs(vim.tbl_extend("force", {}, open)) do
     if this.root == root then
-      fate(this, function(waits, here)
+      check(this, function(waits, here)
         if not waits then
           M.decided(this.run_id, this.gate, here)
         end
@@ -175,11 +175,11 @@ function M.follow(root, fate)
 end
 
 ---@param root string?
----@param run_id string whose last approval it is compared with
+---@param run_id string the run whose last approval is compared
 ---@param gate string the gate that asks
 ---@param file superpower.ReviewFile?
 function M.open(root, run_id, gate, file)
-  if not given(root, file) then
+  if not has_file(root, file) then
     return
   end
   ---@cast root string
@@ -187,8 +187,8 @@ function M.open(root, run_id, gate, file)
   local from = vim.api.nvim_get_current_win()
   session.ask("diff", { root = root, run_id = run_id, path = file.path }, function(value, err)
     if err then
-      notify.fault(err)
-    elseif vim.api.nvim_get_current_win() == from then -- else the user has gone on to something else
+      notify.engine_error(err)
+    elseif vim.api.nvim_get_current_win() == from then -- otherwise the user has moved on
       show(from, { root = root, run_id = run_id, gate = gate }, file, value)
     end
   end)
@@ -197,12 +197,12 @@ end
 ---@param root string?
 ---@param file superpower.ReviewFile?
 function M.edit(root, file)
-  if given(root, file) then
+  if has_file(root, file) then
     ---@cast root string
     ---@cast file superpower.ReviewFile
     local path = vim.fs.joinpath(root, file.path)
     if vim.uv.fs_stat(path) then
-      theirs.file("tabedit", path)
+      actions.file("tabedit", path)
     else
       local words = absent(path, file)
       notify.info(("%s: %s"):format(text.line(file.path), words))

@@ -1,10 +1,10 @@
---- The gate that waits: when its window opens, and what becomes of it when somebody else decides.
+--- The gate that waits: when its window opens, and what happens if it is decided elsewhere.
 local question = require("superpower.ask.question")
 local errors = require("superpower.base.errors")
 local text = require("superpower.base.text")
 local config = require("superpower.config")
 local attention = require("superpower.editor.attention")
-local theirs = require("superpower.editor.theirs")
+local actions = require("superpower.editor.actions")
 local diff = require("superpower.gate.diff")
 local latest = require("superpower.gate.latest")
 local look = require("superpower.gate.look")
@@ -16,36 +16,33 @@ local runs = require("superpower.runs")
 local current = require("superpower.runs.current")
 local comment_form = require("superpower.ui.comment")
 local Decision = require("superpower.ui.decision")
-local run_words = require("superpower.ui.words")
+local run_text = require("superpower.ui.run_text")
 local verbs = require("superpower.verbs")
 
 local M = {}
 
 local open ---@type superpower.GateWindow?
-local reached = {} ---@type table<string, string> by root: a gate whose window is still to be offered
-local decided = {} ---@type table<string, true> by this editor
+local reached = {} ---@type table<string, string> by root: a gate whose window has not been offered yet
+local decided = {} ---@type table<string, true> gates that this editor decided
 
---- The gate that a typed decision is for.
----@return superpower.GateShown?
-function M.shown()
-  return gate_shown.get()
-end
+--- Returns the gate that a typed decision is for.
+M.shown = gate_shown.get
 
 ---@return boolean
 function M.is_open()
   return open ~= nil and open.window:is_open()
 end
 
---- Whether keys count in the gate's window: it has been shown for a quiet moment.
+--- Whether keys work in the gate's window, after its quiet moment.
 ---@return boolean
 function M.is_armed()
   return open ~= nil and open.window.armed == true
 end
 
---- Refusals of an approval that was for another list than what is there now.
+--- Refusals of an approval for a list that is not the current one.
 local not_as_shown = { ["changed-since-shown"] = true, ["not-shown"] = true }
 
---- Decides the gate that is named; its window, if it is open, closes.
+--- Decides the named gate, and closes its window.
 ---@param fields superpower.Decide
 ---@param callback superpower.Callback
 function M.decide(fields, callback)
@@ -78,7 +75,7 @@ end
 ---@param done? fun(err: string?)
 local function from_window(window, decision, comment, done)
   if window.deciding then
-    return done and done("the decision before this one is on its way")
+    return done and done("a decision is already being sent")
   end
   window.deciding = look.new()
   M.decide({
@@ -104,7 +101,7 @@ local function from_window(window, decision, comment, done)
     if done then
       done(err and errors.text(err))
     elseif err then
-      notify.fault(err)
+      notify.engine_error(err)
     end
   end)
 end
@@ -114,9 +111,9 @@ end
 ---@param review superpower.Review
 local function show(run, review)
   runs.show(run.root)
-  -- Who looks at a window whose gate is decided keeps the cursor there: what they type next is not for another gate.
-  local read = open and open.window.dead and open.window:is_open() and open.window:inside() or false
-  if open and open.window:is_open() and not read then
+  -- A user in a window whose gate is decided keeps the cursor there: the next keys are not meant for another gate.
+  local in_dead = open and open.window.dead and open.window:is_open() and open.window:inside() or false
+  if open and open.window:is_open() and not in_dead then
     open.window:close()
   end
   gate_shown.remember(run, review)
@@ -126,24 +123,24 @@ local function show(run, review)
     elseif window.window:inside() then
       vim.schedule(function()
         if M.is_open() then
-          theirs.enter(assert(open).window.float.win)
+          actions.enter(assert(open).window.float.win)
         end
       end)
     end
-  end, not read)
-  if read then
-    notify.news(run_words.gate(run), "info", true)
+  end, not in_dead)
+  if in_dead then
+    notify.news(run_text.gate(run), "info", true)
   end
 end
 
---- Moves the cursor into the window of this gate, where it is open.
+--- Moves the cursor into the window of this gate, if it is open. Returns whether it is.
 ---@param run superpower.Snapshot
 ---@return boolean
 local function focus(run)
   if not open or not open:shows(run) then
     return false
   end
-  theirs.enter(open.window.float.win)
+  actions.enter(open.window.float.win)
   return true
 end
 
@@ -157,48 +154,48 @@ local function open_on(run)
   look.awaited(run, function(review, fault)
     latest.still(run, function(now)
       if fault then
-        notify.fault(fault)
+        notify.engine_error(fault)
       elseif now and not focus(run) then
         show(now, review)
       elseif not now then
-        notify.info("that gate no longer waits")
+        notify.info("this gate no longer waits")
       end
     end)
   end)
 end
 
---- Opens the waiting gate of a project, or of a run that is named, because the user asked for it.
+--- Opens the waiting gate of a project, or of a named run, on the user's request.
 ---@param root string
----@param opts? { quiet?: boolean, run_id?: string } quiet: say nothing where none waits
+---@param opts? { quiet?: boolean, run_id?: string } quiet: say nothing if none waits
 function M.open(root, opts)
   local quiet, run_id = opts and opts.quiet, opts and opts.run_id
-  local function go(run)
+  local function open_run(run)
     if run and run.gate then
       open_on(run)
     elseif not quiet then
-      question.instead(root, run)
+      question.open_or_report(root, run)
     end
   end
   current.ask(root, run_id, function(run, err)
     local shown = gate_shown.get()
     if err then
-      notify.fault(err)
+      notify.engine_error(err)
     elseif not run_id and shown and shown.root == root and (not run or run.run_id ~= shown.run_id) then
-      -- Somebody has begun another run: the gate that this editor shows is asked for still.
+      -- Another run was started meanwhile: the user still means the gate that this editor shows.
       latest.of(root, shown.run_id, function(other)
-        go(other and other.gate and other or run)
+        open_run(other and other.gate and other or run)
       end)
     else
-      go(run)
+      open_run(run)
     end
   end)
 end
 
---- Opens the window of a gate that has just been reached, or says that it waits.
+--- Opens the window of a gate that was just reached, or says that it waits.
 ---@param run superpower.Snapshot
 local function offer(run)
   local function say()
-    notify.news(run_words.gate(run), "info", true)
+    notify.news(run_text.gate(run), "info", true)
   end
   if not config.get().gate.open or Decision.any() then
     return say()
@@ -221,7 +218,8 @@ local function offer(run)
   end)
 end
 
---- A run has reached a gate. The window opens once the snapshot says so too: it is what the review is made from.
+--- Handles a run that has reached a gate. The window opens once the snapshot says so too, since the review is made
+--- from it.
 ---@param event { root: string, run_id: string, gate: string }
 function M.opened(event)
   reached[event.root] = latest.key(event.run_id, event.gate)
@@ -231,27 +229,27 @@ function M.opened(event)
   end
 end
 
---- A user interface has come: a gate that was reached while nobody was there is offered, one that was left for later is
---- said.
+--- Offers the gate again, because a user interface was attached: opens one that was reached without a user, and
+--- reports one that was left for later.
 ---@param run superpower.Snapshot
-function M.renew(run)
+function M.offer_again(run)
   if not run.gate or run.state ~= "paused" then
     return
   elseif reached[run.root] == latest.key(run.run_id, run.gate.id) then
     M.follow(run)
   elseif not M.is_open() then
-    notify.news(run_words.gate(run), "info", true)
+    notify.news(run_text.gate(run), "info", true)
   end
 end
 
 ---@param words string
-local function dies(words)
+local function mark_dead(words)
   if open and open:alive() then
     open.window:die({ { { text.line(words), "SuperpowerGate" } } })
   end
 end
 
---- A gate has been decided: by this editor, or elsewhere.
+--- Handles a decided gate: by this editor, or elsewhere.
 ---@param event { run_id: string, gate: string, decision: string, comment?: string, by?: string }
 function M.decided(event)
   local key = latest.key(event.run_id, event.gate)
@@ -259,40 +257,40 @@ function M.decided(event)
   if decided[key] or not open or open:key() ~= key then
     return
   end
-  dies(outcome.decided(event))
+  mark_dead(outcome.decided(event))
 end
 
---- Keeps the window true to the run: one whose gate no longer waits is dead.
+--- Updates the window for a new snapshot: a window whose gate no longer waits becomes dead.
 ---@param run superpower.Snapshot
 function M.follow(run)
   local here = run.gate and run.state == "paused" and latest.key(run.run_id, run.gate.id) == reached[run.root]
-  if here and not notify.headless() then -- with nobody there it is kept for who comes
+  if here and not notify.headless() then -- headless, it is kept until a user interface is attached
     reached[run.root] = nil
     offer(run)
   end
-  diff.follow(run.root, function(of, told)
+  diff.follow(run.root, function(of, done)
     latest.still({ root = of.root, run_id = of.run_id, gate = { id = of.gate } }, function(now)
-      told(now ~= nil, decided[latest.key(of.run_id, of.gate)] == true)
+      done(now ~= nil, decided[latest.key(of.run_id, of.gate)] == true)
     end)
   end)
   local window = open
   if not window or window.run.root ~= run.root then
     return
   end
-  local function wants()
+  local function is_current()
     return window == open and window:alive() and not window.deciding and not decided[window:key()]
   end
   local function follow_window(now)
-    if now or not wants() then
+    if now or not is_current() then
       return
     end
     latest.of(run.root, window.run.run_id, function(newest)
-      outcome.became(window.run.gate, newest, function(words)
-        return wants() and dies(words)
+      outcome.describe(window.run.gate, newest, function(words)
+        return is_current() and mark_dead(words)
       end)
     end)
   end
-  if wants() then
+  if is_current() then
     latest.still(window.run, follow_window)
   end
 end

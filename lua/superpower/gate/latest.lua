@@ -1,13 +1,13 @@
---- The newest of a run, and whether it waits at a gate still. It need not be the run that its project is at now: then the
---- engine is asked, once at a time, since each snapshot of the other run asks again.
+--- Finds the newest snapshot of a run, and whether it still waits at a gate. The run need not be its project's current
+--- one. Then the engine is asked, and only once at a time, since each snapshot of the current run asks again.
 local runs = require("superpower.runs")
 local session = require("superpower.session")
 
 local M = {}
 
-local asking = {} ---@type table<string, fun(run: superpower.Snapshot?)[]> by run, who waits for the answer
+local asking = {} ---@type table<string, fun(run: superpower.Snapshot?)[]> by run: the callbacks that wait for the answer
 
---- What tells one gate's visit from every other.
+--- Returns a key that identifies one visit of a gate.
 ---@param run_id string
 ---@param gate string
 ---@return string
@@ -17,7 +17,7 @@ end
 
 ---@param root string
 ---@param run_id string
----@param found fun(run: superpower.Snapshot?) called at once where it is known
+---@param found fun(run: superpower.Snapshot?) called at once if the run is known
 function M.of(root, run_id, found)
   local now = runs.get(root)
   if now and now.run_id == run_id then
@@ -35,7 +35,7 @@ function M.of(root, run_id, found)
   end)
 end
 
---- The run again, if it waits at that gate still.
+--- Passes the run on if it still waits at that gate, else nil.
 ---@param run { root: string, run_id: string, gate: { id: string } }
 ---@param found fun(run: superpower.Snapshot?)
 function M.still(run, found)

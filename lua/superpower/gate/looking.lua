@@ -1,4 +1,5 @@
 --- What is shown while a look at the files takes its time and somebody waits for it: `q` gives it up.
+local actions = require("superpower.editor.actions")
 local attention = require("superpower.editor.attention")
 local float = require("superpower.ui.float")
 local frame = require("superpower.ui.frame")
@@ -32,16 +33,21 @@ function M.wait(look, given_up)
       height = 1,
       row = place.row,
       col = place.col,
-      enter = not attention.busy(),
       zindex = 60,
     })
     float.paint(window.buf, { { { words } } })
     local title = frame.edge({ { " gate ", "SuperpowerTitle" } }, {}, place.width)
-    frame.set(window, title, frame.below(window, { { lhs = "q", label = "not now" } }, {}))
+    frame.set(window, title, frame.footer(window, { { lhs = "q", label = "not now" } }, {}))
     vim.keymap.set("n", "q", function()
       close()
       given_up()
     end, { buffer = window.buf, nowait = true, desc = "give up looking; the gate stays open" })
+    local function enter()
+      if window and float.valid(window) then
+        actions.enter(window.win)
+      end
+    end
+    attention.when_quiet(enter, function() end)
   end, soon)
   return { close = close }
 end

@@ -1,4 +1,4 @@
---- What the approval window shows: who finished what, the report as Markdown, and the files under review. Pure.
+--- The content of the approval window: who finished what, the report as Markdown, and the files under review. Pure.
 local text = require("superpower.base.text")
 local markdown = require("superpower.ui.markdown")
 local trust_sheet = require("superpower.verbs.trust_sheet")
@@ -34,7 +34,7 @@ local function file_line(file, width)
   }
 end
 
---- What the run changed among the files that it was trusted with: it stands first.
+--- Adds the trusted files that the run changed. They come first.
 ---@param page superpower.ApprovalPage
 ---@param review superpower.Review
 ---@param width integer
@@ -90,7 +90,7 @@ function M.page(review, run, width, changed)
     table.insert(page.lines, line)
   end
   local label = text.line(review.label or "")
-  if text.width(label) > width - 22 then -- the title has no room for all of it
+  if text.width(label) > width - 22 then -- the title has no room for it
     for _, line in ipairs(text.wrap(label, width)) do
       add({ { line, "SuperpowerHeading" } })
     end

@@ -1,7 +1,7 @@
---- The approval window: what is asked, what was reported, what has changed, and the keys that answer. It is bound to one
---- gate of one run, for as long as it lives.
+--- The approval window: the question, the report, the changes, and the keys that answer. It belongs to one gate of one
+--- run for its whole life.
 local text = require("superpower.base.text")
-local theirs = require("superpower.editor.theirs")
+local actions = require("superpower.editor.actions")
 local diff = require("superpower.gate.diff")
 local look = require("superpower.gate.look")
 local page = require("superpower.gate.page")
@@ -24,7 +24,7 @@ local Page = require("superpower.ui.page")
 local M = {}
 M.__index = M
 
---- The file under the cursor, else the next one below, else the first: the cursor goes there.
+--- Returns the file under the cursor, else the next one below, else the first, and moves the cursor there.
 ---@return superpower.ReviewFile?
 function M:file_here()
   local win = self.window.float.win
@@ -43,7 +43,7 @@ function M:key()
   return self.run.run_id .. "/" .. self.run.gate.id
 end
 
---- Whether it can still decide.
+--- Whether the window can still decide.
 ---@return boolean
 function M:alive()
   return self.window:is_open() and not self.window.dead
@@ -60,7 +60,7 @@ end
 function M:comment(decision)
   local changes = decision == "changes"
   local hints = {
-    changes and "What should change? :w sends, :q goes back." or "Why? May be empty. :w rejects, :q goes back.",
+    changes and "What should change? :w sends, :q goes back." or "Why? This may be empty. :w rejects, :q goes back.",
   }
   for _, file in ipairs(self.review.files or {}) do
     table.insert(hints, ("  %s %s"):format(file.status, text.line(file.path)))
@@ -71,7 +71,7 @@ function M:comment(decision)
     hints = hints,
     send = function(said, done)
       if not self:alive() then
-        done("too late: this gate no longer waits. The comment stays in its buffer.")
+        done("too late: this gate no longer waits; your comment stays in the buffer")
       elseif changes and said == "" then
         done("write what should change, then :w")
       else
@@ -80,7 +80,7 @@ function M:comment(decision)
     end,
     back = function()
       if self.window:is_open() then
-        theirs.enter(self.window.float.win)
+        actions.enter(self.window.float.win)
       end
     end,
   })
@@ -114,7 +114,7 @@ function M:keys()
     return { lhs = lhs, label = label, desc = desc, fn = fn, harmless = lhs ~= "a" }
   end
   return {
-    key("a", "approve", "approve: the run goes on", function()
+    key("a", "approve", "approve: the run continues", function()
       self.decide("approve")
     end),
     key("c", "changes", "request changes, with a comment", function()
@@ -181,7 +181,7 @@ function M:look_again(changed)
       shown.remember(self.run, review)
       self:renew(review, changed)
     elseif fault and changed then
-      notify.fault(fault)
+      notify.engine_error(fault)
     end
   end)
 end

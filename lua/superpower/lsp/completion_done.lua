@@ -1,9 +1,9 @@
---- Neovim's own completion inserts what is offered only up to the first blank (0.11) or line break (0.12): of
---- `"{{scope}} == full"` the half. What is missing is added when the completion is done.
+--- Neovim's completion inserts an item only up to the first blank (0.11) or line break (0.12), so `"{{scope}} ==
+--- full"` would be cut. This module inserts the rest when the completion is done.
 
 local M = {}
 
---- What was offered and not inserted.
+--- Returns the part of an item that was not inserted.
 ---@param item table `v:completed_item`
 ---@return string?
 local function rest_of(item)
@@ -15,12 +15,12 @@ local function rest_of(item)
   end
 end
 
---- Adds it at the cursor, which must stand where the insertion ended.
+--- Inserts the rest at the cursor, which must be where the insertion ended.
 ---@param item table `v:completed_item`
----@param reason? string why the completion is done, where Neovim says so
+---@param reason? string why the completion is done, if Neovim reports it
 function M.complete(item, reason)
   local rest = rest_of(item)
-  -- Who types on has not accepted the blank or the lines that would follow; a half of a value is never meant.
+  -- A user who types on has not accepted a blank or further lines; but half of a value is never intended.
   if not rest or rest == "" or (reason ~= "accept" and not rest:find("^[^%S\n]*%S")) then
     return
   end

@@ -1,7 +1,7 @@
---- A declaration in a buffer: its text goes to the engine when it has changed, and what is wrong comes back.
+--- A declaration in a buffer: its text goes to the engine when it changes, and its problems come back.
 ---
---- Neovim's own tracking of changes is not used: the server lives in the same process, so it reads the buffer when it
---- needs the text, once a turn of the main loop however many lines were changed in it.
+--- Neovim's own change tracking is not used: the server is in the same process, so it reads the buffer when it needs
+--- the text, once per turn of the main loop however many lines changed.
 local engine = require("superpower.engine")
 local parts = require("superpower.lsp.parts")
 local text = require("superpower.lsp.text")
@@ -13,9 +13,9 @@ local notify = require("superpower.notify")
 ---@field uri string
 ---@field root? string
 ---@field tick? integer the change that the engine has read
----@field published? integer the change whose faults are shown
+---@field published? integer the change whose problems are shown
 ---@field pending? integer the change that the engine is reading
----@field waiting fun(fine: boolean)[] what goes on once the engine has read
+---@field waiting fun(fine: boolean)[] callbacks for when the engine has read the text
 ---@field publish fun(document: superpower.lsp.Document, diagnostics: table[])
 ---@field timer? uv.uv_timer_t
 ---@field calm? uv.uv_timer_t
@@ -24,11 +24,11 @@ local notify = require("superpower.notify")
 local Document = {}
 Document.__index = Document
 
---- From here on the text is read and sent only after a pause in typing, since that alone takes a part of a frame.
+--- A longer text is read and sent only after a pause in typing, since that alone takes a part of a frame.
 local LARGE = 96 * 1024
---- What no declaration may have is not even sent.
+--- A longer text cannot be a declaration, and is not sent.
 local TOO_LARGE = 1024 * 1024
---- The pause, in milliseconds.
+--- The pause in typing, in milliseconds.
 local PAUSE = 80
 
 ---@param buf integer
@@ -56,7 +56,7 @@ function Document.new(buf, root, publish)
   return self
 end
 
---- What the engine is told of the buffer, but for its text.
+--- Returns what the engine gets about the buffer, without its text.
 ---@return table
 function Document:fields()
   local fields = { root = self.root, path = self.path, tick = vim.api.nvim_buf_get_changedtick(self.buf) }
@@ -69,14 +69,14 @@ function Document:fields()
   return fields
 end
 
-local said = {} ---@type table<string, true>
+local reported = {} ---@type table<string, true>
 
---- Says once what would otherwise be said at every key.
----@param err superpower.Fault
-local function say(err)
-  if not said[err.message] then
-    said[err.message] = true
-    notify.fault(err)
+--- Reports an error once, which would otherwise appear at every key.
+---@param err superpower.Error
+local function report(err)
+  if not reported[err.message] then
+    reported[err.message] = true
+    notify.engine_error(err)
   end
 end
 
@@ -84,20 +84,20 @@ end
 function Document:resume(fine)
   local waiting = self.waiting
   self.waiting = {}
-  for _, go_on in ipairs(waiting) do
-    go_on(fine)
+  for _, callback in ipairs(waiting) do
+    callback(fine)
   end
 end
 
---- Has the engine read the text as it is now, unless it has already.
----@param anew? boolean even then
-function Document:check(anew)
+--- Has the engine read the current text, unless it has already.
+---@param force? boolean read it in any case
+function Document:check(force)
   self.due = false
   if self.closed or not vim.api.nvim_buf_is_loaded(self.buf) then
     return self:resume(false)
   end
   local tick = vim.api.nvim_buf_get_changedtick(self.buf)
-  if not anew and (self.tick == tick or self.pending == tick) then
+  if not force and (self.tick == tick or self.pending == tick) then
     return
   elseif self.tick ~= tick then
     self.tick = nil
@@ -115,11 +115,11 @@ function Document:check(anew)
 end
 
 ---@param answer? { tick: integer, diagnostics: table[]?, pending: boolean? }
----@param err? superpower.Fault
+---@param err? superpower.Error
 function Document:answered(answer, err)
   if not answer then
     self.pending = nil
-    say(assert(err))
+    report(assert(err))
     self:resume(false)
   elseif answer.pending then
     self.pending = answer.tick
@@ -148,7 +148,7 @@ function Document:arrived(answer)
   self:resume(true)
 end
 
---- Checks soon: at the end of this turn of the main loop, or after a pause where that would be felt.
+--- Checks soon: at the end of this turn of the main loop, or for a long text after a pause.
 function Document:changed()
   if self:is_long() then
     self.timer = self.timer or assert(vim.uv.new_timer())
@@ -167,18 +167,18 @@ function Document:changed()
   end
 end
 
---- Reads again, though the text is the same: the project is not. Until then the old answer is better than none.
-function Document:again()
+--- Reads the same text again because the project has changed. Until then the old answer is better than none.
+function Document:recheck()
   self:check(true)
 end
 
---- Goes on once the engine has read the text as it is now; `fine` is false where it never will.
----@param go_on fun(fine: boolean)
-function Document:ready(go_on)
+--- Calls back once the engine has read the current text; `fine` is false if it never will.
+---@param callback fun(fine: boolean)
+function Document:ready(callback)
   if not self.closed and self.tick == vim.api.nvim_buf_get_changedtick(self.buf) then
-    return go_on(true)
+    return callback(true)
   end
-  table.insert(self.waiting, go_on)
+  table.insert(self.waiting, callback)
   self:check()
 end
 

@@ -1,4 +1,4 @@
---- Declarations in buffers get a language server of ours, without a process: `:help superpower-editing`.
+--- Starts the built-in language server for buffers with declarations, without a process: `:help superpower-editing`.
 local config = require("superpower.config")
 local engine = require("superpower.engine")
 local completion_done = require("superpower.lsp.completion_done")
@@ -10,9 +10,9 @@ local session = require("superpower.session")
 
 local M = {}
 
----@type table<integer, "on"|"off"> buffers that are declarations, and what the off switches said of them last
+---@type table<integer, "on"|"off"> buffers with declarations, and the last state of their off switches
 local known = {}
-local said = {} ---@type table<string, true>
+local reported = {} ---@type table<string, true>
 
 local function on(value)
   return value ~= nil and value ~= false and value ~= 0
@@ -23,11 +23,11 @@ local function disabled(buf)
   return on(vim.g.superpower_disable) or on(vim.b[buf].superpower_disable)
 end
 
---- Says why there is no help, once.
----@param err superpower.Fault
-local function say(err)
-  if not said[err.code] then
-    said[err.code] = true
+--- Reports once why the server is not available.
+---@param err superpower.Error
+local function report(err)
+  if not reported[err.code] then
+    reported[err.code] = true
     notify.warn(err.message)
   end
 end
@@ -39,19 +39,19 @@ local function below(path, dir)
   return dir ~= "" and vim.startswith(path, dir .. "/")
 end
 
---- Whether a file can be a declaration, by its name.
+--- Whether a file name fits a declaration.
 ---@param path string
-local function named_so(path)
+local function has_name(path)
   local stem = vim.fs.basename(path):match("^(.+)%.ya?ml$")
   return stem ~= nil and stem ~= "schema"
 end
 
---- Whether a file is a declaration, by where it is.
+--- Whether a file is a declaration, by its place.
 ---@param path string absolute
 ---@param root? string
 ---@return boolean
 function M.is_declaration(path, root)
-  if not named_so(path) then
+  if not has_name(path) then
     return false
   end
   for _, folder in ipairs({ "%.claude/superpowers", "%.claude/taffy", "%.opencode/superpowers" }) do
@@ -78,14 +78,14 @@ local function client(buf)
 end
 
 ---@param buf integer
----@return string? root, superpower.Fault? err
+---@return string? root, superpower.Error? err
 local function project(buf)
   local fields = { cwd = vim.uv.cwd(), file = vim.api.nvim_buf_get_name(buf) }
   local answer, err = session.call("project", fields)
   return answer and answer.root, err
 end
 
---- What shows outside of diagnostics is switched on where it is ours alone.
+--- Enables inlay hints in a buffer.
 ---@param buf integer
 local function show_hints(buf)
   if config.get().hints then
@@ -97,7 +97,7 @@ end
 local function start(buf)
   local root, err = project(buf)
   if err and err.code ~= "no-project" then
-    return say(err)
+    return report(err)
   end
   if not M.is_declaration(vim.api.nvim_buf_get_name(buf), root) then
     known[buf] = nil
@@ -116,7 +116,8 @@ local function start(buf)
   end
 end
 
---- Serves a buffer, or ceases to, where the off switches have changed. Who stopped the server otherwise is heeded.
+--- Attaches the server to a buffer, or detaches it, if the off switches have changed. A user who stopped the server in
+--- another way is respected.
 ---@param buf integer
 function M.sync(buf)
   if not vim.api.nvim_buf_is_loaded(buf) or vim.v.exiting ~= vim.NIL then
@@ -141,18 +142,18 @@ local function sync_all()
   end
 end
 
---- The files of a project have changed, or may have.
+--- Checks the documents of a project again, because its files may have changed.
 ---@param root? string
-local function renewed(root)
+local function recheck(root)
   server.each(function(document)
     if not root or document.root == root then
-      document:again()
+      document:recheck()
     end
   end)
 end
 
---- Asks the engine to look at the projects of the open declarations again.
-local function renew()
+--- Asks the engine to read the projects of the open declarations again.
+local function reread_projects()
   local roots = {}
   server.each(function(document)
     if document.root then
@@ -178,27 +179,27 @@ local function listen()
     end)
   end)
   engine.on("project-changed", function(event)
-    renewed(event.root)
+    recheck(event.root)
   end)
   local group = vim.api.nvim_create_augroup("superpower_lsp", { clear = true })
   local function autocmd(events, desc, callback)
     vim.api.nvim_create_autocmd(events, { group = group, desc = desc, callback = callback })
   end
-  autocmd({ "BufEnter", "InsertLeave", "CursorHold" }, "Heed the off switches", function(event)
+  autocmd({ "BufEnter", "InsertLeave", "CursorHold" }, "Apply the off switches", function(event)
     if known[event.buf] then
       M.sync(event.buf)
     end
   end)
-  autocmd("CmdlineLeave", "Heed the off switches", function()
+  autocmd("CmdlineLeave", "Apply the off switches", function()
     vim.schedule(sync_all)
   end)
-  autocmd("FocusGained", "Look whether files have changed", renew)
-  autocmd("LspAttach", "Do not double what another server for YAML offers", function(event)
+  autocmd("FocusGained", "Check whether files have changed", reread_projects)
+  autocmd("LspAttach", "Do not repeat what another YAML server offers", function(event)
     if known[event.buf] then
-      other_server.look(event.buf)
+      other_server.watch(event.buf)
     end
   end)
-  autocmd("CompleteDone", "Insert the whole of what was chosen", function(event)
+  autocmd("CompleteDone", "Insert the whole completion item", function(event)
     if known[event.buf] and vim.v.completed_item.word then
       completion_done.complete(vim.v.completed_item, vim.v.event.reason)
     end
@@ -211,17 +212,17 @@ local function listen()
   end)
 end
 
---- Serves a buffer if it holds a declaration. Called for every YAML file in a place of superpowers.
+--- Attaches the server to a buffer that holds a declaration. Called for every YAML file in a folder of superpowers.
 ---@param buf integer
 function M.attach(buf)
-  local unfit = vim.bo[buf].buftype ~= "" or not named_so(vim.api.nvim_buf_get_name(buf))
-  if unfit or not vim.api.nvim_buf_is_loaded(buf) then
+  local unsuitable = vim.bo[buf].buftype ~= "" or not has_name(vim.api.nvim_buf_get_name(buf))
+  if unsuitable or not vim.api.nvim_buf_is_loaded(buf) then
     return
   end
   listen()
   local serving = client(buf)
   if serving and not server.has(vim.uri_from_bufnr(buf)) then
-    vim.lsp.buf_detach_client(buf, serving.id) -- it has another name now
+    vim.lsp.buf_detach_client(buf, serving.id) -- the buffer was renamed
     serving = nil
   end
   if not serving then

@@ -1,13 +1,14 @@
---- Another language server for YAML in the same buffer. Where it has a schema for the file it offers the keys and the
---- words of that, so ours leaves those to it, and adds what no schema knows: agents, skills, stages, facts, inputs.
+--- Detects another YAML language server in the same buffer. If it has a schema for the file, it offers the keys and
+--- values of that schema. Our server then leaves those out, and adds what no schema knows: agents, skills, stages,
+--- facts, inputs.
 
 local M = {}
 
---- How long an answer is waited for, and how soon a server that had none is asked again, in milliseconds.
-local PATIENCE, AGAIN = 400, 500
+--- The time to wait for an answer, and before a server without a schema is asked again, in milliseconds.
+local MAX_WAIT, RETRY_AFTER = 400, 500
 
-local schemas = {} ---@type table<integer, table<integer, true>> by buffer, the clients that have one
-local asked = {} ---@type table<integer, table<integer, number>> by buffer, when the clients were asked last
+local schemas = {} ---@type table<integer, table<integer, true>> by buffer: the clients that have a schema
+local asked = {} ---@type table<integer, table<integer, number>> by buffer: when each client was last asked
 
 ---@param client vim.lsp.Client
 ---@param buf integer
@@ -21,13 +22,13 @@ local function ask(client, buf, reply)
   end
 end
 
---- Whether a schema is that of superpowers: another one for the same file is of no help.
+--- Whether a schema is the one of superpowers. Another schema for the same file does not help.
 ---@param schema { name?: string, uri?: string }
 local function ours(schema)
   return schema.name == "superpower" or (schema.uri or ""):find("superpower", 1, true) ~= nil
 end
 
---- Whether a server in this buffer offers the keys already.
+--- Whether another server in this buffer offers the keys already.
 ---@param buf integer
 ---@return boolean
 function M.offers_keys(buf)
@@ -39,22 +40,22 @@ function M.offers_keys(buf)
   return false
 end
 
---- Asks every other server for YAML in the buffer whether it has a schema for it, and then goes on. One that had none
---- is asked again: it learns of its schemas only a while after it has started.
+--- Asks every other YAML server in the buffer whether it has a schema for it, then calls back. A server without one is
+--- asked again later, since it learns its schemas only some time after its start.
 ---@param buf integer
----@param go_on fun()
-function M.settle(buf, go_on)
-  local now, left, gone = vim.uv.now(), 0, false
+---@param callback fun()
+function M.query(buf, callback)
+  local now, left, called = vim.uv.now(), 0, false
   local function finish()
-    if not gone then
-      gone = true
-      go_on()
+    if not called then
+      called = true
+      callback()
     end
   end
   schemas[buf], asked[buf] = schemas[buf] or {}, asked[buf] or {}
   for _, client in ipairs(vim.lsp.get_clients({ bufnr = buf })) do
     local other = client.name ~= "superpower" and client.name:lower():find("yaml")
-    if other and not schemas[buf][client.id] and now - (asked[buf][client.id] or -AGAIN) >= AGAIN then
+    if other and not schemas[buf][client.id] and now - (asked[buf][client.id] or -RETRY_AFTER) >= RETRY_AFTER then
       left, asked[buf][client.id] = left + 1, now
       ask(client, buf, function(err, result)
         local has = not err and type(result) == "table" and vim.iter(result):any(ours)
@@ -71,17 +72,17 @@ function M.settle(buf, go_on)
   if left == 0 then
     finish()
   else
-    vim.defer_fn(finish, PATIENCE)
+    vim.defer_fn(finish, MAX_WAIT)
   end
 end
 
---- Asks now, and again while a server that has come may still learn of its schemas.
+--- Asks now, and again while a new server may still learn its schemas.
 ---@param buf integer
-function M.look(buf)
+function M.watch(buf)
   for _, ms in ipairs({ 0, 1000, 3000, 10000 }) do
     vim.defer_fn(function()
       if asked[buf] and vim.api.nvim_buf_is_valid(buf) and vim.v.exiting == vim.NIL then
-        M.settle(buf, function() end)
+        M.query(buf, function() end)
       end
     end, ms)
   end

@@ -1,19 +1,19 @@
---- Sends a long text to the engine in parts, one a turn of the main loop, so that no key waits for it.
+--- Sends a long text to the engine in parts, one per turn of the main loop, so that typing is not delayed.
 local text = require("superpower.lsp.text")
 local session = require("superpower.session")
 
 local M = {}
 
---- How many lines a part has at most, and how many bytes it has on the average; no line is cut.
+--- The maximum number of lines of a part, and its average number of bytes. Lines are not split.
 local LINES, BYTES = 8000, 128 * 1024
 --- The time between two parts, in milliseconds: keys come first.
 local BETWEEN = 1
 
-local newest = {} ---@type table<integer, table> by buffer, what is being sent
+local newest = {} ---@type table<integer, table> by buffer: what is being sent
 
 ---@param op string
 ---@param fields table
----@return any answer, superpower.Fault? err
+---@return any answer, superpower.Error? err
 function M.call(op, fields)
   local call = session.call
   local answer, err = call(op, fields)
@@ -24,11 +24,11 @@ function M.call(op, fields)
   return answer, err
 end
 
---- Sends what `fields` tells of a buffer with its text, and gives `done` the answer; none where the text has changed
---- meanwhile.
+--- Sends `fields` with the text of a buffer, and gives the answer to `done`. There is no answer if the text has
+--- changed meanwhile.
 ---@param buf integer
 ---@param fields table
----@param done fun(answer: any, err: superpower.Fault?)
+---@param done fun(answer: any, err: superpower.Error?)
 function M.send(buf, fields, done)
   local line, count = 0, vim.api.nvim_buf_line_count(buf)
   local lines = math.ceil(BYTES * count / math.max(1, text.size(buf)))

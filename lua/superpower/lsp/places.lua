@@ -1,15 +1,15 @@
---- Sees that files of a project change which an open declaration names or asks about: agents, skills, stories, the branch.
---- A few directories are watched, no timer runs; what changed is read by the engine, in a thread.
+--- Watches the files that an open declaration names or asks about: agents, skills, stories, the branch. A few
+--- directories are watched, without a timer. The engine reads the changes, in a thread.
 local engine = require("superpower.engine")
 
 local M = {}
 
---- No more than this many directories a project.
-local MOST = 64
---- How long to wait for more of the same, in milliseconds.
-local CALM = 100
+--- The maximum number of watched directories per project.
+local MAX_DIRECTORIES = 64
+--- The time to wait for more changes, in milliseconds.
+local DEBOUNCE = 100
 
---- Directories of a project, and of the home directory, whose own entries matter.
+--- Directories of a project, and of the home directory, whose direct entries matter.
 local HERE = {
   ".agents",
   ".agents/agents",
@@ -47,7 +47,7 @@ local due = {} ---@type table<string, true>
 local function directories(root)
   local found = {}
   local function add(dir)
-    if #found < MOST and vim.fn.isdirectory(dir) == 1 then
+    if #found < MAX_DIRECTORIES and vim.fn.isdirectory(dir) == 1 then
       found[#found + 1] = dir
       return true
     end
@@ -79,13 +79,13 @@ local function changed(root)
   vim.defer_fn(function()
     due[root] = nil
     if watched[root] and vim.v.exiting == vim.NIL then
-      M.watch(root) -- a directory may have come, or gone
+      M.watch(root) -- a directory may have been created or deleted
       engine.call("project-renew", { root = root })
     end
-  end, CALM)
+  end, DEBOUNCE)
 end
 
---- Watches a project, or looks anew which directories there are.
+--- Watches a project, or updates the list of its watched directories.
 ---@param root string
 function M.watch(root)
   local before = watched[root] or {}

@@ -1,10 +1,10 @@
---- What the checker says of a document, on its way to the screen.
+--- Shows the diagnostics of a document.
 local text = require("superpower.lsp.text")
 
---- The hints of a text that is longer than this wait for a pause in typing, in milliseconds.
-local LONG, CALM = 16 * 1024, 150
+--- In a text longer than this (bytes), hints wait for a pause in typing (milliseconds).
+local LONG, PAUSE = 16 * 1024, 150
 
---- Shows faults as Neovim's own handler does, which would read the whole buffer for that.
+--- Sets diagnostics as Neovim's own handler does. That handler would read the whole buffer.
 ---@param document superpower.lsp.Document
 ---@param diagnostics table[]
 local function set_directly(document, diagnostics)
@@ -13,26 +13,26 @@ local function set_directly(document, diagnostics)
     return
   end
   local all = {}
-  for index, fault in ipairs(diagnostics) do
-    local from, to = fault.range.start, fault.range["end"]
-    local columns = fault.columns or { from.character, to.character }
+  for index, problem in ipairs(diagnostics) do
+    local from, to = problem.range.start, problem.range["end"]
+    local columns = problem.columns or { from.character, to.character }
     all[index] = {
       bufnr = document.buf,
       lnum = from.line,
       col = columns[1],
       end_lnum = to.line,
       end_col = columns[2],
-      severity = fault.severity,
-      message = fault.message,
-      source = fault.source,
-      code = fault.code,
-      user_data = { lsp = fault },
+      severity = problem.severity,
+      message = problem.message,
+      source = problem.source,
+      code = problem.code,
+      user_data = { lsp = problem },
     }
   end
   vim.diagnostic.set(vim.lsp.diagnostic.get_namespace(client.id), document.buf, all)
 end
 
---- Has the editor ask for the hints again.
+--- Makes the editor ask for the hints again.
 ---@param dispatchers vim.lsp.rpc.Dispatchers
 ---@param document superpower.lsp.Document
 local function refresh(dispatchers, document)
@@ -40,7 +40,7 @@ local function refresh(dispatchers, document)
   if not hints.is_enabled({ bufnr = document.buf }) then
     return
   elseif vim.fn.has("nvim-0.11") == 0 and document.tick == document.published then
-    hints.enable(true, { bufnr = document.buf }) -- 0.10 shows no other hints for the same text unless it begins anew
+    hints.enable(true, { bufnr = document.buf }) -- 0.10 updates the hints of an unchanged text only after enabling them again
   else
     dispatchers.server_request("workspace/inlayHint/refresh", {})
   end
@@ -65,7 +65,7 @@ return function(dispatchers, document, diagnostics)
   end
   document.calm = document.calm or assert(vim.uv.new_timer())
   document.calm:start(
-    CALM,
+    PAUSE,
     0,
     vim.schedule_wrap(function()
       if not document.closed and document.tick then

@@ -1,4 +1,4 @@
---- A language server that lives in the editor: Neovim speaks with it as with any other, and the engine answers.
+--- A language server inside the editor: Neovim talks to it as to any other, and the engine answers.
 local engine = require("superpower.engine")
 local Document = require("superpower.lsp.document")
 local other_server = require("superpower.lsp.other_server")
@@ -32,7 +32,7 @@ local function place(position)
   return { position.line, position.character }
 end
 
---- Whether another server says of keys and words what we would say.
+--- Whether another server already covers keys and values.
 ---@param document superpower.lsp.Document
 local function without_keys(document)
   return other_server.offers_keys(document.buf) or nil
@@ -112,13 +112,13 @@ local shaped = {
 }
 
 local ask ---@type fun(server: superpower.lsp.Server, method: string, params: table, reply: fun(err: table?, result: any), rounds: integer?)
-local most_rounds = 8
+local max_rounds = 8
 
---- Where the cursor is now, if whoever wanted completion is still typing the same line.
+--- Returns the cursor, if the user who requested completion is still typing in the same line.
 ---@param document superpower.lsp.Document
 ---@param position lsp.Position
 ---@return lsp.Position?
-local function typed_on(document, position)
+local function current_position(document, position)
   if vim.api.nvim_get_current_buf() ~= document.buf or vim.api.nvim_get_mode().mode:sub(1, 1) ~= "i" then
     return nil
   end
@@ -126,8 +126,8 @@ local function typed_on(document, position)
   return now.line == position.line and now.character >= position.character and now or nil
 end
 
---- Answers about a text that is gone. Completion is asked anew where its word has grown: the editor asks only once. Somebody
---- else who types on wants no message about it; who renames does.
+--- Answers a request about a text that has changed. Completion is asked again at the new position, because the editor
+--- asks only once. Other requests get no answer, without an error message, except rename.
 ---@param server superpower.lsp.Server
 ---@param method string
 ---@param params table
@@ -135,8 +135,8 @@ end
 ---@param rounds integer
 local function outdated(server, method, params, reply, rounds)
   local document = server.documents[params.textDocument.uri]
-  local now = method == "textDocument/completion" and document and typed_on(document, params.position)
-  if now and rounds < most_rounds then
+  local now = method == "textDocument/completion" and document and current_position(document, params.position)
+  if now and rounds < max_rounds then
     return ask(server, method, vim.tbl_extend("force", params, { position = now }), reply, rounds + 1)
   end
   local error = { code = MODIFIED, message = "the text has changed" }
@@ -169,7 +169,7 @@ ask = function(server, method, params, reply, rounds)
     if result ~= nil and shaped[method] then
       result = shaped[method](result, params)
     end
-    -- The answer is given in the next turn of the main loop: for a text that has changed until then it is worthless.
+    -- The answer arrives in the next turn of the main loop. If the text has changed by then, it is worthless.
     local tick = document.tick
     vim.schedule(function()
       if document.closed or tick == vim.api.nvim_buf_get_changedtick(document.buf) then
@@ -183,7 +183,7 @@ ask = function(server, method, params, reply, rounds)
     document:ready(answer)
   end
   if method == "textDocument/completion" or method == "textDocument/hover" then
-    other_server.settle(document.buf, ready)
+    other_server.query(document.buf, ready)
   else
     ready()
   end
@@ -215,7 +215,7 @@ local notifications = {
 
 local servers = setmetatable({}, { __mode = "k" }) ---@type table<superpower.lsp.Server, true>
 
---- Shows every open document to `visit`.
+--- Calls `visit` with every open document.
 ---@param visit fun(document: superpower.lsp.Document)
 function M.each(visit)
   for server in pairs(servers) do
@@ -225,7 +225,7 @@ function M.each(visit)
   end
 end
 
---- Whether a document is open under this name.
+--- Whether a document is open under this URI.
 ---@param uri string
 ---@return boolean
 function M.has(uri)
@@ -237,7 +237,7 @@ function M.has(uri)
   return false
 end
 
---- What `vim.lsp.start` takes as `cmd`.
+--- Returns what `vim.lsp.start` takes as `cmd`.
 ---@param root? string
 ---@return fun(dispatchers: vim.lsp.rpc.Dispatchers): table
 function M.start(root)
@@ -272,7 +272,7 @@ function M.start(root)
         elseif questions[method] then
           ask(server, method, params, reply)
         else
-          reply({ code = UNKNOWN_METHOD, message = "no method " .. method }, nil)
+          reply({ code = UNKNOWN_METHOD, message = "unknown method " .. method }, nil)
         end
         return true, id
       end,

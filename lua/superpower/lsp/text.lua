@@ -1,4 +1,4 @@
---- The text of a buffer, as the engine takes it.
+--- Reads the text of a buffer for the engine.
 
 local M = {}
 
@@ -8,7 +8,7 @@ function M.size(buf)
   return math.max(0, vim.api.nvim_buf_get_offset(buf, vim.api.nvim_buf_line_count(buf)))
 end
 
---- Bytes that are no character become "?", one for one, so that no column moves.
+--- Replaces each byte that is not part of a character by "?", so that no column moves.
 ---@param text string
 ---@return string
 function M.readable(text)

@@ -1,4 +1,4 @@
---- What a run's end or halt says, in whole sentences: what happened, then what to do.
+--- Reports the end or pause of a run in whole sentences: what happened, then what to do.
 local text = require("superpower.base.text")
 local notify = require("superpower.notify")
 local runs = require("superpower.runs")
@@ -11,12 +11,12 @@ local next_step = {
   blocked = ":Superpower retry with what it needs, skip or cancel.",
   auth = "Log in, then :Superpower resume.",
   ["needs-human"] = "Answer with :Superpower retry ANSWER.",
-  interrupted = ":Superpower resume goes on.",
-  user = ":Superpower resume goes on.",
-  trust = ":Superpower resume shows it and asks.",
+  interrupted = ":Superpower resume continues.",
+  user = ":Superpower resume continues.",
+  trust = ":Superpower resume shows what changed and asks.",
 }
 
-local halted = {} ---@type table<string, superpower.PausedEvent> by run, until the snapshot has the words for it
+local paused = {} ---@type table<string, superpower.PausedEvent> by run: pauses that wait for their snapshot
 
 ---@class superpower.PausedEvent
 ---@field root string
@@ -28,7 +28,7 @@ local halted = {} ---@type table<string, superpower.PausedEvent> by run, until t
 ---@field total integer
 
 ---@param event superpower.PausedEvent
-local function say(event)
+local function report(event)
   local what = event.reason == "user" and "paused" or event.reason
   local head = ("%s: stage %d/%d %s"):format(event.superpower, event.stage or 0, event.total or 0, what)
   local detail = event.detail and event.detail ~= "" and ": " .. text.line(event.detail) or ""
@@ -47,20 +47,20 @@ end
 
 ---@param event superpower.PausedEvent
 function M.paused(event)
-  halted[event.run_id] = event
+  paused[event.run_id] = event
   local run = runs.get(event.root)
   if run then
     M.follow(run)
   end
 end
 
---- The snapshot that belongs to a halt has come.
+--- Reports a pause once its snapshot has arrived, since the snapshot has the details.
 ---@param run superpower.Snapshot
 function M.follow(run)
-  local event = halted[run.run_id]
+  local event = paused[run.run_id]
   if event and run.state == "paused" then
-    halted[run.run_id] = nil
-    say(event)
+    paused[run.run_id] = nil
+    report(event)
   end
 end
 

@@ -1,14 +1,14 @@
---- One short string for status lines, without side effects.
+--- Builds a short string for status lines, without side effects.
 local text = require("superpower.base.text")
 local config = require("superpower.config")
 local runs = require("superpower.runs")
-local marks = require("superpower.ui.icons")
-local message = require("superpower.ui.message")
-local run_words = require("superpower.ui.words")
+local state_icons = require("superpower.ui.icons")
+local message_line = require("superpower.ui.message_line")
+local run_text = require("superpower.ui.run_text")
 
 local M = {}
 
-local asked = -math.huge
+local requested = -math.huge
 
 ---@param run superpower.Snapshot?
 ---@param now integer
@@ -19,22 +19,31 @@ local function words(run, now, icons)
     return ""
   end
   local at = ("%s %d/%d"):format(run.superpower, run.current_stage, run.total)
-  if run_words.in_hand(run) then
-    return ("%s %s by hand"):format(marks.mark(icons, "by-hand", now), at)
+  if run_text.is_manual(run) then
+    return ("%s %s manual"):format(state_icons.icon(icons, "by-hand", now), at)
   elseif run.state == "running" then
-    local mark = marks.mark(icons, run.waiting_until and "limited" or "running", now)
+    local mark = state_icons.icon(icons, run.waiting_until and "limited" or "running", now)
     return run.waiting_until and ("%s %s limited"):format(mark, at) or ("%s %s"):format(mark, at)
   elseif run.state ~= "paused" then
     return ""
   elseif run.reason == "gate" then
-    return ("%s %s gate %d/%d"):format(marks.mark(icons, "gate", now), run.superpower, run.current_stage, run.total)
+    return ("%s %s gate %d/%d"):format(
+      state_icons.icon(icons, "gate", now),
+      run.superpower,
+      run.current_stage,
+      run.total
+    )
   elseif run.reason == "failed" or run.reason == "blocked" or run.reason == "auth" then
-    return ("%s %s %s"):format(marks.mark(icons, "failed", now), at, run.reason)
+    return ("%s %s %s"):format(state_icons.icon(icons, "failed", now), at, run.reason)
   end
-  return ("%s %s %s"):format(marks.mark(icons, "held", now), at, run.reason == "needs-human" and "asks" or "paused")
+  return ("%s %s %s"):format(
+    state_icons.icon(icons, "held", now),
+    at,
+    run.reason == "needs-human" and "asks" or "paused"
+  )
 end
 
---- One line, in which nothing is evaluated by whoever puts it into 'statusline', 'tabline' or 'winbar'.
+--- Returns one line that is safe in 'statusline', 'tabline' and 'winbar': nothing in it is evaluated.
 ---@param run superpower.Snapshot?
 ---@param now integer
 ---@param icons string
@@ -45,15 +54,15 @@ end
 
 ---@return string
 function M.get()
-  asked = vim.uv.now()
+  requested = vim.uv.now()
   return M.text(runs.get(), vim.uv.now(), config.get().icons)
 end
 
 local drawn = 0
 
---- Redraws the status lines where somebody shows ours, and keeps `vim.g.superpower_status`.
+--- Redraws status lines that show ours, and keeps `vim.g.superpower_status`.
 function M.listen()
-  asked = vim.uv.now() -- it may be shown already, and have asked nobody
+  requested = vim.uv.now() -- it may be shown already, before this module was loaded
   runs.listen("statusline", function(what)
     if what == "log" then
       return
@@ -64,10 +73,10 @@ function M.listen()
     end
     drawn = now
     vim.g.superpower_status = M.text(runs.get(), now, config.get().icons)
-    if now - asked < 5000 or vim.o.statusline:find("superpower_status", 1, true) then
-      if not message.stands() then
+    if now - requested < 5000 or vim.o.statusline:find("superpower_status", 1, true) then
+      if not message_line.is_shown() then
         pcall(vim.cmd.redrawstatus, { bang = true })
-        message.drawn()
+        message_line.redrawn()
       end
     end
   end)

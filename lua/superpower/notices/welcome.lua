@@ -1,18 +1,18 @@
---- A project with something waiting says so, once per editor and pause.
+--- Reports, once per editor and pause, that a run of the project waits.
 local text = require("superpower.base.text")
 local config = require("superpower.config")
 local notify = require("superpower.notify")
 local runs = require("superpower.runs")
 local current = require("superpower.runs.current")
 local session = require("superpower.session")
-local run_words = require("superpower.ui.words")
+local run_text = require("superpower.ui.run_text")
 
 local M = {}
 
-local said = {} ---@type table<string, true>
+local reported = {} ---@type table<string, true>
 
 ---@return boolean
-local function unwelcome()
+local function is_unwanted()
   return notify.headless()
     or vim.wo.diff
     or vim.bo.filetype == "gitcommit"
@@ -26,12 +26,12 @@ function M.words(run)
   if run.state ~= "paused" then
     return nil
   elseif run.reason == "gate" and run.gate then
-    return run_words.gate(run)
+    return run_text.gate(run)
   elseif run.reason ~= "interrupted" and run.reason ~= "user" and (run.summary or "") ~= "" then
-    -- What happened, and what answers it.
+    -- The summary says what happened and what to do.
     return text.line(("%s: %s"):format(run.superpower, run.summary))
   end
-  return ("%s is paused at stage %d/%d: %s. :Superpower resume goes on"):format(
+  return ("%s is paused at stage %d/%d: %s. :Superpower resume continues"):format(
     run.superpower,
     run.current_stage,
     run.total,
@@ -39,18 +39,18 @@ function M.words(run)
   )
 end
 
---- What keeps the run from being read is said, once: somebody may have put it there.
----@param err superpower.Fault
+--- Reports once why the run cannot be read, since a file may have been planted.
+---@param err superpower.Error
 local function refused(err)
   local unreadable = err.code == "unreadable-squad" or err.code == "unreadable-run"
-  if unreadable and not said[err.message] then
-    said[err.message] = true
+  if unreadable and not reported[err.message] then
+    reported[err.message] = true
     notify.news(text.line(err.message), "warn", true)
   end
 end
 
-function M.look()
-  if vim.v.exiting ~= vim.NIL or unwelcome() then
+function M.check()
+  if vim.v.exiting ~= vim.NIL or is_unwanted() then
     return
   end
   local root = session.project()
@@ -66,8 +66,8 @@ function M.look()
     end
     local words = M.words(run)
     local key = ("%s/%s/%s"):format(run.run_id, run.current_stage, run.gate and run.gate.id or run.reason or "")
-    if words and not said[key] and not run.ours then
-      said[key] = true
+    if words and not reported[key] and not run.ours then
+      reported[key] = true
       notify.news(words, "info", true)
     end
   end)

@@ -1,4 +1,5 @@
---- The run that a verb acts on: the one that it names, else the one that this editor drives or shows, else the project's.
+--- Finds the run that a verb acts on: the one that it names, else the one that this editor drives or shows, else the
+--- project's.
 local notify = require("superpower.notify")
 local runs = require("superpower.runs")
 local watch = require("superpower.runs.watch")
@@ -6,10 +7,10 @@ local session = require("superpower.session")
 
 local M = {}
 
---- The root that a verb acts on: of the run that it names, where that is known here; else of the run that this editor
---- drives or shows, else of the buffer.
+--- Returns the root that a verb acts on: the root of the named run if it is known here, else of the run that this
+--- editor drives or shows, else of the buffer.
 ---@param run_id? string
----@return string? root, superpower.Fault? err
+---@return string? root, superpower.Error? err
 function M.root(run_id)
   local known = run_id and runs.root_of(run_id)
   if known then
@@ -26,13 +27,13 @@ function M.root(run_id)
   return root, err
 end
 
---- What an answer tells of a run: that of the project is remembered. Of a run that is named it is only told: it need not be
---- the one that the project is at.
+--- Stores the run of an answer, if it is the project's current run. A run that was asked for by id is only returned,
+--- since the project may be at another one.
 ---@param root string
 ---@param run_id? string
 ---@param run any
 ---@return superpower.Snapshot?
-local function taken(root, run_id, run)
+local function store(root, run_id, run)
   if run == nil or run == vim.NIL then
     return nil
   elseif run_id then
@@ -45,19 +46,19 @@ local function taken(root, run_id, run)
   return run
 end
 
---- The newest state of a run, waited for: a journal may be read for it. For scripts, and where nobody looks.
+--- Returns the newest state of a run, and waits for it: a journal may have to be read. For scripts and headless use.
 ---@param root string
----@param run_id? string else that of the project
----@return superpower.Snapshot? run, superpower.Fault? err
+---@param run_id? string default: the project's run
+---@return superpower.Snapshot? run, superpower.Error? err
 function M.status(root, run_id)
   local run, err = session.call("status", { root = root, run_id = run_id })
-  return not err and taken(root, run_id, run) or nil, err
+  return not err and store(root, run_id, run) or nil, err
 end
 
---- The same without waiting for it.
+--- The same, without waiting.
 ---@param root string
----@param run_id? string else that of the project
----@param callback fun(run: superpower.Snapshot?, err: superpower.Fault?)
+---@param run_id? string default: the project's run
+---@param callback fun(run: superpower.Snapshot?, err: superpower.Error?)
 function M.ask(root, run_id, callback)
   local asked = runs.now()
   session.ask("status", { root = root, run_id = run_id }, function(run, err)
@@ -66,8 +67,15 @@ function M.ask(root, run_id, callback)
     if err or newer then
       return callback(newer and known or nil, err)
     end
-    callback(taken(root, run_id, run))
+    callback(store(root, run_id, run))
   end)
+end
+
+--- Returns the message about other unfinished runs of a superpower.
+---@param others integer
+---@return string
+function M.others(others)
+  return ("%d other unfinished %s: :Superpower runs"):format(others, others == 1 and "run" or "runs")
 end
 
 return M

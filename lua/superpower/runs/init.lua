@@ -1,5 +1,5 @@
 --- What this editor knows of runs: the newest snapshot of each project, its log lines, and which project's run it
---- drives or shows. Everything that shows a run listens here; one timer ticks, only while something runs.
+--- drives or shows. Everything that shows a run listens here. One timer ticks while a run is active.
 local text = require("superpower.base.text")
 local notify = require("superpower.notify")
 
@@ -8,7 +8,7 @@ local M = {}
 ---@alias superpower.RunEvent "snapshot"|"log"|"tick"
 ---@alias superpower.Listener fun(what: superpower.RunEvent, root: string?)
 
-local most_lines = 5000
+local max_log_lines = 5000
 
 local snapshots = {} ---@type table<string, superpower.Snapshot>
 local logs = {} ---@type table<string, string[]>
@@ -18,7 +18,7 @@ local timer ---@type uv.uv_timer_t?
 
 ---@param what superpower.RunEvent
 ---@param root string?
-local function tell(what, root)
+local function notify_listeners(what, root)
   for _, listener in pairs(listeners) do
     listener(what, root)
   end
@@ -34,7 +34,7 @@ local function any_running()
   return false
 end
 
-local function keep_time()
+local function update_timer()
   if any_running() and not notify.headless() then
     if not timer then
       timer = assert(vim.uv.new_timer())
@@ -43,7 +43,7 @@ local function keep_time()
         100,
         vim.schedule_wrap(function()
           if timer and vim.v.exiting == vim.NIL then
-            tell("tick")
+            notify_listeners("tick")
           end
         end)
       )
@@ -55,20 +55,20 @@ local function keep_time()
   end
 end
 
---- Whether the timer runs.
+--- Whether the timer is active.
 ---@return boolean
 function M.ticking()
   return timer ~= nil
 end
 
---- Listens under a name; a second listener of the same name takes the first one's place.
+--- Registers a listener under a name; it replaces an earlier listener of the same name.
 ---@param name string
 ---@param listener superpower.Listener?
 function M.listen(name, listener)
   listeners[name] = listener
 end
 
---- Milliseconds since the epoch.
+--- Returns the time in milliseconds since the epoch.
 ---@return integer
 function M.now()
   local seconds, micros = vim.uv.gettimeofday()
@@ -78,13 +78,13 @@ end
 ---@param run superpower.Snapshot
 function M.put(run)
   run.received = M.now()
-  run.superpower = text.line(run.superpower) -- it may be anybody's
+  run.superpower = text.line(run.superpower) -- the name comes from a file of the project
   snapshots[run.root] = run
   if run.ours or not shown then
     shown = run.root
   end
-  keep_time()
-  tell("snapshot", run.root)
+  update_timer()
+  notify_listeners("snapshot", run.root)
 end
 
 ---@param root string
@@ -93,11 +93,11 @@ function M.forget(root)
   if shown == root then
     shown = nil
   end
-  keep_time()
-  tell("snapshot", root)
+  update_timer()
+  notify_listeners("snapshot", root)
 end
 
---- Makes a project's run the one that verbs without a name act on.
+--- Makes a project's run the default of verbs without a name.
 ---@param root string
 function M.show(root)
   shown = root
@@ -110,13 +110,13 @@ function M.get(root)
   return root and snapshots[root] or nil
 end
 
---- The root of the run that this editor drives or shows.
+--- Returns the root of the run that this editor drives or shows.
 ---@return string?
 function M.root()
   return shown
 end
 
---- The root of a run that is known here, by its id or a start of it.
+--- Returns the root of a known run, by its id or the start of it.
 ---@param run_id string
 ---@return string?
 function M.root_of(run_id)
@@ -149,10 +149,10 @@ function M.append(root, line)
   local lines = logs[root] or {}
   logs[root] = lines
   table.insert(lines, line)
-  if #lines > most_lines then
-    logs[root] = vim.list_slice(lines, #lines - most_lines / 2)
+  if #lines > max_log_lines then
+    logs[root] = vim.list_slice(lines, #lines - max_log_lines / 2)
   end
-  tell("log", root)
+  notify_listeners("log", root)
 end
 
 ---@param root string

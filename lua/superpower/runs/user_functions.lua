@@ -1,10 +1,11 @@
---- The user's own functions, which the engine asks for: facts of conditions, and prompts.
+--- The user's own functions, called for the engine: facts of conditions, and prompts.
 local config = require("superpower.config")
 local session = require("superpower.session")
 
 local M = {}
 
---- Answers what the engine has asked. What cannot be sent is answered by why: it would be waited for in vain.
+--- Sends an answer to the engine. If it cannot be sent, the error is sent instead: otherwise the engine would wait for
+--- ever.
 ---@param reply { id: any, value: any, error: string? }
 local function send(reply)
   local _, err = session.call("answer", reply)
@@ -13,7 +14,7 @@ local function send(reply)
   end
 end
 
---- A user's own fact, asked for by the engine.
+--- Evaluates a user's fact for the engine.
 ---@param event { id: integer, name: string, ctx: superpower.FactContext }
 function M.fact(event)
   local fn = config.get().conditions[event.name]
@@ -25,7 +26,7 @@ function M.fact(event)
     if ok and type(value) == "boolean" then
       reply.value = { value = value, reason = reason ~= nil and tostring(reason) or nil }
     elseif ok then
-      -- Not taken for what Lua makes of it: a missing `return` would be false, and the 0 of a Vim function true.
+      -- Not converted to a boolean: a missing `return` would be false, and the 0 of a Vim function true.
       reply.error = ('the condition "%s" returned %s, not true or false'):format(event.name, vim.inspect(value))
     else
       reply.error = ('the condition "%s" failed: %s'):format(event.name, value)
@@ -34,10 +35,10 @@ function M.fact(event)
   send(reply)
 end
 
---- No agent takes more, and the main loop would be held up by it.
-local longest_prompt = 4 * 1048576
+--- No agent accepts more, and it would block the main loop.
+local max_prompt = 4 * 1048576
 
---- A stage's prompt, which the user's own function replaces.
+--- Calls the user's function that replaces a stage's prompt.
 ---@param event { id: string, prompt: string, ctx: superpower.PromptContext }
 function M.prompt(event)
   local fn = config.get().prompt
@@ -46,15 +47,12 @@ function M.prompt(event)
     reply.value = { prompt = event.prompt }
   else
     local ok, text = pcall(fn, event.prompt, event.ctx)
-    if ok and type(text) == "string" and #text > longest_prompt then
-      reply.error = ("it returned %d MiB, and a prompt has at most %d"):format(
-        math.ceil(#text / 1048576),
-        longest_prompt / 1048576
-      )
+    if ok and type(text) == "string" and #text > max_prompt then
+      reply.error = ("it returned %d MiB; the limit is %d MiB"):format(math.ceil(#text / 1048576), max_prompt / 1048576)
     elseif ok and type(text) == "string" then
       reply.value = { prompt = text }
     else
-      reply.error = ok and ("it returned a %s, not a text"):format(type(text)) or tostring(text)
+      reply.error = ok and ("it returned a %s, not a string"):format(type(text)) or tostring(text)
     end
   end
   send(reply)

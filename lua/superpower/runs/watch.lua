@@ -1,6 +1,6 @@
---- Sees what other editors do with the runs of a project: the state directory is watched, and what changed is read anew.
---- Only while a run of theirs goes on is it looked at besides, since an editor that is killed changes no file. Otherwise no
---- timer runs; where nothing changes nothing happens.
+--- Watches what other editors do with the runs of a project: when the state directory changes, the run is read again.
+--- A run that another editor drives is also polled, since an editor that is killed changes no file. Otherwise no timer
+--- is active.
 local events = require("superpower.events")
 local runs = require("superpower.runs")
 local session = require("superpower.session")
@@ -9,12 +9,13 @@ local M = {}
 
 local handles = {} ---@type table<string, uv.uv_fs_event_t>
 local due = {} ---@type table<string, true>
-local often = 2000 -- ms
-local looked = 0
--- What is asked in turn must not stand before the user's verbs many times over: once, and "again" if need be.
+local poll_interval = 2000 -- ms
+local last_poll = 0
+-- At most one question per project is queued, so that these do not delay the user's verbs; "again" asks once more
+-- after the answer.
 local asking = {} ---@type table<string, "once"|"again">
 
---- Whether what the disk says of a project is none of our business: this editor drives there.
+--- Whether this editor drives the project's run: it then knows more than the disk.
 ---@param root string
 ---@return boolean
 local function driving(root)
@@ -32,7 +33,7 @@ local function look(root)
     return
   end
   asking[root] = "once"
-  -- Asked, not called: somebody else's long run is read anew at each of its steps.
+  -- Asked, not called: reading another editor's long run at each of its steps would block the main loop.
   session.ask("status", { root = root }, function(run)
     local again = asking[root] == "again"
     asking[root] = nil
@@ -47,16 +48,16 @@ local function look(root)
     local known = runs.get(root)
     local died = known and known.run_id == run.run_id and known.state == "running" and run.reason == "interrupted"
     runs.put(run)
-    events.tell({ type = "run-seen", root = root, run = run, died = died or false })
+    events.emit({ type = "run-seen", root = root, run = run, died = died or false })
   end)
 end
 
---- Whether those who drive are alive still.
+--- Polls the runs that other editors drive, to see whether their editors are still alive.
 local function tick()
-  if runs.now() - looked < often then
+  if runs.now() - last_poll < poll_interval then
     return
   end
-  looked = runs.now()
+  last_poll = runs.now()
   for root, run in pairs(runs.all()) do
     if run.state == "running" and not run.ours then
       look(root)
@@ -64,7 +65,7 @@ local function tick()
   end
 end
 
---- Watches a project, if it has a state directory.
+--- Watches a project that has a state directory.
 ---@param root string
 function M.start(root)
   local path = vim.fs.joinpath(root, ".claude/state")

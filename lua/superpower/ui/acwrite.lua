@@ -1,27 +1,27 @@
---- Buffers whose `:w` sends what the user has written. They are "modified" like any other, so that leaving the editor asks
---- first; but only a write that the user asked for, from the buffer itself, sends anything: not a plugin that saves by
---- itself, and not a `:wall` from elsewhere.
-local theirs = require("superpower.editor.theirs")
+--- Buffers whose `:w` sends what the user has written. They count as modified like any other buffer, so that `:qa`
+--- asks first. Only a write by the user, from the buffer itself, sends anything: a plugin that saves automatically
+--- does not, nor does a `:wall` from another buffer.
+local actions = require("superpower.editor.actions")
 local float = require("superpower.ui.float")
 
 local M = {}
 
 local namespace = vim.api.nvim_create_namespace("superpower-written")
 local guarded = {} ---@type table<integer, true>
-local at ---@type integer? the buffer in which a key was typed that the editor still acts upon
+local typed_in ---@type integer? the buffer of the last typed key, until the editor has handled it
 
 ---@param buf integer
 local function guard(buf)
   if not next(guarded) then
     vim.on_key(function(_, typed)
       if typed ~= "" then
-        at = vim.api.nvim_get_current_buf()
+        typed_in = vim.api.nvim_get_current_buf()
       end
     end, namespace)
     vim.api.nvim_create_autocmd("SafeState", {
       group = vim.api.nvim_create_augroup("superpower-written", { clear = true }),
       callback = function()
-        at = nil
+        typed_in = nil
       end,
     })
   end
@@ -29,7 +29,7 @@ local function guard(buf)
 end
 
 ---@param buf integer
-local function free(buf)
+local function unguard(buf)
   guarded[buf] = nil
   if not next(guarded) then
     vim.on_key(nil, namespace)
@@ -37,22 +37,22 @@ local function free(buf)
   end
 end
 
---- Whether the write that goes on was asked for by a key typed in this buffer, and not from an autocommand.
+--- Whether the current write was requested by a key typed in this buffer, and not by an autocommand.
 ---@param buf integer
 ---@return boolean
 function M.by_user(buf)
   local stack = vim.fn.expand("<stack>"):gsub("BufWriteCmd Autocommands", "")
-  return at == buf and not stack:find("Autocommands", 1, true)
+  return typed_in == buf and not stack:find("Autocommands", 1, true)
 end
 
 ---@class superpower.WrittenOpts
 ---@field name string
 ---@field lines string[]
 ---@field listed boolean
----@field modified boolean it holds what was typed already
----@field write fun(buf: integer) the user has asked for it
+---@field modified boolean the lines hold text that was typed earlier
+---@field write fun(buf: integer) called when the user writes
 
---- `:w FILE` is a copy, and sends nothing.
+--- `:w FILE` writes a copy, and sends nothing.
 ---@param buf integer
 ---@param path string
 local function copy(buf, path)
@@ -60,17 +60,17 @@ local function copy(buf, path)
   vim.fn.writefile(lines, path)
 end
 
---- Makes such a buffer. It stays, hidden, when its window is closed.
+--- Makes such a buffer. It stays, hidden, when its window closes.
 ---@param opts superpower.WrittenOpts
 ---@return integer
 function M.buffer(opts)
-  local buf = theirs.buffer(opts.listed, false)
+  local buf = actions.buffer(opts.listed, false)
   vim.bo[buf].buftype = "acwrite"
   vim.bo[buf].bufhidden = "hide"
   vim.bo[buf].swapfile = false
   vim.bo[buf].modeline = false
   local own = ("superpower://%s/%d"):format(opts.name, buf)
-  theirs.name(buf, own)
+  actions.name(buf, own)
   vim.api.nvim_buf_set_lines(buf, 0, -1, false, opts.lines)
   vim.bo[buf].modified = opts.modified
   float.filetype(buf, "markdown")
@@ -91,9 +91,9 @@ function M.buffer(opts)
     float.filetype(buf, "markdown")
   end)
   on("BufWipeout", function()
-    free(buf)
+    unguard(buf)
   end)
-  -- `:x` and `ZZ` write only what is modified.
+  -- `:x` and `ZZ` write only a modified buffer.
   on("CmdlineLeave", function()
     if vim.fn.getcmdtype() == ":" and vim.fn.getcmdline():match("^%s*[xe]x?i?t?!?%s*$") then
       vim.bo[buf].modified = true
@@ -103,7 +103,7 @@ function M.buffer(opts)
   return buf
 end
 
---- It is done with.
+--- Deletes the buffer and closes its windows.
 ---@param buf integer
 function M.wipe(buf)
   if vim.api.nvim_buf_is_valid(buf) then

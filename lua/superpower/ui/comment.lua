@@ -1,4 +1,4 @@
---- A small Markdown buffer for a comment: `:w` sends, `:q` goes back and keeps the draft, in the hidden buffer.
+--- A small Markdown buffer for a comment: `:w` sends, `:q` goes back and keeps the draft in the hidden buffer.
 local notify = require("superpower.notify")
 local acwrite = require("superpower.ui.acwrite")
 local float = require("superpower.ui.float")
@@ -8,14 +8,14 @@ local M = {}
 
 ---@class superpower.CommentOpts
 ---@field title string
----@field key string what it is about: a draft is found again by it
+---@field key string identifies the subject, so that a draft is found again
 ---@field hints string[] shown as a comment, not sent
----@field text? string what stands there at first, where there is no draft
----@field send fun(comment: string, done: fun(err: string?)) `done()` closes, `done(text)` says why not
+---@field text? string the initial text, if there is no draft
+---@field send fun(comment: string, done: fun(err: string?)) `done()` closes, `done(err)` shows an error
 ---@field back fun() closed without sending
 ---@field height? integer
 
-local answer = 1000 -- ms; who has not been answered by then is answered later
+local max_wait = 1000 -- ms to wait for the answer inside `:w`; a later answer is handled when it comes
 local drafts = {} ---@type table<string, integer> buffers
 
 ---@param buf integer
@@ -25,7 +25,7 @@ local function comment_of(buf)
   return vim.trim(all)
 end
 
---- What was written before, and not sent.
+--- Returns the unsent draft, and deletes its buffer.
 ---@param key string
 ---@return string
 local function draft_of(key)
@@ -39,7 +39,7 @@ local function draft_of(key)
   return draft
 end
 
---- What it was about is decided: a draft of it is no longer needed.
+--- Deletes the draft of a subject that is decided.
 ---@param key string
 function M.drop(key)
   local buf = drafts[key]
@@ -58,7 +58,7 @@ function M.open(opts)
   local first = #lines
   table.insert(lines, "")
   for index, hint in ipairs(opts.hints) do
-    hint = hint:gsub("%-%->", "-- >") -- what an agent wrote must not end the comment that it stands in
+    hint = hint:gsub("%-%->", "-- >") -- an agent's text must not end the comment around it
     table.insert(lines, (index == 1 and "<!-- " or "") .. hint)
   end
   table.insert(lines, "-->")
@@ -75,7 +75,7 @@ function M.open(opts)
     modified = draft ~= "",
     write = function(buf)
       local answered, writing = sent, true
-      local function over() -- not under the hands of a `:wq`, which would then close another window
+      local function finish() -- later: inside a `:wq` it would make the command close another window
         vim.schedule(function()
           vim.cmd.stopinsert()
           float.close(window)
@@ -96,16 +96,17 @@ function M.open(opts)
         sent = true
         vim.bo[buf].modified = false
         if not writing then
-          over()
+          finish()
         end
       end)
-      -- `:wqa` leaves the editor next, unless the buffer is modified still: it is, until the engine has the comment.
-      vim.wait(answer, function()
+      -- `:wqa` leaves the editor next, unless the buffer is still modified. It stays modified until the engine has the
+      -- comment.
+      vim.wait(max_wait, function()
         return answered
       end, 5)
       writing = false
       if sent then
-        over()
+        finish()
       end
     end,
   })

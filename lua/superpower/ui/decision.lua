@@ -1,7 +1,7 @@
---- A window that decides something, and never by accident. Its keys count only with the cursor inside, only after a
---- quiet moment in which it was shown and the editor waited for a key, and never from a macro; those that decide only if
---- no other key came in the moment before. A key that comes too early starts the moment anew. Closing it by whatever
---- means decides nothing.
+--- A window that decides something, and never by accident. Its keys work only with the cursor inside, only after a
+--- quiet moment in which the window was shown and the editor was idle, and never from a macro. Keys that decide also
+--- need a quiet moment directly before them. A key that comes too early restarts the moment. Closing the window
+--- decides nothing.
 local config = require("superpower.config")
 local idle = require("superpower.editor.idle")
 local float = require("superpower.ui.float")
@@ -15,16 +15,16 @@ local keymaps = require("superpower.ui.keys")
 ---@field armed boolean the quiet moment has passed
 ---@field dead boolean
 ---@field closed boolean
----@field title? superpower.Chunk[] what was asked first
----@field run_id? string of a dead one: the run that asked
----@field last? string[] of a dead one: what it showed
+---@field title? superpower.Chunk[] the title of the first question
+---@field run_id? string in a dead window: the run that asked
+---@field last? string[] in a dead window: the lines that it showed
 local M = {}
 M.__index = M
 
 ---@class superpower.DecisionKey : superpower.Key
----@field label? string for the foot
----@field always? boolean it counts at once, and in a dead window too
----@field harmless? boolean it decides nothing yet: once keys count at all, another key may come right before it
+---@field label? string for the footer
+---@field always? boolean it works at once, and in a dead window too
+---@field harmless? boolean it decides nothing yet, so another key may come directly before it
 
 ---@class superpower.DecisionOpts
 ---@field filetype string
@@ -32,7 +32,7 @@ M.__index = M
 ---@field right superpower.Chunk[] right part
 ---@field help string
 ---@field width integer at most
----@field height integer rows that it would fill; it gets four fifths of the screen at most
+---@field height integer rows of its content; at most four fifths of the screen are used
 ---@field enter boolean
 ---@field zindex? integer
 ---@field keys superpower.DecisionKey[]
@@ -45,8 +45,9 @@ end
 
 local live = {} ---@type table<superpower.Decision, true>
 
---- A user interface has come or gone: whoever looks now has not seen these windows, and they wait for quiet again.
-function M.anew()
+--- Makes all windows wait for a quiet moment again, because a user interface was attached or detached: a new user has
+--- not seen them.
+function M.rearm_all()
   for this in pairs(live) do
     if this:is_open() then
       this:rearm()
@@ -54,7 +55,7 @@ function M.anew()
   end
 end
 
---- Whether one is open that can still decide: another is not put above it.
+--- Whether a window is open that can still decide. Another one is not opened above it.
 ---@return boolean
 function M.any()
   for this in pairs(live) do
@@ -117,7 +118,7 @@ function M:bind(keys)
   keymaps.set(self.float.buf, self.opts.help, wrapped)
 end
 
---- Whether a key counts now. One that does not makes the window wait for quiet again.
+--- Whether a key counts now. If not, the window waits for a quiet moment again.
 ---@param harmless boolean?
 ---@return boolean
 function M:counts(harmless)
@@ -137,7 +138,7 @@ function M:inside()
   return vim.api.nvim_get_current_win() == self.float.win
 end
 
---- The editor waits for a key.
+--- Handles a beat of the idle timer: arms the window after its quiet moment.
 function M:beat()
   if not self:inside() then
     idle.reset(self.watch)
@@ -147,14 +148,14 @@ function M:beat()
   end
 end
 
---- Makes it wait again, as after its opening: for a second question in the same window.
+--- Makes the window wait for a quiet moment again, as after it opened.
 function M:rearm()
   idle.reset(self.watch)
   self.armed = false
   self:frame()
 end
 
---- Asks something else in the same window, with other keys; nil asks the first thing again.
+--- Asks another question in the same window, with other keys; nil returns to the first question.
 ---@param question string?
 ---@param keys superpower.DecisionKey[]
 function M:ask(question, keys)
@@ -168,7 +169,7 @@ function M:ask(question, keys)
   self:rearm()
 end
 
---- Draws the title and the foot; the foot is dim while keys do not count.
+--- Draws the title and the footer. The footer is dim while keys do not work.
 function M:frame()
   if not float.valid(self.float) then
     return
@@ -187,19 +188,19 @@ function M:frame()
     end
   end
   local help = self.dead and {} or { { " g? ", dim and "SuperpowerDim" or "SuperpowerKey" } }
-  frame.set(self.float, frame.edge(self.opts.title, self.opts.right, width), frame.below(self.float, shown, help))
+  frame.set(self.float, frame.edge(self.opts.title, self.opts.right, width), frame.footer(self.float, shown, help))
 end
 
---- Shows what the question is about.
+--- Shows the text of the question.
 ---@param lines superpower.Line[]
----@param anew? boolean
-function M:paint(lines, anew)
-  float.paint(self.float.buf, lines, anew)
+---@param full? boolean
+function M:paint(lines, full)
+  float.paint(self.float.buf, lines, full)
   self:frame()
 end
 
---- It was decided elsewhere: dim, and only the keys that always count are left.
----@param lines superpower.Line[] said above what is there
+--- Marks the window as dead, because it was decided elsewhere: it is dim, and only the keys that always work are left.
+---@param lines superpower.Line[] shown above the old content
 function M:die(lines)
   if not float.valid(self.float) then
     return
@@ -261,11 +262,11 @@ end
 
 function M:close()
   float.close(self.float)
-  idle.forget(self.watch) -- from inside a write no `WinClosed` says so
+  idle.forget(self.watch) -- `WinClosed` does not fire inside a write
   live[self] = nil
 end
 
---- Whether it still is a float: `CTRL-W H` makes a split of it, which has no place for the keys.
+--- Whether the window is still a float: `CTRL-W H` turns it into a split, which has no border for the keys.
 ---@return boolean
 function M:floats()
   return vim.api.nvim_win_get_config(self.float.win).relative ~= ""

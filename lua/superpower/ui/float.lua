@@ -1,7 +1,7 @@
---- Floats with a border, a title and a foot, and buffers painted from lines of chunks. What a window shows is computed
+--- Floats with a border, a title and a footer, and buffers painted from lines of chunks. The content is computed
 --- elsewhere.
 local settings = require("superpower.config")
-local theirs = require("superpower.editor.theirs")
+local actions = require("superpower.editor.actions")
 local highlights = require("superpower.ui.highlights")
 
 local M = {}
@@ -19,13 +19,13 @@ local namespace = vim.api.nvim_create_namespace("superpower")
 ---@field wrap? boolean
 ---@field modifiable? boolean
 ---@field name? string
----@field hide? boolean there is no room for it now
+---@field hide? boolean there is no room for it
 
 ---@class superpower.Float
 ---@field win integer
 ---@field buf integer
 
---- The border to use and the character that its top line is made of.
+--- Returns the border, and the character of its top line.
 ---@return string|string[] border, string fill
 function M.border()
   local border = settings.get().border
@@ -35,7 +35,7 @@ function M.border()
   if border == "" then
     border = "rounded"
   elseif border == "none" or border == "shadow" then
-    border = "solid" -- the question stands in the border's top line, and the keys below: it has to have both
+    border = "solid" -- the title and the keys are in the border, which needs both lines
   elseif border:find(",") then
     local parts = vim.split(border, ",")
     if #parts == 8 and parts[2] ~= "" and parts[6] ~= "" then
@@ -50,7 +50,7 @@ function M.border()
   return border, fills[border] or " "
 end
 
---- Whether a window can be opened at all at this moment.
+--- Whether a window can be opened now.
 ---@return boolean
 function M.possible()
   return vim.fn.getcmdwintype() == "" and vim.v.exiting == vim.NIL
@@ -98,21 +98,21 @@ end
 
 local painted = {} ---@type table<integer, superpower.Line[]>
 
---- Sets a buffer's type. What goes wrong in the user's own settings for it must not keep a question from being asked.
+--- Sets the filetype of a buffer. An error in the user's settings for it must not prevent a question from being asked.
 ---@param buf integer
 ---@param filetype string
 function M.filetype(buf, filetype)
-  pcall(theirs.act, function()
+  pcall(actions.run, function()
     vim.api.nvim_set_option_value("filetype", filetype, { buf = buf })
   end)
 end
 
---- A scratch buffer of ours, gone with its window.
+--- Makes a scratch buffer that is wiped with its window.
 ---@param filetype string
 ---@param name? string
 ---@return integer
 function M.buffer(filetype, name)
-  local buf = theirs.buffer(false, true)
+  local buf = actions.buffer(false, true)
   vim.bo[buf].bufhidden = "wipe"
   vim.bo[buf].swapfile = false
   vim.bo[buf].undolevels = -1
@@ -121,7 +121,7 @@ function M.buffer(filetype, name)
   if vim.fn.bufexists(name) == 1 then
     name = ("%s/%d"):format(name, buf)
   end
-  pcall(theirs.name, buf, name)
+  pcall(actions.name, buf, name)
   M.filetype(buf, filetype)
   vim.api.nvim_create_autocmd("BufReadCmd", { -- `:e!`
     buffer = buf,
@@ -145,7 +145,7 @@ end
 function M.open(opts, buf)
   highlights.setup()
   buf = buf or M.buffer(opts.filetype, opts.name)
-  local win = theirs.open(buf, opts.enter or false, geometry(opts))
+  local win = actions.open(buf, opts.enter or false, geometry(opts))
   M.dress(win, opts.wrap)
   return { win = win, buf = buf }
 end
@@ -174,13 +174,13 @@ local function plain(line)
   return table.concat(parts)
 end
 
---- Paints lines of chunks over the whole buffer: what is there already stays, since each change makes Neovim draw, and
---- with `cmdheight=0` it draws over a message then.
+--- Paints lines of chunks over the whole buffer. Unchanged lines are not touched: each change makes Neovim redraw, and
+--- with `cmdheight=0` that would overwrite a message.
 ---@param buf integer
 ---@param lines superpower.Line[]
----@param anew? boolean something else has changed the buffer
-function M.paint(buf, lines, anew)
-  local old = not anew and painted[buf] or {}
+---@param full? boolean paint every line, because something else has changed the buffer
+function M.paint(buf, lines, full)
+  local old = not full and painted[buf] or {}
   painted[buf] = lines
   local from, till = 1, #lines
   while from <= #lines and vim.deep_equal(old[from], lines[from]) do
@@ -217,8 +217,8 @@ function M.paint(buf, lines, anew)
   end
 end
 
---- Before a window is closed: Neovim 0.11 and 0.12 crash where a float is closed that is the current window of another tab
---- page, and the window that was current there before it is gone.
+--- Prepares closing a window. Neovim 0.11 and 0.12 crash when a float is closed that is the current window of another
+--- tab page, and the window that was current there before is gone.
 ---@param win integer
 function M.leave(win)
   local tab = vim.api.nvim_win_get_tabpage(win)
@@ -236,11 +236,11 @@ end
 function M.close(float)
   if float and vim.api.nvim_win_is_valid(float.win) then
     M.leave(float.win)
-    pcall(theirs.close, float.win)
+    pcall(actions.close, float.win)
   end
 end
 
---- How many rows and columns there are for floats, without the command line and the tab line.
+--- Returns the rows and columns for floats, without the command line and the tab line.
 ---@return { width: integer, height: integer, top: integer }
 function M.screen()
   local top = (vim.o.showtabline == 2 or (vim.o.showtabline == 1 and #vim.api.nvim_list_tabpages() > 1)) and 1 or 0
@@ -248,7 +248,8 @@ function M.screen()
   return { width = vim.o.columns, height = math.max(3, vim.o.lines - top - bottom), top = top }
 end
 
---- As wide as is wanted. On a narrow screen all of it, so that our windows' borders lie on each other.
+--- Returns the wanted width, or the whole width of a narrow screen, so that the borders of stacked windows are
+--- aligned.
 ---@param wanted integer
 ---@return integer
 function M.wide(wanted)
@@ -256,7 +257,7 @@ function M.wide(wanted)
   return math.max(10, screen < wanted + 8 and screen - 2 or wanted)
 end
 
---- In the middle of the editor.
+--- Returns a place in the middle of the editor.
 ---@param width integer
 ---@param height integer
 ---@return { row: integer, col: integer, width: integer, height: integer }

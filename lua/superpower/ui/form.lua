@@ -1,7 +1,7 @@
---- All inputs of a superpower in one window, a line each. Enums and bools change by a key, text is edited by
---- `vim.ui.input`, long text in a buffer; faults are shown on their line.
+--- All inputs of a superpower in one window, one per line. Enums and bools change by a key, text is edited with
+--- `vim.ui.input`, and long text in a buffer. Problems are shown on their line.
 local text = require("superpower.base.text")
-local theirs = require("superpower.editor.theirs")
+local actions = require("superpower.editor.actions")
 local comment = require("superpower.ui.comment")
 local float = require("superpower.ui.float")
 local frame = require("superpower.ui.frame")
@@ -13,7 +13,7 @@ local M = {}
 ---@field name string
 ---@field inputs superpower.Input[]
 ---@field values table<string, any>
----@field checked boolean faults are shown from the first try on
+---@field checked boolean problems are shown after the first attempt to start
 
 ---@param input superpower.Input
 ---@return string[]?
@@ -35,11 +35,11 @@ local function value_of(form, input)
   return input.default ~= nil and tostring(input.default) or "", false
 end
 
---- What is wrong with an input's value, in a word or two.
+--- Returns what is wrong with an input's value, in a word or two.
 ---@param form superpower.Form
 ---@param input superpower.Input
 ---@return string?
-function M.fault(form, input)
+function M.problem(form, input)
   local value = value_of(form, input)
   if value == "" then
     return input.required and "required" or nil
@@ -63,10 +63,10 @@ function M.lines(form, width)
   for _, input in ipairs(form.inputs) do
     local value, given = value_of(form, input)
     local right, group = "", "SuperpowerDim"
-    local wrong = M.fault(form, input)
+    local problem = M.problem(form, input)
     local choices = M.choices(input)
-    if wrong and (form.checked or wrong ~= "required") then
-      right, group = wrong, "SuperpowerFailed"
+    if problem and (form.checked or problem ~= "required") then
+      right, group = problem, "SuperpowerFailed"
     elseif choices then
       local others = vim.tbl_filter(function(choice)
         return choice ~= value
@@ -92,7 +92,7 @@ function M.lines(form, width)
   return out
 end
 
---- What an input is for, said below the lines while the cursor is on it.
+--- Describes an input, for the lines below the form.
 ---@param input superpower.Input?
 ---@param width integer
 ---@return string[]
@@ -149,7 +149,7 @@ function M.open(name, inputs, given, done)
     finished = true
     float.close(window)
     if vim.api.nvim_win_is_valid(before) then
-      theirs.enter(before)
+      actions.enter(before)
     end
     done(values)
   end
@@ -177,7 +177,7 @@ function M.open(name, inputs, given, done)
       title = input.name,
       key = ("input/%s/%s"):format(name, input.name),
       text = (value_of(form, input)),
-      hints = { (input.description or input.name) .. ". :w keeps it, :q goes back." },
+      hints = { (input.description or input.name) .. ". :w saves, :q goes back." },
       send = function(said, ok)
         set(input, said)
         ok()
@@ -185,11 +185,11 @@ function M.open(name, inputs, given, done)
       back = function() end,
     })
   end
-  --- To the next line that still lacks something, if there is one.
-  local function to_next_fault(from)
+  --- Moves to the next line that has a problem.
+  local function to_next_problem(from)
     for offset = 0, #form.inputs - 1 do
       local row = (from + offset) % #form.inputs + 1
-      if M.fault(form, form.inputs[row]) then
+      if M.problem(form, form.inputs[row]) then
         vim.api.nvim_win_set_cursor(window.win, { row, 0 })
         return
       end
@@ -205,10 +205,10 @@ function M.open(name, inputs, given, done)
       long(input)
     else
       vim.ui.input({ prompt = input.name .. ": ", default = (value_of(form, input)) }, function(value)
-        vim.cmd("redraw | echo ''") -- the prompt would stay in the command line
+        vim.cmd("redraw | echo ''") -- otherwise the prompt stays in the command line
         if value ~= nil and not finished then
           set(input, value)
-          to_next_fault(vim.api.nvim_win_get_cursor(window.win)[1])
+          to_next_problem(vim.api.nvim_win_get_cursor(window.win)[1])
         end
       end)
     end
@@ -216,7 +216,7 @@ function M.open(name, inputs, given, done)
   local function start()
     form.checked = true
     for row, input in ipairs(form.inputs) do
-      if M.fault(form, input) then
+      if M.problem(form, input) then
         paint()
         vim.api.nvim_win_set_cursor(window.win, { row, 0 })
         return
@@ -226,18 +226,18 @@ function M.open(name, inputs, given, done)
   end
 
   keys.set(window.buf, "Inputs", {
-    { lhs = "<CR>", desc = "edit (a choice: the next one)", fn = edit },
-    { lhs = "i", desc = "edit (a choice: the next one)", fn = edit },
+    { lhs = "<CR>", desc = "edit, or take the next choice", fn = edit },
+    { lhs = "i", desc = "edit, or take the next choice", fn = edit },
     {
       lhs = "<Tab>",
-      desc = "the next choice",
+      desc = "next choice",
       fn = function()
         cycle(1)
       end,
     },
     {
       lhs = "<S-Tab>",
-      desc = "the choice before",
+      desc = "previous choice",
       fn = function()
         cycle(-1)
       end,
@@ -264,7 +264,7 @@ function M.open(name, inputs, given, done)
   frame.set(
     window,
     frame.edge({ { " " .. text.line(name) .. " needs ", "SuperpowerTitle" } }, {}, place.width),
-    frame.below(window, {
+    frame.footer(window, {
       { lhs = "<CR>", label = "edit" },
       { lhs = "<C-s>", label = "start" },
       { lhs = "q", label = "cancel" },
@@ -278,7 +278,7 @@ function M.open(name, inputs, given, done)
       finish(nil)
     end,
   })
-  -- The lines below the inputs are to be read: the cursor stays above them.
+  -- The lines below the inputs are only to be read: the cursor stays above them.
   vim.api.nvim_create_autocmd("CursorMoved", {
     buffer = window.buf,
     callback = function()
@@ -289,7 +289,7 @@ function M.open(name, inputs, given, done)
     end,
   })
   paint()
-  to_next_fault(#form.inputs)
+  to_next_problem(#form.inputs)
   paint()
 end
 

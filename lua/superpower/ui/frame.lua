@@ -1,10 +1,10 @@
---- What stands in the border of our windows: a title, the keys that can be pressed, and how much there is below.
+--- The border of our windows: a title, the keys, and how many lines are below.
 local text = require("superpower.base.text")
 local float = require("superpower.ui.float")
 
 local M = {}
 
---- A border line: something at the left, something at the right, and the border between them.
+--- Builds a border line: chunks at the left, chunks at the right, and the border between them.
 ---@param left superpower.Chunk[]
 ---@param right superpower.Chunk[]
 ---@param width integer
@@ -27,11 +27,11 @@ function M.edge(left, right, width)
   return out
 end
 
---- The keys of a window for its foot; where they do not fit the labels of the last ones go first.
+--- Builds the key part of a footer. If there is no room, the labels of the last keys are left out first.
 ---@param keys { lhs: string, label?: string, group?: string, label_group?: string }[]
 ---@param width integer
 ---@return superpower.Chunk[]
-function M.foot(keys, width)
+function M.keys(keys, width)
   local labelled = #keys
   while true do
     local out, used = {}, 0
@@ -56,9 +56,9 @@ end
 ---@class superpower.Frame
 ---@field title superpower.Chunk[]
 ---@field footer superpower.Chunk[]
----@field floats boolean as it was when it was last drawn
+---@field floats boolean whether it was a float when last drawn
 ---@field width? integer
----@field redraw? fun() draws it anew, for another width
+---@field redraw? fun() draws it again for another width
 
 local frames = {} ---@type table<integer, superpower.Frame> by window
 local watching = false
@@ -81,7 +81,8 @@ local function without_border(chunks)
   end, chunks)
 end
 
---- Title and keys in one line, for a window that is no float. The keys matter most: the title gets what they leave.
+--- Builds a winbar with title and keys, for a window that is not a float. The keys matter most: the title gets the
+--- remaining room.
 ---@param win integer
 ---@param frame superpower.Frame
 ---@return string
@@ -126,8 +127,8 @@ local function draw(win, frame)
   end
 end
 
---- A float can be made a split (`CTRL-W H`), and no event says so; then its border is gone, and title and keys go into
---- its 'winbar'.
+--- Watches for floats that become splits (`CTRL-W H`): no event reports it. A split has no border, so title and keys
+--- move to its 'winbar'.
 local function watch()
   if watching then
     return
@@ -177,18 +178,18 @@ function M.set(window, title, footer)
   watch()
 end
 
---- The foot of a window: its keys at the left, at the right how much there is below, and `g?`.
+--- Builds the footer of a window: its keys at the left; the number of lines below and `g?` at the right.
 ---@param window superpower.Float
 ---@param keys { lhs: string, label?: string, group?: string, label_group?: string }[]
 ---@param help superpower.Chunk[]
 ---@return superpower.Chunk[]
-function M.below(window, keys, help)
+function M.footer(window, keys, help)
   local width = vim.api.nvim_win_get_width(window.win)
   local right = vim.list_extend(M.more(window), help)
-  return M.edge(M.foot(keys, width - M.cells(right)), right, width)
+  return M.edge(M.keys(keys, width - M.cells(right)), right, width)
 end
 
---- `↓ 12 more`, where the window does not show its text to the end.
+--- Returns `↓ 12 more` if the window does not show its text to the end.
 ---@param window superpower.Float
 ---@return superpower.Chunk[]
 function M.more(window)
@@ -201,14 +202,14 @@ function M.more(window)
   return { { (wide and " ↓ %d more " or " ↓ %d "):format(rest), "SuperpowerNote" } }
 end
 
---- Draws it anew whenever the window has been scrolled, or is no float any more.
+--- Calls `redraw` when the window is scrolled or becomes a split.
 ---@param window superpower.Float
 ---@param redraw fun()
 function M.follow(window, redraw)
   if frames[window.win] then
     frames[window.win].redraw = redraw
   end
-  vim.api.nvim_create_autocmd("WinScrolled", { -- the buffer's, and so gone with it
+  vim.api.nvim_create_autocmd("WinScrolled", { -- deleted with the buffer
     buffer = window.buf,
     callback = function()
       if float.valid(window) then

@@ -1,4 +1,4 @@
---- Our highlight groups: each a link by default, so that every colour scheme already has them.
+--- The highlight groups: each is a link by default, so that every colour scheme has them.
 local M = {}
 
 ---@type { name: string, link: string, help: string }[]
@@ -6,22 +6,22 @@ M.groups = {
   { name = "SuperpowerNormal", link = "NormalFloat", help = "text of our windows" },
   { name = "SuperpowerBorder", link = "FloatBorder", help = "their borders" },
   { name = "SuperpowerTitle", link = "FloatTitle", help = "their titles" },
-  { name = "SuperpowerFooter", link = "FloatFooter", help = "figures in their foot" },
+  { name = "SuperpowerFooter", link = "FloatFooter", help = "numbers in their footer" },
   { name = "SuperpowerKey", link = "Special", help = "a key that can be pressed" },
-  { name = "SuperpowerDim", link = "Comment", help = "what does not count now" },
+  { name = "SuperpowerDim", link = "Comment", help = "what is inactive" },
   { name = "SuperpowerNumber", link = "LineNr", help = "a stage's number" },
   { name = "SuperpowerLabel", link = "SuperpowerNormal", help = "a stage's label" },
   { name = "SuperpowerNote", link = "Comment", help = "a stage's state, in words" },
   { name = "SuperpowerTime", link = "Comment", help = "a stage's time" },
-  { name = "SuperpowerWaiting", link = "NonText", help = "mark: not yet reached" },
-  { name = "SuperpowerRunning", link = "DiagnosticInfo", help = "mark: running" },
-  { name = "SuperpowerPassed", link = "DiagnosticOk", help = "mark: passed, approved" },
-  { name = "SuperpowerSkipped", link = "NonText", help = "mark: skipped" },
-  { name = "SuperpowerFailed", link = "DiagnosticError", help = "mark: failed" },
+  { name = "SuperpowerWaiting", link = "NonText", help = "icon: not yet reached" },
+  { name = "SuperpowerRunning", link = "DiagnosticInfo", help = "icon: running" },
+  { name = "SuperpowerPassed", link = "DiagnosticOk", help = "icon: passed, approved" },
+  { name = "SuperpowerSkipped", link = "NonText", help = "icon: skipped" },
+  { name = "SuperpowerFailed", link = "DiagnosticError", help = "icon: failed" },
   {
     name = "SuperpowerGate",
     link = "DiagnosticWarn",
-    help = "mark: waits at a gate, for a limit or for an answer",
+    help = "icon: waits at a gate, for a limit or for an answer",
   },
   { name = "SuperpowerTool", link = "Function", help = "the tool call that is open" },
   { name = "SuperpowerText", link = "Comment", help = "the agent's last line" },
@@ -40,7 +40,7 @@ local function apply()
   end
 end
 
---- Defines the groups, and again whenever a colour scheme has cleared them.
+--- Defines the groups, and defines them again after a colour scheme has cleared them.
 function M.setup()
   apply()
   if not watching then

@@ -1,4 +1,4 @@
---- The mark of each state, its colour, and the spinner.
+--- The icon of each state, its colour, and the spinner.
 local M = {}
 
 ---@type table<string, string>
@@ -58,10 +58,10 @@ local sets = {
 }
 
 ---@param icons "unicode"|"nerd"|"ascii"
----@param mark string
+---@param mark string the state, as in `superpower.Stage`
 ---@param now integer milliseconds, for the spinner
 ---@return string text, string group
-function M.mark(icons, mark, now)
+function M.icon(icons, mark, now)
   local set = sets[icons] or sets.unicode
   local group = M.groups[mark] or "SuperpowerWaiting"
   if mark == "running" then

@@ -1,4 +1,4 @@
---- A page to read while a question is asked: a float that takes no focus and no keys.
+--- A page to read while a question is asked: a float that takes neither the focus nor keys.
 local text = require("superpower.base.text")
 local float = require("superpower.ui.float")
 local frame = require("superpower.ui.frame")

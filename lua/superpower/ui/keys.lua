@@ -1,4 +1,4 @@
---- Keys of our windows: set in one buffer, described, and shown by `g?`.
+--- The keys of our windows: set in one buffer, described, and listed by `g?`.
 local float = require("superpower.ui.float")
 local frame = require("superpower.ui.frame")
 
@@ -9,11 +9,11 @@ local M = {}
 ---@field desc string
 ---@field fn fun()
 
---- `g` alone must not wait for 'timeoutlen', and leave `g?` and `gg` what they are.
+--- A mapping of `g` that does not wait for 'timeoutlen', and leaves `g?` and `gg` as they are.
 ---@param key superpower.Key
 ---@param help fun()
 ---@return fun()
-local function patient(key, help)
+local function g_mapping(key, help)
   return function()
     local next_key = ""
     vim.wait(250, function()
@@ -40,17 +40,17 @@ function M.set(buf, title, keys)
   end
   local taken = false
   for _, key in ipairs(keys) do
-    local fn = key.lhs == "g" and patient(key, help) or key.fn
+    local fn = key.lhs == "g" and g_mapping(key, help) or key.fn
     taken = taken or key.lhs == "g"
     vim.keymap.set("n", key.lhs, fn, { buffer = buf, nowait = true, silent = true, desc = key.desc })
   end
-  if taken then -- the longer key would be waited for
+  if taken then -- a mapping of `g?` would make `g` wait
     return
   end
   vim.keymap.set("n", "g?", help, { buffer = buf, nowait = true, silent = true, desc = "Show these keys" })
 end
 
---- A float that lists the keys.
+--- Opens a float that lists the keys.
 ---@param title string
 ---@param keys superpower.Key[]
 function M.help(title, keys)

@@ -1,4 +1,4 @@
---- An agent's report as lines of chunks: headings, lists, code and emphasis, wrapped to a width. Pure.
+--- Renders an agent's report as lines of chunks: headings, lists, code and emphasis, wrapped to a width. Pure.
 local text = require("superpower.base.text")
 
 local M = {}
@@ -13,7 +13,7 @@ local M = {}
 ---@field lines superpower.Line[]
 ---@field fences superpower.Fence[]
 
---- Inline marks, tried in this order at each place.
+--- Inline markup, tried in this order at each position.
 ---@type { [1]: string, [2]: string }[]
 local inline = {
   { "^``(.-)``", "@markup.raw" },
@@ -55,7 +55,7 @@ function M.inline(words, group)
   return line
 end
 
---- Wraps chunks at spaces; lines after the first are indented.
+--- Wraps chunks at spaces and indents the lines after the first.
 ---@param line superpower.Line
 ---@param width integer
 ---@param hang integer
@@ -145,7 +145,7 @@ function M.render(source, width)
   return out
 end
 
---- Colours blocks of code by treesitter, where there is a parser for their language.
+--- Highlights blocks of code with treesitter, if there is a parser for their language.
 ---@param buf integer
 ---@param fences superpower.Fence[]
 ---@param offset integer rows before the report

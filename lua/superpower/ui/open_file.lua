@@ -1,9 +1,9 @@
---- Opens a file of the user's in a window of the user's: one of ours shows nothing else.
-local theirs = require("superpower.editor.theirs")
+--- Opens one of the user's files in one of the user's windows: our windows show nothing else.
+local actions = require("superpower.editor.actions")
 
 local M = {}
 
---- Whether a window shows what the user put there, and may show something else.
+--- Whether a window is the user's own and may show another buffer.
 ---@param win integer
 ---@return boolean
 local function ordinary(win)
@@ -21,12 +21,12 @@ function M.file(path)
       return win ~= 0 and ordinary(win)
     end)
     if target then
-      theirs.enter(target)
+      actions.enter(target)
     else
-      theirs.split("topleft new")
+      actions.split("topleft new")
     end
   end
-  return theirs.file("edit", path)
+  return actions.file("edit", path)
 end
 
 return M

@@ -1,4 +1,5 @@
---- A page in the middle of the editor that the user asked for: it has the focus, `q` closes it, more keys as given.
+--- A page in the middle of the editor that the user asked for: it has the focus, `q` closes it, and it may have more
+--- keys.
 local text = require("superpower.base.text")
 local float = require("superpower.ui.float")
 local frame = require("superpower.ui.frame")
@@ -7,7 +8,7 @@ local keymaps = require("superpower.ui.keys")
 ---@class superpower.Page
 ---@field float superpower.Float
 ---@field opts superpower.PageOpts
----@field foot { lhs: string, label?: string }[]
+---@field footer { lhs: string, label?: string }[]
 local M = {}
 M.__index = M
 
@@ -15,16 +16,16 @@ M.__index = M
 ---@field title string
 ---@field right? string
 ---@field filetype string
----@field lines superpower.Line[]|fun(width: integer): superpower.Line[] for the width that there is
----@field keys? superpower.DecisionKey[] with labels for the foot
+---@field lines superpower.Line[]|fun(width: integer): superpower.Line[] for the available width
+---@field keys? superpower.DecisionKey[] with labels for the footer
 ---@field row? integer where the cursor starts
 ---@field wrap? boolean
 ---@field width? integer at least
----@field over? superpower.Page it is opened from this one, and hides it
+---@field over? superpower.Page the page that this one is opened from and covers
 
-local widest = 100
+local max_width = 100
 
---- How many rows lines fill where they are wrapped at words.
+--- Returns how many rows lines take if they are wrapped at words.
 ---@param lines superpower.Line[]
 ---@param width integer
 ---@return integer
@@ -39,11 +40,11 @@ end
 ---@return superpower.Line[] lines, { row: integer, col: integer, width: integer, height: integer } place
 function M:layout()
   local opts = self.opts
-  local most = math.min(widest, float.screen().width - 2)
+  local most = math.min(max_width, float.screen().width - 2)
   local lines = type(opts.lines) == "function" and opts.lines(most) or opts.lines --[[@as superpower.Line[] ]]
   local width = math.max(50, opts.width or 0, text.width(opts.title) + text.width(opts.right or "") + 8)
   for _, line in ipairs(lines) do
-    width = math.max(width, frame.cells(line) + (opts.wrap and 2 or 1)) -- a margin stands before wrapped text
+    width = math.max(width, frame.cells(line) + (opts.wrap and 2 or 1)) -- wrapped text has a margin
   end
   width = math.min(float.wide(width), most)
   local height = math.max(1, M.rows(lines, opts.wrap and width - 1 or math.huge))
@@ -61,11 +62,11 @@ function M:frame()
   frame.set(
     self.float,
     frame.edge({ { " " .. title .. " ", "SuperpowerTitle" } }, right, width),
-    frame.below(self.float, self.foot, { { " g? ", "SuperpowerKey" } })
+    frame.footer(self.float, self.footer, { { " g? ", "SuperpowerKey" } })
   )
 end
 
---- Lays it out anew: what it shows has changed, or the screen.
+--- Lays the page out again, because its content or the screen has changed.
 function M:refresh()
   if not float.valid(self.float) then
     return
@@ -114,7 +115,7 @@ function M.open(opts)
   end
   local keys = vim.list_extend({}, opts.keys or {})
   table.insert(keys, { lhs = "q", label = "close", desc = "close", fn = close })
-  self.foot = vim.list_extend({}, keys)
+  self.footer = vim.list_extend({}, keys)
   table.insert(keys, { lhs = "<Esc>", desc = "close", fn = close })
   keymaps.set(self.float.buf, opts.title, keys)
   if opts.row then

@@ -1,22 +1,22 @@
---- A snapshot as lines of chunks. Pure: the same snapshot, size and time give the same lines, and nothing is touched.
+--- Renders a snapshot as lines of chunks. Pure: the same snapshot, size and time give the same lines.
 local text = require("superpower.base.text")
-local marks = require("superpower.ui.icons")
-local words = require("superpower.ui.words")
+local icons = require("superpower.ui.icons")
+local run_text = require("superpower.ui.run_text")
 
 local M = {}
 
 ---@class superpower.RenderOpts
 ---@field width integer
----@field height integer rows there are; more stages than that are folded
+---@field height integer available rows; stages that do not fit are folded
 ---@field now integer ms since the epoch
----@field received? integer when the snapshot came; what runs has gone on since then
+---@field received? integer when the snapshot arrived; the elapsed time is counted from here
 ---@field icons "unicode"|"nerd"|"ascii"
 
 ---@class superpower.Rendered
 ---@field lines superpower.Line[]
 ---@field stages table<integer, integer> row (from 1) to the stage's position
 
---- What stands at the right of a stage: a note and a time, each in its column where they fit.
+--- Builds the right side of a stage: a note and a time, each in its column if they fit.
 ---@param stage superpower.Stage
 ---@param opts superpower.RenderOpts
 ---@return superpower.Line, integer cells
@@ -26,16 +26,16 @@ local function right_side(stage, opts)
     or "SuperpowerNote"
   local note = text.line(stage.note or "")
   if stage.limited_until then
-    note = ("%s until %s"):format(note, words.clock(stage.limited_until))
+    note = ("%s until %s"):format(note, run_text.clock(stage.limited_until))
   elseif stage.again_at then
-    -- Half a minute at most.
+    -- It is at most half a minute away, so the seconds matter.
     note = ("%s, again at %s"):format(note, os.date("%H:%M:%S", math.floor(stage.again_at / 1000)))
   end
   local elapsed = stage.elapsed_ms
   if elapsed and stage.since and opts.received then
     elapsed = elapsed + math.max(0, opts.now - opts.received)
   end
-  -- A gate that waits has none: no timer runs meanwhile, and a clock that stands still would be wrong.
+  -- A gate that waits shows no time: no timer is active meanwhile, and a clock that does not move would be wrong.
   local still = stage.mark == "waiting" or stage.mark == "skipped" or stage.mark == "gate"
   local clock = (still or elapsed == 0) and "" or text.clock(elapsed)
   if note == "" and clock == "" then
@@ -59,7 +59,7 @@ end
 ---@param opts superpower.RenderOpts
 ---@return superpower.Line
 local function stage_line(stage, digits, opts)
-  local mark, group = marks.mark(opts.icons, stage.mark, opts.now)
+  local mark, group = icons.icon(opts.icons, stage.mark, opts.now)
   local head = (" %s %s "):format(mark, text.right(tostring(stage.position), digits))
   local right, cells = right_side(stage, opts)
   local room = opts.width - text.width(head) - cells - (cells > 0 and 2 or 1)
@@ -78,13 +78,13 @@ local function stage_line(stage, digits, opts)
   return line
 end
 
---- In a run that was ended nothing waits or works any more.
+--- Returns a stage as it is after the run was ended: nothing waits or works any more.
 ---@param stage superpower.Stage
 ---@param run superpower.Snapshot
 ---@return superpower.Stage
 local function as_it_ended(stage, run)
-  local stood = stage.mark == "gate" or stage.mark == "running" or stage.mark == "held" or stage.mark == "limited"
-  if not stood or (run.state ~= "rejected" and run.state ~= "cancelled") then
+  local was_active = stage.mark == "gate" or stage.mark == "running" or stage.mark == "held" or stage.mark == "limited"
+  if not was_active or (run.state ~= "rejected" and run.state ~= "cancelled") then
     return stage
   end
   local mark = run.state == "rejected" and "failed" or "skipped"
@@ -107,7 +107,7 @@ local function todo_line(todo, indent, opts)
   for index = from, #todo do
     local item = todo[index]
     local done, active = item.status == "completed", item.status == "in_progress"
-    local mark = marks.mark(opts.icons, done and "passed" or (active and "open" or "waiting"), 0)
+    local mark = icons.icon(opts.icons, done and "passed" or (active and "open" or "waiting"), 0)
     local piece = ("%s %s  "):format(mark, text.line(item.text))
     local room = opts.width - used
     if room < 6 then
@@ -120,7 +120,7 @@ local function todo_line(todo, indent, opts)
   return line
 end
 
---- What unfolds under the running stage.
+--- Builds the lines below the active stage.
 ---@param run superpower.Snapshot
 ---@param opts superpower.RenderOpts
 ---@param digits integer
@@ -144,14 +144,14 @@ local function live_lines(run, opts, digits)
   if live.tool and live.tool ~= "" then
     table.insert(out, { { indent }, { text.cut(text.line(live.tool), room), "SuperpowerTool" } })
   end
-  local said = text.line(live.text or ""):gsub("^#+%s+", "") -- a heading's marks say nothing in one line
+  local said = text.line(live.text or ""):gsub("^#+%s+", "") -- the marks of a heading mean nothing in one line
   if said ~= "" then
     table.insert(out, { { indent }, { text.cut(said, room), "SuperpowerText" } })
   end
   return out
 end
 
---- `… 6 passed, 2 skipped`, for stages that there is no row for.
+--- Builds `… 6 passed, 2 skipped`, for stages that do not fit.
 ---@param stages superpower.Stage[]
 ---@param first integer
 ---@param last integer
@@ -174,7 +174,7 @@ local function folded(stages, first, last)
   return { { "   … " .. table.concat(parts, ", "), "SuperpowerDim" } }
 end
 
---- Which stages have a row: all where they fit, else those around the current one.
+--- Chooses the stages that get a row: all if they fit, else those around the current one.
 ---@param run superpower.Snapshot
 ---@param rows integer
 ---@return integer first, integer last
@@ -194,7 +194,7 @@ local function window(run, rows)
   return first, math.min(total, first + room - 1)
 end
 
---- What a run that does not run waits for, and what answers.
+--- Returns what a run that is not active waits for, and the command that answers.
 ---@param run superpower.Snapshot
 ---@return string
 function M.waits(run)
@@ -212,7 +212,7 @@ function M.waits(run)
   return (run.reason or "paused") .. ": :Superpower resume"
 end
 
---- The line at the end of a run that has ended or waits.
+--- Builds the last line, for a run that has ended or waits.
 ---@param run superpower.Snapshot
 ---@return superpower.Line[]
 local function last_lines(run, opts)
@@ -222,10 +222,11 @@ local function last_lines(run, opts)
       return { { { " " .. text.cut(why, opts.width - 2), "SuperpowerGate" } } }
     end
     if run.pausing then
-      return { { { " pauses when this stage has ended", "SuperpowerGate" } } }
+      return { { { " pauses after this stage", "SuperpowerGate" } } }
     end
-    if words.in_hand(run) then
-      local who = run.ours and "waits for your result: :Superpower gate, or skip" or "done by hand in another editor"
+    if run_text.is_manual(run) then
+      local who = run.ours and "waits for your result: :Superpower gate, or skip"
+        or "a manual stage, open in another editor"
       return { { { " " .. text.cut(who, opts.width - 2), "SuperpowerGate" } } }
     end
     return {}
@@ -254,21 +255,21 @@ local function last_lines(run, opts)
   return out
 end
 
---- The body of the progress window.
+--- Renders the body of the progress window.
 ---@param run superpower.Snapshot
 ---@param opts superpower.RenderOpts
 ---@return superpower.Rendered
 function M.progress(run, opts)
   local digits = math.max(2, #tostring(#run.stages))
   local live = run.state == "running" and live_lines(run, opts, digits) or {}
-  local foot = last_lines(run, opts)
-  if #foot > 0 and #run.stages + #live + #foot < opts.height then
-    table.insert(foot, 1, { { "" } })
+  local footer = last_lines(run, opts)
+  if #footer > 0 and #run.stages + #live + #footer < opts.height then
+    table.insert(footer, 1, { { "" } })
   end
-  while #live > 0 and opts.height - #live - #foot < math.min(3, #run.stages) do
+  while #live > 0 and opts.height - #live - #footer < math.min(3, #run.stages) do
     table.remove(live)
   end
-  local rows = math.max(1, opts.height - #live - #foot)
+  local rows = math.max(1, opts.height - #live - #footer)
   local first, last = window(run, rows)
   local out = { lines = {}, stages = {} } ---@type superpower.Rendered
   if first > 1 then
@@ -289,7 +290,7 @@ function M.progress(run, opts)
   if last < #run.stages then
     table.insert(out.lines, folded(run.stages, last + 1, #run.stages))
   end
-  vim.list_extend(out.lines, foot)
+  vim.list_extend(out.lines, footer)
   return out
 end
 

@@ -1,5 +1,6 @@
---- The engine never waits for a person: where it needs an answer it refuses, with what it wants to know. Here the
---- question is asked and the operation called again with the answer. Giving up a question starts nothing.
+--- Asks the questions of a verb. The engine never waits for a person: where it needs an answer it refuses, and says
+--- what it needs. This module asks the user and calls the operation again with the answer. Giving up a question starts
+--- nothing.
 local texts = require("superpower.base.text")
 local notify = require("superpower.notify")
 local session = require("superpower.session")
@@ -9,33 +10,33 @@ local trust = require("superpower.verbs.trust")
 
 local M = {}
 
----@alias superpower.Answered fun(more: table<string, any>?) nil gives up
+---@alias superpower.Answered fun(more: table<string, any>?) nil: the user gave up
 
----@type table<string, fun(err: superpower.Fault, fields: table, go: superpower.Answered)>
+---@type table<string, fun(err: superpower.Error, fields: table, done: superpower.Answered)>
 local questions = {}
 
-questions["missing-inputs"] = function(err, fields, go)
+questions["missing-inputs"] = function(err, fields, done)
   local data = err.data or {}
-  -- What a run that is taken over has already, then what was given with the verb.
+  -- First what an adopted run has already, then what was given with the verb.
   local given = vim.tbl_extend("force", {}, fields.inputs or {}, data.given or {})
-  inputs.ask(fields.root, fields.name or data.name, data.inputs or {}, given, go)
+  inputs.ask(fields.root, fields.name or data.name, data.inputs or {}, given, done)
 end
 
---- The verbs that take inputs. The others say what is missing, and how to give it.
+--- The verbs that take inputs. The other verbs report what is missing, and how to give it.
 local takes_inputs = { run = true, resume = true }
 
-questions["untrusted"] = function(err, fields, go)
-  trust.ask(fields.root, fields.name, err.data or {}, go)
+questions["untrusted"] = function(err, fields, done)
+  trust.ask(fields.root, fields.name, err.data or {}, done)
 end
 
--- A run that is not ours: the same sheet, with what its files claim on top.
+-- A foreign run: the same sheet, with the claims of its files at the top.
 questions["foreign-run"] = questions["untrusted"]
 
 ---@param lines any
 ---@param prompt string
 ---@param choices { text: string, answer: string? }[]
----@param go superpower.Answered
-local function choose(lines, prompt, choices, go)
+---@param done superpower.Answered
+local function choose(lines, prompt, choices, done)
   local shown = {}
   for _, line in ipairs(type(lines) == "table" and lines or {}) do
     local text = type(line) == "table" and (line.path or line.text or vim.inspect(line)) or tostring(line)
@@ -52,48 +53,48 @@ local function choose(lines, prompt, choices, go)
     if sheet then
       sheet.close()
     end
-    go(choice and choice.answer and { answer = choice.answer } or nil)
+    done(choice and choice.answer and { answer = choice.answer } or nil)
   end)
 end
 
-questions["declaration-changed"] = function(err, _, go)
+questions["declaration-changed"] = function(err, _, done)
   choose(err.data and err.data.differences, "The declaration has changed since this run was paused", {
-    { text = "Go on with the old one", answer = "old" },
-    { text = "Go on with the new one", answer = "new" },
+    { text = "Continue with the old one", answer = "old" },
+    { text = "Continue with the new one", answer = "new" },
     { text = "Not now" },
-  }, go)
+  }, done)
 end
 
-questions["declaration-unusable"] = function(err, _, go)
-  choose(err.data and err.data.differences, "The declaration has changed, and this run cannot use it as it is", {
-    { text = "Go on with the old one", answer = "old" },
+questions["declaration-unusable"] = function(err, _, done)
+  choose(err.data and err.data.differences, "The declaration has changed, and this run cannot use the new one", {
+    { text = "Continue with the old one", answer = "old" },
     { text = "Not now" },
-  }, go)
+  }, done)
 end
 
-questions["files-changed"] = function(err, _, go)
+questions["files-changed"] = function(err, _, done)
   choose(err.data and err.data.files, "Files under review have changed since the gate was decided", {
-    { text = "Go on", answer = "go-on" },
+    { text = "Continue", answer = "go-on" },
     { text = "Look again", answer = "look-again" },
     { text = "Not now" },
-  }, go)
+  }, done)
 end
 
-questions["changed-again"] = function(err, _, go)
+questions["changed-again"] = function(err, _, done)
   local last = err.data and err.data.last
   local prompt = last and "Files have changed again since they were shown, and no later gate is sure to list them"
     or "Files have changed again since they were shown; the next gate lists them"
   choose(err.data and err.data.files, prompt, {
     { text = "Approve what was shown", answer = "go-on" },
     { text = "Not now" },
-  }, go)
+  }, done)
 end
 
-questions["damaged-journal"] = function(err, _, go)
+questions["damaged-journal"] = function(err, _, done)
   choose(err.data and err.data.differences, "The journal of this run has lost records", {
-    { text = "Continue without what is lost", answer = "repair" },
+    { text = "Continue without the lost records", answer = "repair" },
     { text = "Not now" },
-  }, go)
+  }, done)
 end
 
 ---@param op string
@@ -117,7 +118,7 @@ function M.call(op, fields, callback, rounds)
         return
       end
       if more.answer and fields.answer then
-        -- Another question than the one before: both answers count.
+        -- A further question: both answers count.
         more.answer = fields.answer .. "," .. more.answer
       end
       M.call(op, vim.tbl_extend("force", fields, more), callback, rounds + 1)

@@ -1,5 +1,5 @@
---- What can be done with runs, for the command and for the Lua API alike. Each verb asks what it must, acts, and calls
---- back with `(err, value)`.
+--- The verbs, for the command and the Lua API. Each verb asks what it has to, acts, and calls back with `(err,
+--- value)`.
 local buffers = require("superpower.editor.buffers")
 local events = require("superpower.events")
 local notify = require("superpower.notify")
@@ -12,15 +12,15 @@ local M = {}
 
 ---@param callback superpower.Callback?
 ---@return superpower.Callback
-local function or_say(callback)
+local function or_report(callback)
   return callback or function(err)
     if err then
-      notify.fault(err)
+      notify.engine_error(err)
     end
   end
 end
 
---- What a verb that drives does afterwards: the run is this editor's, and that is told to whoever shows it.
+--- Wraps the callback of a verb that drives: the run becomes this editor's, and an event reports it to the windows.
 ---@param root string
 ---@param callback superpower.Callback
 ---@return superpower.Callback
@@ -33,17 +33,17 @@ local function then_show(root, callback)
     callback(nil, value)
     current.ask(root, nil, function(run)
       if run then
-        events.tell({ type = "verb-drives", root = root })
+        events.emit({ type = "verb-drives", root = root })
       end
     end)
   end
 end
 
 ---@class superpower.Named
----@field run_id? string the run, by its id or a start of it; else the one that verbs without a name act on
+---@field run_id? string the run, by its id or the start of it; default: the run that verbs without a name act on
 ---@field root? string
 
---- The root given, or the one that the verb acts on.
+--- Returns the given root, or the one that the verb acts on.
 ---@param opts superpower.Named
 ---@param callback superpower.Callback
 ---@return string?
@@ -63,7 +63,7 @@ end
 ---@param callback? superpower.Callback
 function M.run(name, opts, callback)
   opts = opts or {}
-  local done = or_say(callback)
+  local done = or_report(callback)
   local root, err = opts.root, nil
   if not root then
     root, err = session.project()
@@ -71,8 +71,8 @@ function M.run(name, opts, callback)
   if not root then
     return done(err, nil)
   end
-  buffers.ask_unsaved(root, function(go)
-    if not go then
+  buffers.ask_unsaved(root, function(continue)
+    if not continue then
       return done({ code = "given-up", message = "nothing was started" })
     end
     local inputs = {}
@@ -93,13 +93,13 @@ end
 ---@param callback? superpower.Callback
 function M.resume(which, opts, callback)
   opts = opts or {}
-  local done = or_say(callback)
+  local done = or_report(callback)
   local root = at(opts, done)
   if not root then
     return
   end
-  buffers.ask_unsaved(root, function(go)
-    if not go then
+  buffers.ask_unsaved(root, function(continue)
+    if not continue then
       return done({ code = "given-up", message = "nothing was started" })
     end
     flow.call(
@@ -108,9 +108,9 @@ function M.resume(which, opts, callback)
       then_show(root, function(err, value)
         done(err, value)
         if not err then
-          local told = { type = "verb-resumed", root = root, run_id = value.run_id, state = value.state }
-          told.others = value.others
-          events.tell(told)
+          local event = { type = "verb-resumed", root = root, run_id = value.run_id, state = value.state }
+          event.others = value.others
+          events.emit(event)
         end
       end)
     )
@@ -122,7 +122,7 @@ end
 ---@param callback? superpower.Callback
 ---@param shows? boolean
 local function plain(op, fields, callback, shows)
-  local done = or_say(callback)
+  local done = or_report(callback)
   local root = at(fields, done)
   if root then
     fields.root = root

@@ -1,4 +1,4 @@
---- Missing inputs are asked for before anything starts: in one form, or one after the other.
+--- Asks for missing inputs before anything starts: in one form, or one at a time.
 local texts = require("superpower.base.text")
 local config = require("superpower.config")
 local session = require("superpower.session")
@@ -6,7 +6,7 @@ local form = require("superpower.ui.form")
 
 local M = {}
 
---- One after the other, by `vim.ui`.
+--- Asks for one input at a time, with `vim.ui`.
 ---@param inputs superpower.Input[]
 ---@param given table<string, any>
 ---@param done fun(values: table<string, any>?)
@@ -48,16 +48,16 @@ end
 ---@param name string
 ---@param missing superpower.Input[]
 ---@param given table<string, any>
----@param go superpower.Answered
-function M.ask(root, name, missing, given, go)
-  local function done(values)
-    go(values and { inputs = values } or nil)
+---@param done superpower.Answered
+function M.ask(root, name, missing, given, done)
+  local function answer(values)
+    done(values and { inputs = values } or nil)
   end
   if config.get().inputs ~= "form" then
-    return M.by_ui(missing, given, done)
+    return M.by_ui(missing, given, answer)
   end
   session.ask("inputs", { root = root, name = name }, function(all)
-    form.open(name, all or missing, given, done)
+    form.open(name, all or missing, given, answer)
   end)
 end
 

@@ -1,5 +1,5 @@
---- What a run will do is shown before it does it, and asked about. The engine keeps the answer and notices changed bytes.
---- The sheet is a decision like a gate: no stray key trusts anything, and closing it starts nothing.
+--- Shows what a run will do, and asks for trust before it starts. The engine keeps the answer and notices changed
+--- files. The window is a decision like a gate: no stray key trusts anything, and closing it starts nothing.
 local text = require("superpower.base.text")
 local notify = require("superpower.notify")
 local session = require("superpower.session")
@@ -15,7 +15,7 @@ local M = {}
 ---@return string
 local function state_of(sheet, data)
   if sheet.claim then
-    return "not begun by you"
+    return "not started by you"
   elseif data.changed then
     return "changed since you trusted it"
   end
@@ -25,15 +25,15 @@ end
 ---@param root string
 ---@param name string?
 ---@param data { digest?: string, changed?: boolean, sheet?: superpower.Sheet, answer?: string }
----@param go superpower.Answered
-function M.ask(root, name, data, go)
+---@param done superpower.Answered
+function M.ask(root, name, data, done)
   local sheet = data.sheet or { superpower = name or "?" }
   local width = float.wide(90)
   local lines, files = trust_sheet.lines(sheet, width - 2)
   table.insert(lines, { { "" } })
   for _, line in
     ipairs(
-      text.wrap("Its agents act with your rights. When any of these files changes you are asked again.", width - 2)
+      text.wrap("Its agents act with your rights. You are asked again when one of these files changes.", width - 2)
     )
   do
     table.insert(lines, { { line, "SuperpowerNote" } })
@@ -47,16 +47,16 @@ function M.ask(root, name, data, go)
     answered = true
     window:close()
     if not trusted then
-      return go(nil)
+      return done(nil)
     end
     local granted = { root = root, name = sheet.superpower or name, digest = data.digest }
     session.ask("trust-grant", granted, function(_, err)
       if err then
-        notify.fault(err)
-        return go(nil)
+        notify.engine_error(err)
+        return done(nil)
       end
-      -- What a file claims about a run needs an answer of its own: it is no part of what is trusted.
-      go({ answer = data.answer == "adopt" and "adopt" or nil })
+      -- What a file claims about a run needs its own answer, since it is not part of what is trusted.
+      done({ answer = data.answer == "adopt" and "adopt" or nil })
     end)
   end
   local title = ("%s%s"):format(sheet.superpower or name or "?", sheet.version and " " .. sheet.version or "")
@@ -71,8 +71,8 @@ function M.ask(root, name, data, go)
     keys = {
       {
         lhs = "t",
-        label = "trust it and go on",
-        desc = "trust these files and go on",
+        label = "trust and continue",
+        desc = "trust these files and continue",
         fn = function()
           answer(true)
         end,
@@ -104,7 +104,7 @@ function M.ask(root, name, data, go)
     closed = function()
       if not answered then
         answered = true
-        go(nil)
+        done(nil)
       end
     end,
   })

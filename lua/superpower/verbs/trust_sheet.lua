@@ -1,5 +1,5 @@
---- What the trust sheet shows: what changed since the last yes, what each stage tells its agent, and every file that the
---- answer covers. Pure.
+--- The content of the trust sheet: what changed since it was last trusted, what each stage tells its agent, and every
+--- file that the answer covers. Pure.
 local text = require("superpower.base.text")
 
 local M = {}
@@ -21,7 +21,7 @@ local M = {}
 ---@class superpower.Sheet
 ---@field superpower string
 ---@field version? string
----@field path? string relative to the project, as all paths here
+---@field path? string relative to the project, like all paths here
 ---@field stages? superpower.SheetStage[]
 ---@field files? (string|{ path: string })[]
 ---@field changes? superpower.TrustChange[]
@@ -35,7 +35,7 @@ local signs = {
   removed = { sign = "-", group = "SuperpowerRemoved" },
 }
 
---- A changed file, with its sign.
+--- Builds the line of a changed file.
 ---@param change superpower.TrustChange
 ---@param width integer
 ---@return superpower.Line
@@ -64,12 +64,12 @@ local function add(page, line, file)
   end
 end
 
---- A text of any length, wrapped, with every line of it indented.
+--- Adds a text of any length, wrapped and indented.
 ---@param page superpower.TrustPage
 ---@param indent integer
 ---@param words string
 ---@param group string?
-local function say(page, indent, words, group)
+local function add_text(page, indent, words, group)
   for _, line in ipairs(text.lines(words)) do
     for _, part in ipairs(text.wrap(line, math.max(20, page.width - indent - 1))) do
       add(page, { { (" "):rep(indent) }, { part, group } })
@@ -96,40 +96,40 @@ local function add_stage(page, stage, actors)
   elseif gate and text.width(label) <= room then
     tail, label = label, ""
   elseif not gate and not (stage.actor or ""):find(":", 1, true) then
-    tail = "no file of it is found here" -- one with a namespace belongs to the agent's own plugins
+    tail = "no file found here" -- a name with a namespace belongs to a plugin of the agent
   end
   add(page, {
     { (" %3d  "):format(stage.position), "SuperpowerNumber" },
     { text.fit(who(stage), actors) .. "  ", gate and "SuperpowerGate" or "SuperpowerLabel" },
     { text.cut(tail, room), file and "SuperpowerPath" or "SuperpowerNote" },
   }, file)
-  if label ~= who(stage) then -- without a description it says the same
-    say(page, 6, label)
+  if label ~= who(stage) then -- without a description the label repeats the actor
+    add_text(page, 6, label)
   end
   if stage.prompt then
-    say(page, 6, stage.prompt)
+    add_text(page, 6, stage.prompt)
   end
   for _, input in ipairs(stage.inputs or {}) do
-    say(page, 8, ("%s: %s"):format(input[1], input[2]), "SuperpowerNote")
+    add_text(page, 8, ("%s: %s"):format(input[1], input[2]), "SuperpowerNote")
   end
   if not gate and stage.gate then
-    say(page, 6, "then it asks you", "SuperpowerGate")
+    add_text(page, 6, "then asks you", "SuperpowerGate")
   end
 end
 
---- The sheet, and which row stands for which file.
+--- Builds the lines of the sheet, and maps rows to files.
 ---@param sheet superpower.Sheet
 ---@param width integer
 ---@return superpower.Line[] lines, table<integer, string> files
 function M.lines(sheet, width)
   local page = { lines = {}, files = {}, named = {}, width = width } ---@type superpower.TrustPage
   if sheet.claim then
-    say(page, 1, "You did not begin this run here, and only its files say what is done:", "SuperpowerHeading")
-    say(page, 2, sheet.claim, "SuperpowerGate")
+    add_text(page, 1, "You did not start this run here. Only its files say what is done:", "SuperpowerHeading")
+    add_text(page, 2, sheet.claim, "SuperpowerGate")
     add(page, { { "" } })
   end
   if sheet.older then
-    say(page, 1, "You trusted this before, in an older version that looked at fewer of these files.", "SuperpowerNote")
+    add_text(page, 1, "You trusted this in an older version, which covered fewer of these files.", "SuperpowerNote")
     add(page, { { "" } })
   end
   if sheet.changes and #sheet.changes > 0 then

@@ -1,9 +1,9 @@
---- The dashboard: what is under way and what waits, the superpowers with their health, and a key for each next step.
---- It follows the run while it is open (dashboard_state.lua).
+--- The dashboard: active and waiting runs, the superpowers with their problems, and a key for each next step. It
+--- follows the run while it is open (`dashboard_state.lua`).
 local manual = require("superpower.ask.manual")
 local permission = require("superpower.ask.permission")
 local question = require("superpower.ask.question")
-local waits = require("superpower.ask.waits")
+local inbox = require("superpower.ask.inbox")
 local text = require("superpower.base.text")
 local config = require("superpower.config")
 local check = require("superpower.declaration.check")
@@ -21,16 +21,16 @@ local progress = require("superpower.views.progress")
 
 local M = {}
 
---- What stages are carried out by.
+--- Finds the harness that carries out stages.
 ---@param found fun(words: string)
-local function harness(found)
+local function find_harness(found)
   local wanted = config.get().harness
   if wanted ~= "auto" then
     return found(wanted)
   end
   session.ask("health", {}, function(health)
     local auto = health and health.auto
-    found((auto == nil or auto == "manual") and "no agent found: by hand" or auto .. " ✓")
+    found((auto == nil or auto == "manual") and "no agent found: manual" or auto .. " ✓")
   end)
 end
 
@@ -47,7 +47,7 @@ local function cancel(root, run)
   end)
 end
 
---- The unfinished run of a row: its own, the one that asks there, or the newest one of its superpower.
+--- Returns the unfinished run of a row: its own, the one that asks there, or the newest one of its superpower.
 ---@param state superpower.OverviewState
 ---@param row superpower.OverviewRow
 ---@return table?
@@ -62,7 +62,7 @@ local function run_of(state, row)
     end)
 end
 
---- What a row is about, wherever it stands.
+--- Returns an identity of a row that does not depend on its position.
 ---@param row superpower.OverviewRow?
 ---@return string?
 local function subject(row)
@@ -76,7 +76,7 @@ end
 
 ---@param root string
 ---@param state superpower.OverviewState
----@param by string what stages are carried out by
+---@param by string the harness
 local function show(root, state, by)
   local rows ---@type table<integer, superpower.OverviewRow>
   local page ---@type superpower.Page
@@ -90,7 +90,7 @@ local function show(root, state, by)
       end
     end
   end
-  --- Acts on the superpower of the row.
+  --- Wraps an action on the superpower of the row.
   ---@param act fun(name: string, path: string?)
   local function named(act)
     return with(function(row)
@@ -100,13 +100,13 @@ local function show(root, state, by)
           return act(name, entry.path)
         end
       end
-      notify.info("put the cursor on a superpower")
+      notify.info("no superpower here: move the cursor to one")
     end)
   end
   local function edit(_, path)
     open_file.file(path)
   end
-  local function go(row)
+  local function open(row)
     if row.ask then
       permission.open({ id = row.ask.id })
     elseif row.manual then
@@ -114,7 +114,7 @@ local function show(root, state, by)
     elseif row.run and row.run.state == "running" then
       progress.open(root)
     elseif row.run then
-      question.go_on(root, row.run)
+      question.continue(root, row.run)
     else
       edit(nil, row.entry.path)
     end
@@ -135,9 +135,9 @@ local function show(root, state, by)
     keys = {
       {
         lhs = "<CR>",
-        label = "go on or open",
-        desc = "go on, answer, or open the file",
-        fn = with(go),
+        label = "resume or open",
+        desc = "resume, answer, or open the file",
+        fn = with(open),
       },
       { lhs = "r", label = "run", desc = "start it", fn = named(start) },
       {
@@ -156,13 +156,13 @@ local function show(root, state, by)
         fn = function()
           page:close()
           runs.show(root)
-          waits.open()
+          inbox.open()
         end,
       },
       {
         lhs = "c",
         label = "check",
-        desc = "check it, into the quickfix list",
+        desc = "check it and fill the quickfix list",
         fn = named(function(name)
           check.run(root, name)
         end),
@@ -178,7 +178,7 @@ local function show(root, state, by)
             page:close()
             cancel(root, run)
           else
-            notify.info("there is no run to cancel")
+            notify.info("no run to cancel")
           end
         end,
       },
@@ -203,7 +203,7 @@ local function show(root, state, by)
     local about = subject(rows[page:row()])
     state = now
     page:refresh()
-    -- The next key is for what the cursor was put on: where that is gone, for nothing.
+    -- The next key is meant for what the cursor was on. If that row is gone, the cursor goes to an empty row.
     local same, free ---@type integer?, integer?
     for line = 1, vim.api.nvim_buf_line_count(page.float.buf) do
       if not rows[line] then
@@ -220,9 +220,9 @@ end
 function M.open(root)
   dashboard_state.collect(root, function(state, err)
     if not state then
-      return notify.fault(assert(err))
+      return notify.engine_error(assert(err))
     end
-    harness(function(by)
+    find_harness(function(by)
       show(root, state, by)
     end)
   end)

@@ -1,15 +1,16 @@
---- What the dashboard shows: the superpowers of a project, its runs, and what waits; and again when the run has moved.
+--- The state that the dashboard shows: the superpowers of a project, its runs, and what waits. It is collected again
+--- when the run moves.
 local manual = require("superpower.ask.manual")
 local permission = require("superpower.ask.permission")
 local config = require("superpower.config")
 local store = require("superpower.runs")
-local links = require("superpower.runs.left")
+local skipped_links = require("superpower.runs.skipped_links")
 local session = require("superpower.session")
 local overview = require("superpower.views.overview")
 
 local M = {}
 
---- Of what is unfinished the summaries say too little: with its gate and what it waits for.
+--- Adds the gate and the detail to unfinished runs, which their summaries lack.
 ---@param root string
 ---@param runs table[] summaries
 ---@param done fun()
@@ -33,7 +34,7 @@ local function complete(root, runs, done)
 end
 
 ---@param root string
----@param done fun(state: superpower.OverviewState?, err: superpower.Fault?)
+---@param done fun(state: superpower.OverviewState?, err: superpower.Error?)
 function M.collect(root, done)
   session.ask("list", { root = root }, function(list, err)
     if err then
@@ -45,7 +46,7 @@ function M.collect(root, done)
       end
       runs = runs or {}
       complete(root, runs, function()
-        links.unless_found(root, list, function(left)
+        skipped_links.unless_found(root, list, function(left)
           done({
             list = list,
             left = left,
@@ -63,11 +64,11 @@ function M.collect(root, done)
   end)
 end
 
---- Keeps the page true to the run, as long as it is open.
+--- Updates the page when the run changes, while it is open.
 ---@param root string
 ---@param page superpower.Page
----@param renew fun(state: superpower.OverviewState)
-function M.follow(root, page, renew)
+---@param update fun(state: superpower.OverviewState)
+function M.follow(root, page, update)
   local function key()
     local run = store.get(root)
     return run and ("%s %s %s %d"):format(run.run_id, run.state, run.reason or "", run.current_stage) or ""
@@ -79,10 +80,10 @@ function M.follow(root, page, renew)
     elseif what == "snapshot" and of == root and key() ~= seen then
       local now = key()
       seen = now
-      -- Asked, not called: while a run is under way the editor waits for none of it. What was asked for later may come first.
+      -- Asked, not called: the editor must not wait during a run. Answers may arrive in another order.
       M.collect(root, function(state)
         if state and now == seen and page:is_open() then
-          renew(state)
+          update(state)
         end
       end)
     end

@@ -4,7 +4,7 @@ local text = require("superpower.base.text")
 local notify = require("superpower.notify")
 local session = require("superpower.session")
 local Page = require("superpower.ui.page")
-local words = require("superpower.ui.words")
+local run_text = require("superpower.ui.run_text")
 local run_details = require("superpower.views.run_details")
 
 local M = {}
@@ -23,12 +23,12 @@ local groups = {
 ---@param width integer
 ---@return superpower.Line
 local function line_of(run, now, names, width)
-  local state = run.state == "paused" and words.paused(run.reason) or run.state
+  local state = run.state == "paused" and run_text.paused(run.reason) or run.state
   local age = run.updated_at and text.age(now - run.updated_at) or ""
   local about = text.line(run.about or "")
   local id = run.run_id:sub(1, 13) .. "  "
   if width < 90 and about ~= "" then
-    id = "" -- what it is about tells more where there is no room for both; the id completes
+    id = "" -- without room for both, the subject is more useful; the id completes
   end
   return {
     { " " .. text.fit(text.line(run.superpower), names) .. " ", "SuperpowerLabel" },
@@ -40,14 +40,14 @@ local function line_of(run, now, names, width)
   }
 end
 
---- Asks for the runs of a project, and shows them.
+--- Fetches the runs of a project, and shows them.
 ---@param root string
 function M.show(root)
   session.ask("runs", { root = root }, function(list, err)
     if err then
-      notify.fault(err)
+      notify.engine_error(err)
     elseif #list == 0 then
-      notify.info("no run has been started here")
+      notify.info("no runs here yet")
     else
       M.open(root, list)
     end
@@ -80,12 +80,12 @@ function M.open(root, list)
     keys = {
       {
         lhs = "<CR>",
-        label = "go on or show",
-        desc = "go on with an unfinished run, show one that has ended",
+        label = "resume or show",
+        desc = "resume an unfinished run, show one that has ended",
         fn = function()
           local run = chosen()
           if run and (run.state == "paused" or run.state == "running") then
-            question.go_on(root, run)
+            question.continue(root, run)
           elseif run then
             run_details.open(root, run.run_id)
           end
@@ -94,7 +94,7 @@ function M.open(root, list)
       {
         lhs = "s",
         label = "show",
-        desc = "show its stages; nothing goes on",
+        desc = "show its stages, without resuming",
         fn = function()
           local run = chosen()
           if run then

@@ -2,7 +2,7 @@
 local text = require("superpower.base.text")
 local notify = require("superpower.notify")
 local runs = require("superpower.runs")
-local kept_files = require("superpower.runs.kept")
+local file_tail = require("superpower.runs.file_tail")
 local session = require("superpower.session")
 local output = require("superpower.views.output")
 
@@ -23,7 +23,7 @@ local function lines_of(at)
   if not vim.uv.fs_lstat(path) then
     return {}
   end
-  local kept, problem = kept_files.lines(at, path, 1024 * 1024)
+  local kept, problem = file_tail.lines(at, path, 1024 * 1024)
   return kept and vim.list_slice(kept, math.max(1, #kept - 1999)) or { problem }
 end
 
@@ -55,13 +55,13 @@ local function refresh()
   end
 end
 
---- The lines of one run, told anew from its journal.
+--- Shows the log of one run, rebuilt from its journal.
 ---@param at string root
 ---@param run_id string
 local function of_run(at, run_id)
   session.ask("log", { root = at, run_id = run_id }, function(value, err)
     if err then
-      return notify.fault(err)
+      return notify.engine_error(err)
     end
     local lines = vim.tbl_map(text.visible, value.lines)
     output.show("Log", "superpower://log/" .. value.run_id, "superpower-log", lines)

@@ -1,10 +1,10 @@
---- A stage's output or prompt in a scratch buffer: never the file itself, so that nothing in an agent's text is taken for
---- a modeline, and control characters are visible. Output that still grows is followed.
+--- Shows a stage's output or prompt in a scratch buffer: never the file itself, so that agent text is not read as a
+--- modeline, and control characters are visible. Output that still grows is followed.
 local text = require("superpower.base.text")
-local theirs = require("superpower.editor.theirs")
+local actions = require("superpower.editor.actions")
 local notify = require("superpower.notify")
 local runs = require("superpower.runs")
-local kept = require("superpower.runs.kept")
+local file_tail = require("superpower.runs.file_tail")
 local session = require("superpower.session")
 local float = require("superpower.ui.float")
 local keymaps = require("superpower.ui.keys")
@@ -12,14 +12,14 @@ local transcripts = require("superpower.views.transcript")
 
 local M = {}
 
-local most_bytes = 4 * 1024 * 1024
+local max_bytes = 4 * 1024 * 1024
 
 ---@class superpower.Shown
 ---@field root string
 ---@field path string
 ---@field raw boolean
 ---@field size integer
----@field readable boolean it can be shown as a transcript
+---@field readable boolean whether it can be shown as a transcript
 
 local shown = {} ---@type table<integer, superpower.Shown> by buffer
 
@@ -27,13 +27,13 @@ local shown = {} ---@type table<integer, superpower.Shown> by buffer
 ---@param path string
 ---@return string[]? lines, string|integer problem_or_size
 local function read(root, path)
-  local part, problem = kept.last(root, path, most_bytes)
+  local part, problem = file_tail.last(root, path, max_bytes)
   if not part then
     return nil, problem or "?"
   end
   local lines = vim.split(part.text:gsub("\r\n", "\n"), "\n", { plain = true })
   if part.from > 0 then
-    lines[1] = ("… the last %d MiB of %d"):format(most_bytes / 1048576, math.floor(part.size / 1048576))
+    lines[1] = ("… the last %d MiB of %d"):format(max_bytes / 1048576, math.floor(part.size / 1048576))
   end
   return lines, part.size
 end
@@ -44,19 +44,19 @@ end
 local function scratch(name, filetype)
   local buf = vim.fn.bufnr("^" .. vim.fn.escape(name, "[]*?{}\\") .. "$")
   if buf ~= -1 and vim.fn.bufwinid(buf) ~= -1 then
-    theirs.enter(vim.fn.bufwinid(buf))
+    actions.enter(vim.fn.bufwinid(buf))
     return buf
   end
   if buf ~= -1 then
     pcall(vim.api.nvim_buf_delete, buf, { force = true })
   end
-  theirs.split("botright new")
+  actions.split("botright new")
   buf = vim.api.nvim_get_current_buf()
   vim.bo[buf].buftype = "nofile"
   vim.bo[buf].bufhidden = "wipe"
   vim.bo[buf].swapfile = false
   vim.bo[buf].modeline = false
-  theirs.name(buf, name)
+  actions.name(buf, name)
   for option, value in pairs({
     number = false,
     relativenumber = false,
@@ -81,13 +81,13 @@ function M.fill(buf, lines)
   vim.bo[buf].modified = false
 end
 
---- A read-only buffer in a split. `q` goes back to where it was opened from.
+--- Opens a read-only buffer in a split. `q` returns to the window that it was opened from.
 ---@param title string of its keys
 ---@param name string
 ---@param filetype string
 ---@param lines string[]
 ---@param keys? superpower.Key[]
----@param back? fun() to what was closed for it
+---@param back? fun() returns to the page that was closed for it
 ---@return integer buf
 function M.show(title, name, filetype, lines, keys, back)
   local from = vim.api.nvim_get_current_win()
@@ -102,7 +102,7 @@ function M.show(title, name, filetype, lines, keys, back)
       if back then
         back()
       elseif vim.api.nvim_win_is_valid(from) then
-        theirs.enter(from)
+        actions.enter(from)
       end
     end,
   })
@@ -110,7 +110,7 @@ function M.show(title, name, filetype, lines, keys, back)
   return buf
 end
 
---- Reads the file anew; windows whose cursor is at the end stay there.
+--- Reads the file again. Windows whose cursor is at the end stay at the end.
 ---@param buf integer
 local function refresh(buf)
   local this = shown[buf]
@@ -145,15 +145,15 @@ local function refresh(buf)
   end
 end
 
---- Looks, at most twice a second and only while a run goes on, whether a file that is shown has grown.
+--- Checks whether a shown file has grown, at most twice a second and only during a run.
 local function follow()
-  local looked = 0
+  local checked = 0
   runs.listen("output", function(what)
     local now = vim.uv.now()
-    if what == "log" or now - looked < 500 then
+    if what == "log" or now - checked < 500 then
       return
     end
-    looked = now
+    checked = now
     for buf, this in pairs(shown) do
       local stat = vim.api.nvim_buf_is_valid(buf) and vim.uv.fs_stat(this.path) or nil
       if not vim.api.nvim_buf_is_valid(buf) then
@@ -172,11 +172,11 @@ end
 ---@param path string
 ---@param stage integer
 ---@param what "output"|"prompt"
----@param back? fun() to what was closed for it
+---@param back? fun() returns to the page that was closed for it
 local function show(root, path, stage, what, back)
-  local there, problem = kept.last(root, path, 1)
+  local there, problem = file_tail.last(root, path, 1)
   if not there then
-    notify.error(("the %s of stage %d cannot be read: %s"):format(what, stage, problem))
+    notify.error(("cannot read the %s of stage %d: %s"):format(what, stage, problem))
     return
   end
   local buf ---@type integer
@@ -184,10 +184,10 @@ local function show(root, path, stage, what, back)
       and {
         {
           lhs = "r",
-          desc = "raw or readable",
+          desc = "toggle raw and readable",
           fn = function()
             if not shown[buf].readable then
-              return notify.info("this is what it printed, as it is: nothing here is made readable")
+              return notify.info("this output has no readable form: it is shown as printed")
             end
             shown[buf].raw = not shown[buf].raw
             refresh(buf)
@@ -216,11 +216,11 @@ end
 ---@param stage integer
 ---@param what "output"|"prompt"
 ---@param run_id? string another run than the current one
----@param back? fun() to what was closed for it
+---@param back? fun() returns to the page that was closed for it
 function M.open(root, stage, what, run_id, back)
   session.ask("output", { root = root, run_id = run_id, stage = stage, what = what }, function(value, err)
     if err then
-      return notify.fault(err)
+      return notify.engine_error(err)
     end
     show(root, value.path, stage, what, back)
   end)

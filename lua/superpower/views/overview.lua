@@ -1,7 +1,7 @@
---- What the dashboard says: what is under way or waits, then the superpowers with their health. Pure.
+--- The content of the dashboard: active and waiting runs, then the superpowers with their problems. Pure.
 local text = require("superpower.base.text")
-local marks = require("superpower.ui.icons")
-local run_words = require("superpower.ui.words")
+local icons = require("superpower.ui.icons")
+local run_text = require("superpower.ui.run_text")
 
 local M = {}
 
@@ -9,14 +9,14 @@ local M = {}
 ---@field run? table an unfinished run
 ---@field entry? table a superpower
 ---@field ask? superpower.Permission
----@field manual? superpower.InHand
+---@field manual? superpower.ManualStage
 
 ---@class superpower.OverviewState
 ---@field list table[] superpowers
----@field left? string[] links that were not followed, where there are no superpowers
----@field runs table[] newest first; an unfinished one has its `gate`, `detail` and `live` where they are known
+---@field left? string[] links that were not followed, if there are no superpowers
+---@field runs table[] newest first; an unfinished one has its `gate`, `detail` and `live` if they are known
 ---@field asks superpower.Permission[]
----@field manual? superpower.InHand
+---@field manual? superpower.ManualStage
 ---@field now integer
 ---@field icons "unicode"|"nerd"|"ascii"
 
@@ -26,7 +26,7 @@ function M.unfinished(run)
   return run.state == "paused" or run.state == "running"
 end
 
---- The state of a run that is under way, in words.
+--- Describes the state of an unfinished run.
 ---@param run table
 ---@return string words, string mark, string group
 function M.words(run)
@@ -50,8 +50,8 @@ function M.words(run)
     bad and "SuperpowerFailed" or "SuperpowerGate"
 end
 
---- What tells a run from the other unfinished ones of its superpower: what it is about, and where that says too little
---- the start of its id, which `:Superpower resume` takes. Nothing where it is the only one.
+--- Distinguishes a run from the other unfinished ones of its superpower: by its subject, and if that is not enough by
+--- the start of its id, which `:Superpower resume` takes. Empty if it is the only one.
 ---@param run table
 ---@param runs table[]
 ---@return string
@@ -102,7 +102,7 @@ local function waits_line(state, row, names, width)
     words = ("asks at stage %d: %s"):format(row.ask.stage or 0, text.line(row.ask.title or row.ask.tool or "?"))
     mark, group, age = "gate", "SuperpowerGate", ""
   elseif row.manual then
-    words = ("stage %d, to be done by hand: %s"):format(row.manual.stage, text.line(row.manual.label))
+    words = ("manual stage %d: %s"):format(row.manual.stage, text.line(row.manual.label))
     mark, group, age = "by-hand", "SuperpowerGate", ""
   else
     words, mark, group = M.words(row.run)
@@ -111,7 +111,7 @@ local function waits_line(state, row, names, width)
     name = row.run.superpower
     age = row.run.updated_at and text.age(state.now - row.run.updated_at) or ""
   end
-  local shown, colour = marks.mark(state.icons, mark, state.now)
+  local shown, colour = icons.icon(state.icons, mark, state.now)
   local line = head(names, shown, colour, name)
   table.insert(line, { text.fit(words, width - names - 5 - 9), group })
   table.insert(line, { text.right(age, 8) .. " ", "SuperpowerTime" })
@@ -124,7 +124,7 @@ local function tags_of(entry)
   return text.line(table.concat(entry.tags or {}, ", "))
 end
 
---- Tags stand in a column of their own.
+--- Returns the width of the column of tags.
 ---@param state superpower.OverviewState
 ---@return integer
 local function tags_width(state)
@@ -146,7 +146,7 @@ local function entry_line(state, entry, last, names, width)
   local warns = entry.warnings or 0
   local mark, group = " ", "SuperpowerDim"
   if errors > 0 then
-    mark, group = marks.mark(state.icons, "failed", 0)
+    mark, group = icons.icon(state.icons, "failed", 0)
   elseif warns > 0 then
     mark, group = "!", "SuperpowerGate"
   end
@@ -157,15 +157,15 @@ local function entry_line(state, entry, last, names, width)
   end
   if errors > 0 then
     table.insert(line, { text.fit(count(errors, "error"), 11), "SuperpowerFailed" })
-    local fault = text.line(entry.first_error or ""):gsub("^[^%s:]+%.ya?ml:", "line ")
-    table.insert(line, { text.cut(fault, room - 12), "SuperpowerNote" })
+    local problem = text.line(entry.first_error or ""):gsub("^[^%s:]+%.ya?ml:", "line ")
+    table.insert(line, { text.cut(problem, room - 12), "SuperpowerNote" })
     return line
   end
   table.insert(line, { text.fit(count(entry.stages or 0, "stage"), 11), "SuperpowerNote" })
   room = room - 11
   local ended = ""
   if last then
-    local how = last.state == "paused" and run_words.why(last.reason) or last.state
+    local how = last.state == "paused" and run_text.reason(last.reason) or last.state
     ended = ("%s %s"):format(how, text.age(state.now - last.updated_at))
   end
   local right = room >= 44 and 19 or 0
@@ -194,8 +194,8 @@ function M.lines(state, width)
     table.insert(waits, { manual = state.manual })
   end
   for _, run in ipairs(state.runs) do
-    local in_hand = state.manual and state.manual.run_id == run.run_id -- whose stage says so
-    if M.unfinished(run) and not in_hand then
+    local is_manual = state.manual and state.manual.run_id == run.run_id -- its stage has a row already
+    if M.unfinished(run) and not is_manual then
       table.insert(waits, { run = run })
     end
     newest[run.superpower] = newest[run.superpower] or run
@@ -210,7 +210,7 @@ function M.lines(state, width)
     rows[#lines] = row
   end
   if #waits > 0 then
-    add({ { " Under way", "SuperpowerHeading" } })
+    add({ { " Active", "SuperpowerHeading" } })
     for _, row in ipairs(waits) do
       add(waits_line(state, row, names, width), row)
     end
@@ -221,7 +221,7 @@ function M.lines(state, width)
     add(entry_line(state, entry, newest[entry.name], names, width), { entry = entry })
   end
   if #state.list == 0 then
-    add({ { " None here yet. :Superpower new NAME makes one.", "SuperpowerDim" } })
+    add({ { " None here yet. :Superpower new NAME creates one.", "SuperpowerDim" } })
     for _, left in ipairs(state.left or {}) do
       add({ { " " .. text.line(left), "SuperpowerDim" } })
     end

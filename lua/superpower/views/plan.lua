@@ -1,4 +1,4 @@
---- What would run, be skipped and ask, stage by stage, with the whole reason and the prompt of each. Starts nothing.
+--- Shows what would run, be skipped and ask, stage by stage, with the reason and the prompt of each. Starts nothing.
 local text = require("superpower.base.text")
 local notify = require("superpower.notify")
 local session = require("superpower.session")
@@ -13,8 +13,8 @@ local M = {}
 ---@field what "run"|"skip"|"ask"|"?"
 ---@field kind string
 ---@field actor? string
----@field harness? string as it is set; "auto" takes what is found
----@field by? string the harness that it is
+---@field harness? string as configured; "auto" takes the first one found
+---@field by? string the harness that would be used
 ---@field why? string
 ---@field prompt? string what its agent would be told
 
@@ -25,10 +25,10 @@ local words = {
   run = "would run",
   skip = "would be skipped",
   ask = "would ask you",
-  ["?"] = "is decided when the run gets there",
+  ["?"] = "decided when reached",
 }
 
---- `always` and the like say nothing: a reason is worth a place where something was asked.
+--- Returns the reason of a stage, or "" for a trivial one such as `always`.
 ---@param stage superpower.PlannedStage
 ---@return string
 local function reason(stage)
@@ -57,13 +57,13 @@ local function line_of(stage, actors, width)
   return line
 end
 
---- Who carries a stage out.
+--- Returns who carries out a stage.
 ---@param stage superpower.PlannedStage
 ---@return string
 local function by(stage)
   local harness = stage.by or stage.harness
   if harness == "manual" then
-    return stage.harness == "auto" and "by hand (no agent found)" or "by hand"
+    return stage.harness == "auto" and "manually (no agent found)" or "manually"
   end
   return "by " .. (harness or "the harness of the run")
 end
@@ -91,7 +91,7 @@ local function unfolded(stage, width)
   return lines
 end
 
---- The plan, and which row belongs to which stage. `open` are the positions that are unfolded.
+--- Builds the lines of the plan, and maps rows to stages. `open` holds the positions of unfolded stages.
 ---@param plan { stages: superpower.PlannedStage[] }
 ---@param width integer
 ---@param open? table<integer, boolean>
@@ -113,12 +113,12 @@ function M.lines(plan, width, open)
   return lines, rows
 end
 
---- What a stage's agent would be told, to the letter.
+--- Shows the exact prompt of a stage.
 ---@param stage superpower.PlannedStage
 ---@param plan? superpower.Page
 function M.prompt(stage, plan)
   if not stage.prompt then
-    return notify.info(("stage %d has no prompt: nobody is told anything at a gate"):format(stage.position))
+    return notify.info(("stage %d is a gate: it has no prompt"):format(stage.position))
   end
   local page = Page.open({
     title = ("Stage %d: what %s would be told"):format(stage.position, stage.actor or "its agent"),
@@ -149,14 +149,14 @@ local function sum(plan)
   return table.concat(said, ", ")
 end
 
---- Asks for the plan of a superpower, and shows it.
+--- Fetches the plan of a superpower, and shows it.
 ---@param root string
 ---@param name string
 ---@param inputs table<string, string>
 function M.show(root, name, inputs)
   session.ask("plan", { root = root, name = name, inputs = inputs }, function(plan, err)
     if err then
-      return notify.fault(err)
+      return notify.engine_error(err)
     end
     M.open(name, inputs, plan)
   end)
@@ -196,7 +196,7 @@ function M.open(name, inputs, plan)
       return lines
     end,
     keys = {
-      { lhs = "<CR>", label = "why", desc = "unfold the stage: its whole label and reason", fn = toggle },
+      { lhs = "<CR>", label = "why", desc = "show the stage's whole label and reason", fn = toggle },
       {
         lhs = "p",
         label = "prompt",

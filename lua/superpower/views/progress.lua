@@ -1,17 +1,17 @@
---- The progress window: follows the run, takes no focus, and lives through resizing, tabs and colour schemes.
+--- The progress window. It follows the run, never takes the focus, and survives resizing, tabs and colour schemes.
 local manual = require("superpower.ask.manual")
-local waits = require("superpower.ask.waits")
+local inbox = require("superpower.ask.inbox")
 local text = require("superpower.base.text")
 local config = require("superpower.config")
-local theirs = require("superpower.editor.theirs")
+local actions = require("superpower.editor.actions")
 local gate = require("superpower.gate")
 local runs = require("superpower.runs")
 local float = require("superpower.ui.float")
 local frame = require("superpower.ui.frame")
 local keymaps = require("superpower.ui.keys")
-local message = require("superpower.ui.message")
+local message_line = require("superpower.ui.message_line")
 local render = require("superpower.ui.render")
-local words = require("superpower.ui.words")
+local run_text = require("superpower.ui.run_text")
 local output = require("superpower.views.output")
 local progress_layout = require("superpower.views.progress_layout")
 local why = require("superpower.views.why")
@@ -21,7 +21,7 @@ local M = {}
 local window ---@type superpower.Float?
 local root ---@type string?
 local rows = {} ---@type table<integer, integer>
-local placed = "" ---@type string
+local placed = "" ---@type string the geometry that was last set
 local group ---@type integer?
 
 ---@param run superpower.Snapshot
@@ -32,8 +32,8 @@ local function edges(run, at, width)
   local state = ("%d/%d · %s · %s"):format(
     run.current_stage,
     run.total,
-    words.state(run),
-    text.clock(words.elapsed(run, at))
+    run_text.state(run),
+    text.clock(run_text.elapsed(run, at))
   )
   local name = text.cut(text.line(run.superpower), math.max(4, width - text.width(state) - 6))
   local title = frame.edge(
@@ -41,22 +41,22 @@ local function edges(run, at, width)
     { { " " .. state .. " ", "SuperpowerTitle" } },
     width
   )
-  local usage = words.usage(run)
+  local usage = run_text.usage(run)
   local left = usage ~= "" and { { " " .. usage .. " ", "SuperpowerFooter" } } or {}
   local keys = { { lhs = "<CR>", label = "output" }, { lhs = "p", label = "prompt" }, { lhs = "w", label = "why" } }
-  local opens = words.opens(run)
+  local opens = run_text.waits_for(run)
   if opens then
     table.insert(keys, 1, { lhs = "g", label = opens })
   end
   local help = { { " g?", "SuperpowerKey" }, { " ", "SuperpowerFooter" } }
-  local foot = frame.foot(keys, width - frame.cells(left) - frame.cells(help))
-  return title, frame.edge(left, vim.list_extend(foot, help), width)
+  local footer = frame.keys(keys, width - frame.cells(left) - frame.cells(help))
+  return title, frame.edge(left, vim.list_extend(footer, help), width)
 end
 
 --- Paints the newest snapshot.
 function M.refresh()
   local run = root and runs.get(root)
-  if not run or not window or not float.valid(window) or message.stands() then
+  if not run or not window or not float.valid(window) or message_line.is_shown() then
     return
   end
   local opts = progress_layout.of(run)
@@ -86,7 +86,7 @@ function M.refresh()
   float.paint(window.buf, rendered.lines)
   local title, footer = edges(run, at, width)
   frame.set(window, title, footer)
-  message.drawn()
+  message_line.redrawn()
 end
 
 ---@return integer? position of the stage under the cursor
@@ -114,7 +114,7 @@ end
 local keys = {
   {
     lhs = "<CR>",
-    desc = "output of the stage (at a gate, or one done by hand: open it)",
+    desc = "output of the stage (of a gate or a manual stage: open it)",
     fn = function()
       show("output")
     end,
@@ -139,12 +139,12 @@ local keys = {
   },
   {
     lhs = "g",
-    desc = "open what waits: the gate, a question, a stage done by hand",
+    desc = "open what waits: a gate, a question, a manual stage",
     fn = function()
       local run = root and runs.get(root)
       if run then
         runs.show(run.root)
-        waits.open(run.run_id)
+        inbox.open(run.run_id)
       end
     end,
   },
@@ -165,7 +165,7 @@ local function open_window()
   local opts, split = progress_layout.of(run)
   if split then
     local buf = float.buffer("superpower-progress")
-    local win = theirs.open(buf, false, { split = "below", win = -1, height = opts.height, style = "minimal" })
+    local win = actions.open(buf, false, { split = "below", win = -1, height = opts.height, style = "minimal" })
     float.dress(win)
     window = { win = win, buf = buf }
   else
@@ -204,7 +204,7 @@ local function follow()
     vim.schedule(function()
       if group and was == window and was and float.valid(was) then
         if vim.t.superpower_diff then
-          return -- a diff needs the room; the window waits in its own tab
+          return -- a diff needs the room; the window stays in its own tab
         elseif vim.api.nvim_win_get_tabpage(was.win) ~= vim.api.nvim_get_current_tabpage() then
           window = nil
           float.close(was)
@@ -249,7 +249,7 @@ function M.is_open()
   return float.valid(window)
 end
 
---- Opens the window on a project's run, without taking the focus.
+--- Opens the window for a project's run, without taking the focus.
 ---@param at string root
 function M.open(at)
   root = at
@@ -261,7 +261,7 @@ function M.open(at)
   open_window()
 end
 
---- Closes it; the run goes on.
+--- Closes the window. The run continues.
 function M.close()
   runs.listen("progress", nil)
   if group then

@@ -1,12 +1,12 @@
---- Where the progress window is: at the right, or at the bottom and out of the way of the cursor.
+--- Computes where the progress window is: at the right, or at the bottom and away from the cursor.
 local config = require("superpower.config")
 local float = require("superpower.ui.float")
 
 local M = {}
 
-local above = false -- at the top, since the cursor is where it would be
+local above = false -- at the top, because the cursor is at the bottom
 
---- Moves out of the way of the cursor, once for each time that it is in the way.
+--- Returns the row of a window that avoids the cursor. It moves only when the cursor is in its way.
 ---@param height integer
 ---@param screen { height: integer, top: integer }
 ---@return integer row
@@ -21,7 +21,7 @@ local function row_for(height, screen)
   return above and screen.top or bottom
 end
 
---- Whether it is a split of ours that the user has opened to read or write in: a log, an output, a stage done by hand.
+--- Whether a window is one of our splits that the user reads or writes in: a log, an output, a manual stage.
 ---@param win integer
 ---@return boolean
 local function is_read(win)
@@ -31,7 +31,7 @@ local function is_read(win)
     and vim.api.nvim_win_get_config(win).relative == ""
 end
 
---- The rows above or below what the user reads, which nothing covers; all of them where nothing is read.
+--- Returns the rows above or below the windows that the user reads, or all rows if there are none.
 ---@return { width: integer, height: integer, top: integer } screen, boolean reads
 local function free()
   local screen = float.screen()
@@ -77,7 +77,7 @@ function M.of(run)
   return opts, position == "split"
 end
 
---- Whether it is at the top, since the cursor is at the bottom.
+--- Whether the window is at the top, because the cursor is at the bottom.
 ---@return boolean
 function M.above()
   return above

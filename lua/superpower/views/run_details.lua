@@ -1,4 +1,4 @@
---- A run of the history: its stages as they ended, with what each printed, was told, and why.
+--- Shows a run of the history: its stages as they ended, with the output, the prompt and the reason of each.
 local errors = require("superpower.base.errors")
 local config = require("superpower.config")
 local notify = require("superpower.notify")
@@ -6,7 +6,7 @@ local runs = require("superpower.runs")
 local session = require("superpower.session")
 local Page = require("superpower.ui.page")
 local render = require("superpower.ui.render")
-local words = require("superpower.ui.words")
+local run_text = require("superpower.ui.run_text")
 local output = require("superpower.views.output")
 local why = require("superpower.views.why")
 
@@ -39,10 +39,10 @@ local function show(root, run, row)
       end)
     end)
   end
-  local usage = words.usage(run)
+  local usage = run_text.usage(run)
   page = Page.open({
     title = ("%s · %s"):format(run.superpower, os.date("%Y-%m-%d %H:%M", math.floor(run.started_at / 1000))),
-    right = words.state(run) .. (usage ~= "" and " · " .. usage or ""),
+    right = run_text.state(run) .. (usage ~= "" and " · " .. usage or ""),
     filetype = "superpower-run",
     row = row,
     width = 76,
@@ -60,13 +60,13 @@ local function show(root, run, row)
       {
         lhs = "<CR>",
         label = "output",
-        desc = "what the stage printed",
+        desc = "output of the stage",
         fn = shows("output"),
       },
       {
         lhs = "p",
         label = "prompt",
-        desc = "what the stage was told",
+        desc = "prompt of the stage",
         fn = shows("prompt"),
       },
       {
@@ -87,7 +87,7 @@ end
 function M.open(root, run_id, row)
   session.ask("status", { root = root, run_id = run_id }, function(run, err)
     if err or type(run) ~= "table" then
-      return notify.fault(err or errors.new("no-run", "that run is gone"))
+      return notify.engine_error(err or errors.new("no-run", "this run no longer exists"))
     end
     show(root, run, row)
   end)

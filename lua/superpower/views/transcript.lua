@@ -1,5 +1,5 @@
---- An agent's raw output as something to read: the events of Claude Code and OpenCode as text, tool calls and results;
---- lines that are neither stay as they are. Pure.
+--- Renders an agent's raw output for reading: the events of Claude Code and OpenCode become text, tool calls and
+--- results. Other lines stay as they are. Pure.
 local M = {}
 
 ---@param value any
@@ -64,7 +64,7 @@ function kinds.system(event, out)
   if event.subtype == "init" then
     add(out, "· ", ("session %s, %s"):format(event.session_id or "?", event.model or "?"))
   elseif event.subtype == "api_retry" then
-    add(out, "· ", ("tries again: %s"):format(one_line(event.error or event.message)))
+    add(out, "· ", ("retrying: %s"):format(one_line(event.error or event.message)))
   end
 end
 
@@ -119,7 +119,7 @@ function kinds.error(event, out)
   add(out, "✗ ", data or one_line(type(error) == "table" and (error.message or error.name or error) or error))
 end
 
---- Events that say nothing to a reader.
+--- Events that a reader does not need.
 local silent = {
   step_start = true,
   step_finish = true,
@@ -130,7 +130,7 @@ local silent = {
   rate_limit_event = true,
 }
 
---- Raw lines as lines to read, and whether anything was an event.
+--- Renders raw lines. Also returns whether any of them was an event.
 ---@param raw string[]
 ---@return string[] lines, boolean any
 function M.render(raw)

@@ -1,4 +1,4 @@
---- Why a stage is what it is, in the engine's words.
+--- Shows why a stage is what it is, as the engine explains it.
 local text = require("superpower.base.text")
 local notify = require("superpower.notify")
 local session = require("superpower.session")
@@ -25,7 +25,7 @@ end
 function M.open(root, stage, run_id, over)
   session.ask("why", { root = root, stage = stage, run_id = run_id }, function(value, fault)
     if fault then
-      return notify.fault(fault)
+      return notify.engine_error(fault)
     end
     page.open({
       title = value.stage and ("Why stage %d"):format(value.stage) or "Why",

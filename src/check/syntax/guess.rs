@@ -1,21 +1,19 @@
-//! A guess at what was meant, as edits of the text.
+//! A guess at what the author meant, as edits of the text.
 
-/// A replacement in the text that is parsed: from, to, by what.
+/// A replacement in the parsed text: start, end, new text.
 pub type Change = (usize, usize, String);
 
-/// A mend, and how to say it. Offsets are those of the text that is parsed.
+/// A fix with its message. Offsets are those of the parsed text.
 #[derive(Clone, Debug)]
 pub struct Guess {
-    /// What is wrong.
     pub span: (usize, usize),
     /// In words.
     pub message: String,
-    /// What the fix is called.
+    /// The title of the fix.
     pub title: String,
-    /// The fix.
     pub edits: Vec<Change>,
-    /// The fix in fewer edits, where an author is better shown those.
+    /// A version of the fix with fewer edits, if that is better to show.
     pub shown: Option<Vec<Change>>,
-    /// Others that are mended together with this: each is a fault of its own.
+    /// Other problems that are fixed together with this one.
     pub also: Vec<Guess>,
 }

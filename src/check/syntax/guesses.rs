@@ -1,4 +1,4 @@
-//! What an author probably meant, where YAML reads something else or nothing.
+//! Guesses what the author meant if YAML reads something else, or cannot read it.
 
 use super::guess::Guess;
 use super::{lookalikes, quotes};
@@ -7,17 +7,17 @@ use crate::declaration::line::Line;
 use crate::declaration::yaml::Stop;
 use granit_parser::ErrorKind;
 
-/// How far above an error its cause may be: a quote or bracket that is not closed swallows what follows.
+/// Maximum number of lines between a cause and its error: an open quote or bracket swallows what follows.
 const LOOK_BACK: usize = 64;
 
-/// What may be meant, likeliest first.
+/// The guesses, most likely first.
 pub fn guesses(text: &str, stop: &Stop) -> Vec<Guess> {
     let here = Line::at(text, stop.offset);
     let mut found = Vec::new();
     if *stop.error.kind() == ErrorKind::BomInsideDocument && text[stop.offset..].starts_with('\u{feff}') {
         found.push(Guess {
             span: (stop.offset, stop.offset + '\u{feff}'.len_utf8()),
-            message: "U+FEFF BYTE ORDER MARK may only stand at the start of a file".to_owned(),
+            message: "U+FEFF BYTE ORDER MARK is allowed only at the start of a file".to_owned(),
             title: "remove it".to_owned(),
             edits: vec![(stop.offset, stop.offset + '\u{feff}'.len_utf8(), String::new())],
             shown: None,
@@ -39,7 +39,7 @@ pub fn guesses(text: &str, stop: &Stop) -> Vec<Guess> {
         if distance < 2 {
             of_line(text, &before, &mut found);
         } else {
-            // Further up only what reaches down to here.
+            // Further up, only what extends to this line matters.
             let mut all = Vec::new();
             quotes::guesses(text, &before, &mut all);
             brackets(text, &before, &mut all);
@@ -56,10 +56,10 @@ fn of_line(text: &str, line: &Line, found: &mut Vec<Guess>) {
     brackets(text, line, found);
     missing_space(text, line, found);
     missing_colon(text, line, found);
-    list_behind_key(text, line, found);
+    list_after_key(text, line, found);
 }
 
-/// Tabs in the indentation: all of the file at once, since an editor made them all.
+/// Tabs used as indentation. The whole file is fixed at once, because an editor put them everywhere.
 fn tabs(text: &str, line: &Line, found: &mut Vec<Guess>) {
     let indentation = |line: &Line| text[line.start..line.inner].contains('\t');
     if !indentation(line) {
@@ -83,8 +83,11 @@ fn tabs(text: &str, line: &Line, found: &mut Vec<Guess>) {
         }
         found.push(Guess {
             span: (first, first + run),
-            message: format!("a tab in column {} cannot indent: write spaces", first - line.start + 1),
-            title: format!("replace every tab that indents by {width} spaces"),
+            message: format!(
+                "tabs are not allowed as indentation (column {}): use spaces",
+                first - line.start + 1
+            ),
+            title: format!("replace tabs in indentation with {width} spaces"),
             edits,
             shown: None,
             also: Vec::new(),
@@ -92,7 +95,7 @@ fn tabs(text: &str, line: &Line, found: &mut Vec<Guess>) {
     }
 }
 
-/// `[a, b` and `{a: b` that end with the line, or are closed by the wrong sign, or have text behind them.
+/// `[a, b` and `{a: b` that are not closed on their line, are closed by the wrong sign, or are followed by text.
 fn brackets(text: &str, line: &Line, found: &mut Vec<Guess>) {
     let Some((start, end)) = line.value else { return };
     let written = &text[start..end];
@@ -121,8 +124,7 @@ fn brackets(text: &str, line: &Line, found: &mut Vec<Guess>) {
             (None, ']' | '}') => match open.pop() {
                 Some(sign) if closing(sign) == c => {
                     if open.is_empty() && at + 1 < written.len() {
-                        let message =
-                            format!("a text that starts with \"{}\" must stand in quotes", &written[..1]);
+                        let message = format!("a text that starts with \"{}\" needs quotes", &written[..1]);
                         found.push(quotes::quote(text, (start, end), message));
                         return;
                     }
@@ -131,7 +133,7 @@ fn brackets(text: &str, line: &Line, found: &mut Vec<Guess>) {
                     let right = closing(sign).to_string();
                     found.push(Guess {
                         span: (start + at, start + at + 1),
-                        message: format!("\"{sign}\" is closed by \"{right}\", not by \"{c}\""),
+                        message: format!("\"{sign}\" must be closed by \"{right}\", not by \"{c}\""),
                         title: format!("change to \"{right}\""),
                         edits: vec![(start + at, start + at + 1, right)],
                         shown: None,
@@ -162,7 +164,7 @@ fn closing(sign: char) -> char {
     if sign == '[' { ']' } else { '}' }
 }
 
-/// `agent:qa` and `-agent: qa`.
+/// Missing spaces, as in `agent:qa` and `-agent: qa`.
 fn missing_space(text: &str, line: &Line, found: &mut Vec<Guess>) {
     let content = &text[line.inner..line.end];
     if line.key.is_none()
@@ -171,19 +173,19 @@ fn missing_space(text: &str, line: &Line, found: &mut Vec<Guess>) {
         let at = line.inner + colon + 1;
         found.push(Guess {
             span: (line.inner, at),
-            message: format!("a space is missing behind \"{}:\"", &content[..colon]),
+            message: format!("a space is missing after \"{}:\"", &content[..colon]),
             title: "add a space".to_owned(),
             edits: vec![(at, at, " ".to_owned())],
             shown: None,
             also: Vec::new(),
         });
     }
-    let behind = content.strip_prefix('-').filter(|rest| rest.starts_with(|c: char| c.is_alphabetic()));
-    if behind.is_some() {
+    let after = content.strip_prefix('-').filter(|rest| rest.starts_with(|c: char| c.is_alphabetic()));
+    if after.is_some() {
         let at = line.inner + 1;
         found.push(Guess {
             span: (line.inner, at),
-            message: "a space is missing behind \"-\"".to_owned(),
+            message: "a space is missing after \"-\"".to_owned(),
             title: "add a space".to_owned(),
             edits: vec![(at, at, " ".to_owned())],
             shown: None,
@@ -192,7 +194,7 @@ fn missing_space(text: &str, line: &Line, found: &mut Vec<Guess>) {
     }
 }
 
-/// `gate human-approval`.
+/// A missing colon, as in `gate human-approval`.
 fn missing_colon(text: &str, line: &Line, found: &mut Vec<Guess>) {
     let content = &text[line.inner..line.end];
     let word = &content[..content.find(char::is_whitespace).unwrap_or(content.len())];
@@ -200,7 +202,7 @@ fn missing_colon(text: &str, line: &Line, found: &mut Vec<Guess>) {
         let at = line.inner + word.len();
         found.push(Guess {
             span: (line.inner, at),
-            message: format!("\":\" is missing behind \"{word}\""),
+            message: format!("\":\" is missing after \"{word}\""),
             title: "add \":\"".to_owned(),
             edits: vec![(at, at, ":".to_owned())],
             shown: None,
@@ -209,13 +211,13 @@ fn missing_colon(text: &str, line: &Line, found: &mut Vec<Guess>) {
     }
 }
 
-/// `tags: - a`.
-fn list_behind_key(text: &str, line: &Line, found: &mut Vec<Guess>) {
+/// A list directly after a key, as in `tags: - a`.
+fn list_after_key(text: &str, line: &Line, found: &mut Vec<Guess>) {
     let Some((start, end)) = line.value.filter(|_| line.key.is_some()) else { return };
     if let Some(item) = text[start..end].strip_prefix("- ") {
         found.push(Guess {
             span: (start, end),
-            message: "a list starts on a line of its own, or stands in \"[\" and \"]\"".to_owned(),
+            message: "a list needs a line of its own, or \"[\" and \"]\" around it".to_owned(),
             title: "put it in brackets".to_owned(),
             edits: vec![(start, end, format!("[{}]", item.trim()))],
             shown: None,

@@ -1,13 +1,13 @@
-//! Lines that are indented by too much or too little.
+//! Guesses for lines that are indented too much or too little.
 
 use super::guess::Guess;
 use crate::declaration::line::Line;
 use crate::declaration::yaml::Stop;
 
-/// How far up the other indentations are looked for.
+/// Maximum number of lines above that are searched for other indentations.
 const LOOK_BACK: usize = 200;
 
-/// Other indentations for the line of an error, or for the line before it; none is likelier than another.
+/// Other indentations for the line of an error or the line before it, all equally likely.
 pub fn guesses(text: &str, stop: &Stop) -> Vec<Guess> {
     let here = Line::at(text, stop.offset);
     let mut found = Vec::new();
@@ -21,7 +21,7 @@ pub fn guesses(text: &str, stop: &Stop) -> Vec<Guess> {
     found
 }
 
-/// The columns that lines above start in, and their keys; nearest first.
+/// Start columns of the lines above and of their keys, nearest first.
 fn others(text: &str, line: &Line) -> Vec<usize> {
     let own = line.indented - line.start;
     let mut columns = Vec::new();
@@ -44,7 +44,7 @@ fn reindent(line: &Line, column: usize) -> Guess {
     let own = line.indented - line.start;
     Guess {
         span: (line.indented, line.key.map_or(line.end, |(_, end)| end)),
-        message: format!("indented by {own}, which fits nothing above it: indent by {column}"),
+        message: format!("an indentation of {own} matches no line above: indent by {column}"),
         title: format!("indent by {column}"),
         edits: vec![(line.start, line.indented, " ".repeat(column))],
         shown: None,

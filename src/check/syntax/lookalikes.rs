@@ -1,14 +1,15 @@
-//! Signs of YAML that are others which look like them: dashes, colons, quotes, brackets, commas, spaces, line breaks.
+//! Guesses for characters that look like YAML's signs: dashes, colons, quotes, brackets, commas, spaces, line breaks.
 
 use super::guess::{Change, Guess};
 use crate::declaration::keys::KEYS;
 use crate::declaration::line::Line;
 use crate::lookalike::{explained, is_blank, is_like, meant};
+use crate::source::Span;
 
-/// How many lines one guess mends at most: one that cannot be read hides the next from the parser.
+/// Maximum number of lines that one guess fixes: an unreadable line hides the next one from the parser.
 const LINES: usize = 64;
 
-/// What may be meant on this line, and on those directly above it that have the same fault.
+/// Guesses for this line, together with the lines directly above that have the same problem.
 pub fn guesses(text: &str, line: &Line, found: &mut Vec<Guess>) {
     let Some(mut first) = of_line(text, line) else { return };
     let mut at = line.clone();
@@ -27,7 +28,7 @@ pub fn guesses(text: &str, line: &Line, found: &mut Vec<Guess>) {
     }
 }
 
-/// Everything on one line at once; it is told at the first of it.
+/// All look-alikes of one line at once, reported at the first one.
 pub fn of_line(text: &str, line: &Line) -> Option<Guess> {
     let mut edits = Vec::new();
     let inner = indentation(text, line, &mut edits);
@@ -43,9 +44,9 @@ pub fn of_line(text: &str, line: &Line) -> Option<Guess> {
     let start = start + text[start..].find(c)?;
     let alike = edits.iter().all(|edit| edit.2 == edits[0].2);
     let title = match meant(c)? {
-        _ if !alike => "write the signs of YAML on this line".to_owned(),
+        _ if !alike => "replace the look-alikes on this line".to_owned(),
         "" => "remove it".to_owned(),
-        " " => "replace it by a space".to_owned(),
+        " " => "replace it with a space".to_owned(),
         "\n" => "start a new line".to_owned(),
         sign => format!("change to {sign}"),
     };
@@ -53,7 +54,7 @@ pub fn of_line(text: &str, line: &Line) -> Option<Guess> {
     Some(Guess { span, message: explained(c), title, edits, shown: None, also: Vec::new() })
 }
 
-/// Mends indentation and dashes; where the key or value starts.
+/// Fixes indentation and dashes. Returns where the key or value starts.
 fn indentation(text: &str, line: &Line, edits: &mut Vec<Change>) -> usize {
     let mut at = line.start;
     while let Some(c) = text[at..line.end].chars().next() {
@@ -74,11 +75,26 @@ fn indentation(text: &str, line: &Line, edits: &mut Vec<Change>) -> usize {
     at
 }
 
+/// A guess for `{epic:x}`, where the value is part of the key because no YAML space follows the colon.
+pub fn tight_colon(text: &str, key: Span, gap: Span) -> Guess {
+    let odd = text[gap.start..gap.end].char_indices().find(|(_, c)| is_blank(*c));
+    let (span, message) = match odd {
+        Some((at, c)) => ((gap.start + at, gap.start + at + c.len_utf8()), explained(c)),
+        None => {
+            let shown = &text[key.start..gap.start];
+            ((key.start, gap.start), format!("a space is missing after \"{shown}\""))
+        }
+    };
+    let title = if odd.is_some() { "replace it with a space" } else { "add a space" };
+    let edits = vec![(gap.start, gap.end, " ".to_owned())];
+    Guess { span, message, title: title.to_owned(), edits, shown: None, also: Vec::new() }
+}
+
 fn is_bullet(c: char) -> bool {
     matches!(c, '\u{2022}' | '\u{2023}' | '\u{25cf}' | '\u{25aa}' | '\u{25e6}' | '\u{2043}')
 }
 
-/// Mends what stands between a key and its value; where the value starts, if there is a key.
+/// Fixes what is between a key and its value. Returns where the value starts, if there is a key.
 fn key(text: &str, start: usize, end: usize, edits: &mut Vec<Change>) -> Option<usize> {
     let rest = &text[start..end];
     let in_word = |c: char| c.is_ascii_alphanumeric() || "_-".contains(c) || is_like(c, "");
@@ -96,14 +112,14 @@ fn key(text: &str, start: usize, end: usize, edits: &mut Vec<Change>) -> Option<
     let colon = start + length + gap;
     let c = text[colon..end].chars().next()?;
     let alike = is_like(c, ":");
-    // A word of prose may have such a colon behind it.
+    // In prose, such a colon may follow any word.
     if !(c == ':' || alike && KEYS.iter().any(|key| key.name == word)) {
         return None;
     }
-    let behind = colon + c.len_utf8();
+    let after = colon + c.len_utf8();
     let blank =
-        text[behind..end].len() - text[behind..end].trim_start_matches(|c| c == ' ' || is_blank(c)).len();
-    let value = behind + blank;
+        text[after..end].len() - text[after..end].trim_start_matches(|c| c == ' ' || is_blank(c)).len();
+    let value = after + blank;
     let odd = |from: usize, to: usize| text[from..to].contains(is_blank);
     if odd(start + length, colon) {
         edits.push((start + length, colon, String::new()));
@@ -111,13 +127,13 @@ fn key(text: &str, start: usize, end: usize, edits: &mut Vec<Change>) -> Option<
     let space = if value == end { "" } else { " " };
     if alike {
         edits.push((colon, value, format!(":{space}")));
-    } else if odd(behind, value) {
-        edits.push((behind, value, space.to_owned()));
+    } else if odd(after, value) {
+        edits.push((after, value, space.to_owned()));
     }
     Some(value)
 }
 
-/// Mends quotes around a value, and the signs of a list or mapping in brackets.
+/// Fixes quotes around a value, and the signs of a list or mapping in brackets.
 fn of_value(text: &str, start: usize, end: usize, edits: &mut Vec<Change>) {
     let value = text[start..end].trim_end_matches(|c: char| c == ' ' || is_blank(c));
     let Some(c) = value.chars().next() else { return };
@@ -159,15 +175,15 @@ fn in_brackets(value: &str, start: usize, edits: &mut Vec<Change>) {
     }
 }
 
-/// Line breaks that are none to YAML, where a key follows.
+/// Fixes characters that look like a line break before a key.
 fn line_breaks(text: &str, line: &Line, inner: usize, edits: &mut Vec<Change>) {
     for (at, c) in text[line.start..line.end].char_indices().filter(|(_, c)| is_like(*c, "\n")) {
         let at = line.start + at;
-        let behind = &text[at + c.len_utf8()..line.end];
-        let word = &behind[..behind.find(':').unwrap_or(0)];
+        let after = &text[at + c.len_utf8()..line.end];
+        let word = &after[..after.find(':').unwrap_or(0)];
         let (dash, word) = word.trim_start().strip_prefix("- ").map_or((false, word), |word| (true, word));
         if KEYS.iter().any(|key| key.name == word.trim()) {
-            let own = behind.len() - behind.trim_start_matches(' ').len();
+            let own = after.len() - after.trim_start_matches(' ').len();
             let column = if dash || own > 0 { 0 } else { inner - line.start };
             edits.push((at, at + c.len_utf8(), format!("\n{}", " ".repeat(column))));
         }

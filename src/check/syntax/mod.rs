@@ -1,8 +1,8 @@
-//! Reading on behind a syntax error.
+//! Continues to read after a syntax error.
 //!
-//! A parser of YAML stops at its first error. So the error is mended in a copy and the copy is read again: first the way
-//! an author probably meant it (which then is the fix that is offered), else by blanking what cannot be read. A mend
-//! counts only if the next error lies further on.
+//! A YAML parser stops at its first error. So the error is repaired in a copy, which is read again: first as the author
+//! probably meant it (that repair is offered as the fix), else with the unreadable part blanked. A repair counts only
+//! if the next error comes later in the text.
 
 mod guess;
 mod guesses;
@@ -20,24 +20,24 @@ use crate::source::{Source, Span};
 use granit_parser::ErrorKind;
 use guess::Guess;
 
-/// How many errors are mended, how often the text is read for it, and how many bytes that may be.
+/// Limits of the repair: errors, parses, and bytes.
 const MAX_ERRORS: usize = 16;
 const MAX_READS: usize = 96;
 const MAX_BYTES_READ: usize = 4 << 20;
 
-/// What could be read.
+/// The result of reading.
 pub struct Read {
-    /// The tree; of a text that could not be mended, what stands before the last error.
+    /// The tree; if the text could not be repaired, the part before the last error.
     pub tree: Tree,
     /// The errors.
     pub found: Vec<Diagnostic>,
-    /// What was blanked, in the source: nothing is missing there that could not be read.
+    /// Blanked ranges, in the source. A key that seems to be missing there may only be unreadable.
     pub blanks: Vec<Span>,
-    /// Whether more could have been mended had it been allowed to read more often.
+    /// Whether a larger allowance might have repaired more.
     pub hurried: bool,
 }
 
-/// Reads `start` as far as it can be read, and about `allowance` bytes of it and of its mended copies at most.
+/// Reads as much of `start` as possible. All parses together read at most about `allowance` bytes.
 pub fn read(source: &Source, start: Patched, allowance: usize, chunks: &mut Chunks) -> Read {
     let allowance = allowance.min(MAX_BYTES_READ);
     chunks.begin();
@@ -47,8 +47,9 @@ pub fn read(source: &Source, start: Patched, allowance: usize, chunks: &mut Chun
     let (mut found, mut blanks) = (Vec::new(), Vec::new());
     while let Some(error) = stop.take() {
         let fatal = matches!(error.error.kind(), ErrorKind::RecursionLimitExceeded);
-        let mended = if fatal || found.len() + 1 >= MAX_ERRORS { None } else { reader.mend(&text, &error) };
-        match mended {
+        let repaired =
+            if fatal || found.len() + 1 >= MAX_ERRORS { None } else { reader.repair(&text, &error) };
+        match repaired {
             Some((guess, step)) => {
                 found.extend(guess.diagnostics(&text));
                 (text, tree, stop) = (step.text, step.tree, step.stop);
@@ -70,7 +71,6 @@ pub fn read(source: &Source, start: Patched, allowance: usize, chunks: &mut Chun
     Read { tree, found, blanks, hurried: reader.hurried }
 }
 
-/// A text that was read.
 struct Step {
     text: Patched,
     tree: Tree,
@@ -94,7 +94,7 @@ impl Reader<'_> {
         (tree, stop)
     }
 
-    /// Reads `text`, if there is an allowance left for it.
+    /// Parses `text`, if the allowance permits.
     fn step(&mut self, text: Patched) -> Option<Step> {
         if self.reads >= MAX_READS || self.bytes >= MAX_BYTES_READ {
             return None;
@@ -107,18 +107,17 @@ impl Reader<'_> {
         Some(Step { text, tree, stop })
     }
 
-    /// Where in the source reading stopped; beyond it where it did not.
+    /// Where in the source reading stopped; past the end if it did not.
     fn reach(text: &Patched, stop: Option<&Stop>) -> usize {
         stop.map_or(usize::MAX, |stop| text.to_source(stop.offset))
     }
 
-    /// The line of [`Reader::reach`].
     fn reached_line(&self, text: &Patched, stop: Option<&Stop>) -> usize {
         stop.map_or(usize::MAX, |_| self.source.position(Self::reach(text, stop)).line)
     }
 
-    /// The first guess behind which reading goes on; of several about the same place, the one that leads furthest.
-    fn mend(&mut self, text: &Patched, error: &Stop) -> Option<(Guess, Step)> {
+    /// The first guess after which reading continues; of several about the same place, the one that gets furthest.
+    fn repair(&mut self, text: &Patched, error: &Stop) -> Option<(Guess, Step)> {
         let guesses = guesses::guesses(text.text(), error);
         for same in guesses.chunk_by(|a, b| a.span == b.span && a.message == b.message) {
             if let Some(best) = self.best(text, error, same) {
@@ -141,7 +140,7 @@ impl Reader<'_> {
         best.map(|(_, guess, step)| (guess, step))
     }
 
-    /// Blanks as little as helps: a value, a line, the same before it, both.
+    /// Blanks as little as possible: a value, a line, the same for the line before, or both.
     fn blank(&mut self, text: &Patched, error: &Stop) -> Option<(Vec<Span>, Step)> {
         let reached = self.reached_line(text, Some(error));
         let here = Line::at(text.text(), error.offset);
@@ -170,14 +169,14 @@ impl Reader<'_> {
     }
 }
 
-/// An error that nothing but its own words explains.
+/// An error with only the parser's own message.
 fn plain(source: &Source, text: &Patched, stop: &Stop) -> Diagnostic {
     let line = Line::at(text.text(), stop.offset);
     let rest = &text.text()[stop.offset..line.end.max(stop.offset)];
     let length: usize = rest.trim_end().chars().take(80).map(char::len_utf8).sum();
     let mut span = Span::new(text.to_source(stop.offset), text.to_source(stop.offset + length));
     if span.start == span.end {
-        // At the end of a line, or of the text: what stands before it is what an author can look at.
+        // At the end of a line or of the text, show what comes before: that is what the author can see.
         let line = source.position(span.start).line;
         let before = source.slice(Span::new(source.line_start(line), span.start));
         let last =
@@ -200,7 +199,7 @@ impl Guess {
         edits.into_iter().fold(text.clone(), |text, (start, end, with)| text.replace(start, end, &with))
     }
 
-    /// One for itself, and one for each that is mended with it.
+    /// One diagnostic for this guess, and one for each problem fixed with it.
     fn diagnostics(&self, text: &Patched) -> Vec<Diagnostic> {
         std::iter::once(self).chain(&self.also).map(|guess| guess.diagnostic(text)).collect()
     }
@@ -217,8 +216,8 @@ impl Guess {
     }
 }
 
-/// What is YAML, though never what was meant: `{{x}}` without quotes is two mappings, and a sign of YAML may be
-/// another that looks like it. It is read again as what it looks like.
+/// Finds valid YAML that is never what was meant, and reads it again as what it looks like: `{{x}}` without quotes is
+/// two mappings, and a sign may be a look-alike.
 fn misread(
     reader: &mut Reader<'_>,
     text: &mut Patched,
@@ -230,7 +229,7 @@ fn misread(
         .bare_templates()
         .into_iter()
         .map(|raw| {
-            // More may stand behind the braces, and then reading stopped there.
+            // Text may follow the braces, and then reading stopped there.
             let value = Line::at(text.text(), raw.start).value.filter(|value| value.0 == raw.start);
             quotes::quote(
                 text.text(),
@@ -239,8 +238,11 @@ fn misread(
             )
         })
         .collect();
+    guesses.extend(
+        tree.tight_colons().into_iter().map(|(key, gap)| lookalikes::tight_colon(text.text(), key, gap)),
+    );
     for raw in tree.odd_words() {
-        // A text without quotes may be several lines that were meant as keys.
+        // An unquoted text may be several lines that were meant as keys.
         let mut line = Some(Line::at(text.text(), raw.start));
         while let Some(here) = line.filter(|here| here.start <= raw.end && guesses.len() < MAX_ERRORS) {
             guesses.extend(lookalikes::of_line(text.text(), &here));
@@ -254,7 +256,7 @@ fn misread(
         return;
     }
     found.extend(guesses.iter().map(|guess| guess.diagnostic(text)));
-    let mended = guesses.iter().rev().fold(text.clone(), |text, guess| guess.apply(&text));
-    (*tree, *stop) = reader.read(&mended);
-    *text = mended;
+    let repaired = guesses.iter().rev().fold(text.clone(), |text, guess| guess.apply(&text));
+    (*tree, *stop) = reader.read(&repaired);
+    *text = repaired;
 }

@@ -1,14 +1,13 @@
-//! Texts that need quotes and have none, or have too few or too many.
+//! Guesses for texts that need quotes, or have too few or too many.
 
 use super::guess::Guess;
 use crate::declaration::line::{Line, quoted_length};
 use crate::declaration::yaml_writer::quoted;
 
-/// What is said of `{{x}}` without quotes.
-pub const BARE_TEMPLATE: &str =
-    "a value that starts with \"{{\" must stand in quotes: without them it is a mapping";
+/// The message for an unquoted `{{x}}`.
+pub const BARE_TEMPLATE: &str = "a value that starts with \"{{\" needs quotes: without them it is a mapping";
 
-/// To put `range` in quotes.
+/// A guess that puts `range` in quotes.
 pub fn quote(text: &str, range: (usize, usize), message: String) -> Guess {
     let value = &text[range.0..range.1];
     let mut edits = Vec::new();
@@ -30,7 +29,7 @@ pub fn quote(text: &str, range: (usize, usize), message: String) -> Guess {
     }
 }
 
-/// What quotes would mend on this line.
+/// The guesses for this line that add or fix quotes.
 pub fn guesses(text: &str, line: &Line, found: &mut Vec<Guess>) {
     let Some(value) = line.value else { return };
     let (start, end) = value;
@@ -51,17 +50,17 @@ pub fn guesses(text: &str, line: &Line, found: &mut Vec<Guess>) {
     }
     let plain = !written.starts_with(['"', '\'', '[', '{', '|', '>']);
     if plain && (written.contains(": ") || written.ends_with(':')) && line.key.is_some() {
-        let message = "a text with \": \" in it must stand in quotes".to_owned();
+        let message = "a text that contains \": \" needs quotes".to_owned();
         found.push(quote(text, value, message));
     }
 }
 
 fn indicator(text: &str, value: (usize, usize)) -> Guess {
     let sign = text[value.0..].chars().next().unwrap_or(' ');
-    quote(text, value, format!("a text that starts with \"{sign}\" must stand in quotes"))
+    quote(text, value, format!("a text that starts with \"{sign}\" needs quotes"))
 }
 
-/// `[{{x}}, y]` and `{a: {{x}}}`, where more than the braces stands between the commas.
+/// `[{{x}}, y]` and `{a: {{x}}}`, if there is more than the braces between the commas.
 fn bare_in_brackets(text: &str, (start, end): (usize, usize), found: &mut Vec<Guess>) {
     let written = &text[start..end];
     for (at, _) in written.match_indices("{{") {
@@ -88,10 +87,9 @@ fn in_quotes(text: &str, (start, end): (usize, usize), found: &mut Vec<Guess>) {
             let inner = inner.strip_suffix(sign).unwrap_or(inner);
             found.push(Guess {
                 span: (start, end),
-                message: format!(
-                    "the text ends at its second {sign}, and more stands behind it: quote the whole"
-                ),
-                title: "quote the whole".to_owned(),
+                message: "the quoted text ends before the end of the value: put the whole value in quotes"
+                    .to_owned(),
+                title: "put the whole in quotes".to_owned(),
                 edits: vec![(start, end, quoted(inner))],
                 shown: None,
                 also: Vec::new(),
@@ -109,14 +107,14 @@ fn in_quotes(text: &str, (start, end): (usize, usize), found: &mut Vec<Guess>) {
     }
 }
 
-/// Backslashes in `"…"` that start no escape; all of a line at once, since they are one mistake.
+/// Backslashes in `"…"` that are not escapes. All of a line are fixed at once, because they are one mistake.
 fn escapes(text: &str, (start, end): (usize, usize), found: &mut Vec<Guess>) {
     let written = &text[start..end];
     let mut wrong = Vec::new();
     let mut at = 1;
     while let Some(backslash) = written.get(at..).and_then(|rest| rest.find('\\')).map(|found| at + found) {
-        let behind = written[backslash + 1..].chars().next();
-        let digits = match behind {
+        let after = written[backslash + 1..].chars().next();
+        let digits = match after {
             Some('x') => 2,
             Some('u') => 4,
             Some('U') => 8,
@@ -128,15 +126,13 @@ fn escapes(text: &str, (start, end): (usize, usize), found: &mut Vec<Guess>) {
         if digits == usize::MAX || hex < digits {
             wrong.push(start + backslash);
         }
-        at = backslash + 1 + behind.map_or(0, char::len_utf8);
+        at = backslash + 1 + after.map_or(0, char::len_utf8);
     }
     let Some(&first) = wrong.first() else { return };
-    let behind = text[first + 1..].chars().next().unwrap_or(' ');
+    let after = text[first + 1..].chars().next().unwrap_or(' ');
     found.push(Guess {
-        span: (first, first + 1 + behind.len_utf8()),
-        message: format!(
-            "\"\\{behind}\" means nothing between \" and \": write \"\\\\{behind}\", or use ' and '"
-        ),
+        span: (first, first + 1 + after.len_utf8()),
+        message: format!("\"\\{after}\" is not an escape: write \"\\\\{after}\", or use single quotes"),
         title: "double the backslash".to_owned(),
         edits: wrong.into_iter().map(|at| (at, at, "\\".to_owned())).collect(),
         shown: None,

@@ -1,5 +1,5 @@
-//! What an editor offers in an open declaration: [`crate::assist`] over the newest text and what is known of the
-//! project, in the shapes of the Language Server Protocol.
+//! Editor features in an open declaration (completion, hover, rename and so on): [`crate::assist`] over the newest text
+//! and the cached project, in the types of the Language Server Protocol.
 
 use super::open_documents::Reading;
 use super::project_cache::Known;
@@ -19,23 +19,23 @@ use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What is asked of a document.
+/// A request about a document.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Assist {
     path: PathBuf,
     tick: i64,
     method: Method,
-    /// Line and UTF-16 column, from 0.
+    /// Line and UTF-16 column, counted from 0.
     #[serde(default)]
     position: (usize, usize),
-    /// The end, where a range is asked about.
+    /// The end of the range, for code actions.
     end: Option<(usize, usize)>,
     new_name: Option<String>,
-    /// With references: the declaration too.
+    /// For references: whether to include the declaration.
     #[serde(default)]
     declaration: bool,
-    /// With completion and hover: another server knows keys and words already.
+    /// For completion and hover: leave out keys and words, because another server (yamlls) offers them.
     #[serde(default)]
     without_keys: bool,
 }
@@ -54,51 +54,51 @@ enum Method {
     Hints,
 }
 
-/// A project to be read again, since the editor saw a change in it.
+/// A request to read a project again, after the editor has seen a change in it.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Renew {
     root: PathBuf,
 }
 
-/// Reads a project again, in a thread.
+/// Reads a project again, on a thread.
 pub fn renew(engine: &Engine, request: &Renew) -> Result<Value, Refusal> {
     known(engine, &request.root).renew(&engine.queue);
     Ok(json!({}))
 }
 
-/// Answers; null where there is nothing to say.
+/// Performs an LSP request; null when there is nothing to show.
 pub fn assist(engine: &Engine, request: &Assist) -> Result<Reply, Refusal> {
     let Some(reading) = engine.documents.reading(&request.path, request.tick) else {
         return Err(Refusal::Outdated);
     };
     let known = reading.root.as_deref().map(|root| known(engine, root));
-    let desk = Desk { engine, known, reading: &reading, uri: lsp_types::uri(&reading.path) };
+    let context = AssistContext { engine, known, reading: &reading, uri: lsp_types::uri(&reading.path) };
     let (line, column) = request.position;
     let offset = reading.checked.source.offset_utf16(line, column);
     let end = request.end.map(|(line, column)| reading.checked.source.offset_utf16(line, column));
     Ok(Reply::Value(match request.method {
-        Method::Complete => return Ok(Reply::Text(desk.complete(offset, request.without_keys))),
-        Method::Hover => desk.hover(offset, request.without_keys),
-        Method::Definition => desk.definition(offset),
-        Method::References => desk.references(offset, request.declaration),
-        Method::PrepareRename => desk.prepare_rename(offset),
-        Method::Rename => desk.rename(offset, request.new_name.as_deref().unwrap_or_default())?,
-        Method::Symbols => desk.symbols(),
-        Method::Actions => desk.actions(Span::new(offset, end.unwrap_or(offset).max(offset))),
-        Method::Hints => desk.hints(),
+        Method::Complete => return Ok(Reply::Text(context.complete(offset, request.without_keys))),
+        Method::Hover => context.hover(offset, request.without_keys),
+        Method::Definition => context.definition(offset),
+        Method::References => context.references(offset, request.declaration),
+        Method::PrepareRename => context.prepare_rename(offset),
+        Method::Rename => context.rename(offset, request.new_name.as_deref().unwrap_or_default())?,
+        Method::Symbols => context.symbols(),
+        Method::Actions => context.actions(Span::new(offset, end.unwrap_or(offset).max(offset))),
+        Method::Hints => context.hints(),
     }))
 }
 
-/// A document with what is needed to speak of it.
-struct Desk<'a> {
+/// An open document with everything that a request needs.
+struct AssistContext<'a> {
     engine: &'a Engine,
     known: Option<Arc<Known>>,
     reading: &'a Reading,
     uri: String,
 }
 
-impl Desk<'_> {
+impl AssistContext<'_> {
     fn checked(&self) -> &Checked {
         &self.reading.checked
     }
@@ -115,7 +115,7 @@ impl Desk<'_> {
         lsp_types::workspace_edit(&self.checked().source, &self.uri, self.reading.tick, edits)
     }
 
-    /// What a run would begin with, as far as the text says.
+    /// The inputs of a run as far as the declaration's defaults give them.
     fn defaults(&self) -> Inputs {
         let inputs = self.checked().draft.inputs.iter();
         let default =
@@ -146,7 +146,7 @@ impl Desk<'_> {
         project
     }
 
-    /// The list, written: as a tree of values, one of many agents would hold the editor up.
+    /// Serialized directly: building a tree of values for many agents would block the editor.
     fn complete(&self, offset: usize, without_keys: bool) -> String {
         let offers = assist::complete(self.checked(), offset, &self.project());
         let offers = offers.iter().filter(|it| !(without_keys && matches!(it.kind, Kind::Key | Kind::Word)));
@@ -195,7 +195,7 @@ impl Desk<'_> {
         symbols.iter().map(|symbol| lsp_types::symbol(self.checked(), symbol)).collect()
     }
 
-    /// The mends at the place, then those of the rest of its lines.
+    /// The fixes at the range, then those on the rest of its lines.
     fn actions(&self, span: Span) -> Value {
         let source = &self.checked().source;
         let line = |offset| source.position(offset).line;
@@ -226,12 +226,12 @@ impl Desk<'_> {
     }
 }
 
-/// What is known of a project.
+/// The cached state of a project.
 pub fn known(engine: &Engine, root: &Path) -> Arc<Known> {
     engine.projects.known(root, Places::from_env(engine.config().places))
 }
 
-/// The first of each name, and a skill's other name beside its directory's.
+/// Agents or skills by name, the first of each name. A skill has two: its directory's and its own.
 fn workers(all: &[Named]) -> Vec<Worker> {
     let mut workers: Vec<Worker> = Vec::with_capacity(all.len());
     for named in all {

@@ -1,4 +1,4 @@
-//! Checking on request: one text or file, or all of a project at once.
+//! Checks on request: one text or file, or a whole project.
 
 use super::context::{context, index, real, stem};
 use super::declaration_file;
@@ -15,7 +15,7 @@ use std::path::PathBuf;
 
 type Answer = Result<Value, Refusal>;
 
-/// One declaration, as a text or a file.
+/// A request to check one declaration, given as a text or a file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Check {
@@ -24,30 +24,29 @@ pub struct Check {
     text: Option<String>,
 }
 
-/// Every declaration of a project, or the one of a name.
+/// A request to check every declaration of a project, or the one with this name.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CheckAll {
     root: PathBuf,
     name: Option<String>,
-    /// Texts that count instead of what is on disk: those that an editor has not saved.
+    /// Unsaved buffers, which are checked instead of the files on disk.
     #[serde(default)]
     texts: BTreeMap<PathBuf, String>,
 }
 
-/// Checks one.
 pub fn check(engine: &Engine, request: &Check) -> Answer {
     let index = request.root.as_deref().map(|root| index(engine, root));
     let context = context(engine, index.as_ref(), request.path.as_deref());
     let checked = match (&request.text, &request.path) {
         (Some(text), _) => check::check(text, &context),
         (None, Some(path)) => declaration_file::read(request.root.as_deref(), path)?.checked(&context),
-        (None, None) => return Err(Refusal::BadRequest("check takes a path or a text".into())),
+        (None, None) => return Err(Refusal::BadRequest("check needs a path or a text".into())),
     };
     Ok(json!({ "diagnostics": views(&checked) }))
 }
 
-/// Checks all of them against one reading of the project. What was never saved is one of them too.
+/// Checks all declarations, those in unsaved buffers without a file included, and reads the project only once.
 pub fn check_all(engine: &Engine, request: &CheckAll) -> Answer {
     let index = index(engine, &request.root);
     let texts: BTreeMap<PathBuf, &String> =
@@ -78,7 +77,7 @@ fn views(checked: &Checked) -> Vec<Value> {
     checked.diagnostics.iter().map(|diagnostic| view(&checked.source, diagnostic)).collect()
 }
 
-/// A diagnostic with its places as `vim.diagnostic` takes them.
+/// A diagnostic with positions in the form that `vim.diagnostic` takes.
 fn view(source: &Source, diagnostic: &Diagnostic) -> Value {
     let mut view = place(source, diagnostic.span);
     view["code"] = json!(diagnostic.code);

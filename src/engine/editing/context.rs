@@ -1,4 +1,4 @@
-//! What a declaration is checked against.
+//! Builds the context in which a declaration is checked.
 
 use crate::check::{Context, Left};
 use crate::engine::core::Engine;
@@ -8,18 +8,18 @@ use crate::project::{Index, Named, Places};
 use crate::store::beneath;
 use std::path::{Path, PathBuf};
 
-/// What is in a project.
+/// Reads the agents, skills and superpowers of a project.
 pub fn index(engine: &Engine, root: &Path) -> Index {
     Index::read(root, &Places::from_env(engine.config().places))
 }
 
-/// What the checker may hold a declaration against: its file's name, and the project, each where there is one.
+/// The checker's context: the file's name and the project's agents and skills, as far as they are known.
 pub fn context(engine: &Engine, index: Option<&Index>, path: Option<&Path>) -> Context {
     let config = engine.config();
     let bare = Context { stem: path.map(stem), facts: config.conditions, ..Context::default() };
     let Some(index) = index else { return bare };
     let agents = index.agents.iter().map(|agent| agent.name.clone()).collect();
-    // A skill answers to its directory's name and to its own.
+    // A skill can be named by its directory or by its own name.
     let skills = index.skills.iter().flat_map(|skill| std::iter::once(&skill.name).chain(&skill.alias));
     Context {
         agents: Some(agents),
@@ -32,10 +32,10 @@ pub fn context(engine: &Engine, index: Option<&Index>, path: Option<&Path>) -> C
     }
 }
 
-/// Why an agent or a skill may be missing.
+/// Files and links that could not be read, which may explain a missing agent or skill.
 fn left(links: &[Link], all: &[Named]) -> Vec<Left> {
     let links = links.iter().map(|link| Left { name: link.name("md"), message: link.to_string() });
-    // One whose name was read hides no other.
+    // An agent whose name was read is not missing because of its other faults.
     let unnamed = |named: &&Named| {
         named.alias.is_none() && agents::stem(&named.path).is_some_and(|stem| *stem == *named.name)
     };
@@ -46,7 +46,7 @@ fn left(links: &[Link], all: &[Named]) -> Vec<Left> {
     links.chain(faults).collect()
 }
 
-/// Another file of the same name in the same place.
+/// Another superpower file with the same name in the same directory.
 fn twin(index: &Index, path: &Path) -> Option<String> {
     let (stem, path) = (stem(path), real(path));
     let twins = index.duplicates.iter().filter(|duplicate| duplicate.name == stem);
@@ -54,12 +54,12 @@ fn twin(index: &Index, path: &Path) -> Option<String> {
     paths.iter().find(|other| **other != path).map(|other| other.display().to_string())
 }
 
-/// The name of a declaration by its file.
+/// The superpower's name, from its file's name.
 pub fn stem(path: &Path) -> String {
     path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-/// Where a file really is; a new one is where it is said to be.
+/// The path without symbolic links; a file that does not exist yet keeps the given path.
 pub fn real(path: &Path) -> PathBuf {
     beneath::real(path).unwrap_or_else(|_| path.to_owned())
 }

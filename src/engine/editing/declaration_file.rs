@@ -1,6 +1,6 @@
-//! A declaration's file: read as far as a declaration may be long, and only where it is a file.
+//! Reads a declaration's file, up to the size limit and only if it is a regular file.
 //!
-//! A name may lead to a device or a pipe that never ends, or to gigabytes; neither holds the editor up.
+//! A name may lead to a device or a pipe that never ends, or to gigabytes; neither may block the editor.
 
 use crate::check::{self, Checked, Context, MAX_BYTES};
 use crate::diagnostic::Code;
@@ -9,24 +9,24 @@ use crate::store::beneath::{self, Door, Refused};
 use std::io;
 use std::path::Path;
 
-/// What was found under a name.
+/// The content of a declaration's path.
 pub enum File {
     /// A file that may be a declaration.
     Bytes(Vec<u8>),
-    /// Something that cannot be one, and why.
+    /// Something else than a declaration, with the diagnostic that says so.
     Unfit(Code, String),
 }
 
-/// Reads a file: of a project, or from elsewhere.
+/// Reads a file inside or outside of a project.
 pub fn read(root: Option<&Path>, path: &Path) -> Result<File, Refusal> {
     bounded(root, path).map_err(|error| Refusal::disk(format!("cannot read \"{}\"", path.display()), error))
 }
 
-/// What the checker says of a file; where it cannot be read, that.
+/// The checker's result; a file that cannot be read gives one diagnostic.
 pub fn checked(root: Option<&Path>, path: &Path, context: &Context) -> Checked {
     match bounded(root, path) {
         Ok(file) => file.checked(context),
-        Err(error) => Checked::refused(Code::YamlSyntax, format!("this cannot be read: {error}")),
+        Err(error) => Checked::refused(Code::YamlSyntax, format!("cannot read this file: {error}")),
     }
 }
 
@@ -40,18 +40,18 @@ fn bounded(root: Option<&Path>, path: &Path) -> io::Result<File> {
     if size > MAX_BYTES as u64 {
         return Ok(File::Unfit(Code::Limit, check::too_large(size)));
     }
-    // It may grow while it is read, and files of the system's own say that they are empty.
+    // The size is checked again while reading: the file may grow, and files in /proc report size 0.
     match beneath::read_from(&file, path, MAX_BYTES as u64) {
         Ok(bytes) => Ok(File::Bytes(bytes)),
         Err(error) => unfit(error),
     }
 }
 
-/// What is there and cannot be a declaration, in words; else the error.
+/// A diagnostic for something that is not a declaration; other errors are returned.
 fn unfit(error: io::Error) -> io::Result<File> {
     let message = match Refused::of(&error) {
-        Some(Refused::NotAFile(_, "folder")) => "this is a directory: a superpower is a file",
-        Some(Refused::NotAFile(..)) => "this is no regular file, and was not read",
+        Some(Refused::NotAFile(_, "folder")) => "expected a file, found a directory",
+        Some(Refused::NotAFile(..)) => "not a regular file; it was not read",
         Some(Refused::TooLarge(..)) => {
             return Ok(File::Unfit(Code::Limit, check::too_large(MAX_BYTES as u64 + 1)));
         }
@@ -61,7 +61,7 @@ fn unfit(error: io::Error) -> io::Result<File> {
 }
 
 impl File {
-    /// What the checker says of it.
+    /// The checker's result.
     pub fn checked(&self, context: &Context) -> Checked {
         match self {
             File::Bytes(bytes) => check::check_bytes(bytes, context),
@@ -69,7 +69,7 @@ impl File {
         }
     }
 
-    /// What was read.
+    /// The bytes; empty for something that is not a declaration.
     pub fn bytes(self) -> Vec<u8> {
         match self {
             File::Bytes(bytes) => bytes,

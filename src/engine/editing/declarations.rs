@@ -1,4 +1,4 @@
-//! The project of a file, its superpowers and their inputs. Nothing is started.
+//! Finds the project of a file, its superpowers and their inputs. Starts nothing.
 
 use super::context::{context, index};
 use super::declaration_file;
@@ -14,14 +14,14 @@ use std::path::PathBuf;
 
 type Answer = Result<Value, Refusal>;
 
-/// A project.
+/// A request about a project.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Root {
     root: PathBuf,
 }
 
-/// A superpower of a project.
+/// A request about a superpower of a project.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Named {
@@ -40,7 +40,7 @@ pub fn project(request: &Project) -> Answer {
     Ok(json!({ "root": root::find(request.file.as_deref(), &request.cwd)? }))
 }
 
-/// The links that were not followed, in a sentence each: why something may seem to be missing.
+/// The symbolic links that were not followed, one line each, to explain what seems to be missing.
 pub fn left(engine: &Engine, request: &Root) -> Answer {
     Ok(json!(index(engine, &request.root).left.lines()))
 }
@@ -84,7 +84,7 @@ pub struct Scaffold {
     name: String,
 }
 
-/// The template's text with this name, as YAML writes it.
+/// The template's text with this name, quoted as YAML needs it.
 pub fn scaffold(request: &Scaffold) -> Result<Value, Refusal> {
     Ok(json!(crate::assist::scaffold(&request.template, &request.name)))
 }

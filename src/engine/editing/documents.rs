@@ -1,4 +1,4 @@
-//! The texts of open declarations, as the editor sends them: whole, or in parts.
+//! Receives the texts of open declarations, whole or in parts.
 
 use super::assist::known;
 use super::context::context;
@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
-/// A part of a document's newest text; the last one comes with the document.
+/// A part of a document's newest text. The `document` request brings the last part.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Part {
@@ -19,18 +19,18 @@ pub struct Part {
     first: bool,
 }
 
-/// A document that the editor has closed.
+/// A request to forget a document that the editor has closed.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Closed {
     path: PathBuf,
 }
 
-/// Takes a text, and answers with what is wrong in it; `pending` where an event will.
+/// Takes a text and returns its diagnostics, or `pending` when an event will bring them.
 pub fn document(engine: &Engine, mut request: Document) -> Result<Value, Refusal> {
     if request.parts {
         let parts = engine.documents.take_parts(&request.path, request.tick);
-        let mut text = parts.ok_or(Refusal::PartsOfAnother)?;
+        let mut text = parts.ok_or(Refusal::PartsOutOfOrder)?;
         text.push_str(&request.text);
         request.text = text;
     }
@@ -42,7 +42,7 @@ pub fn document(engine: &Engine, mut request: Document) -> Result<Value, Refusal
     Ok(json!({ "tick": tick, "pending": true }))
 }
 
-/// What a text is checked against. A project that was not read yet is read by the thread that checks.
+/// The context for a text. A project that is not cached yet is read on the thread that checks.
 fn against(engine: &Engine, request: &Document) -> Against {
     let Some(project) = request.root.as_deref().map(|root| known(engine, root)) else {
         return Against::Known(context(engine, None, Some(&request.path)));
@@ -57,17 +57,15 @@ fn against(engine: &Engine, request: &Document) -> Against {
     }))
 }
 
-/// Takes a part of a text.
 pub fn part(engine: &Engine, request: Part) -> Result<Value, Refusal> {
     let Part { path, tick, text, first } = request;
     if engine.documents.add_part(path, tick, text, first) {
         Ok(json!({}))
     } else {
-        Err(Refusal::PartsOfAnother)
+        Err(Refusal::PartsOutOfOrder)
     }
 }
 
-/// Forgets a document.
 pub fn closed(engine: &Engine, request: &Closed) -> Result<Value, Refusal> {
     engine.documents.close(&request.path);
     Ok(json!({}))

@@ -1,8 +1,8 @@
-//! What the stages of an open declaration would do, in a few words behind each: decided by the code that decides a run.
+//! Inlay hints after the stages of an open declaration: whether each would run, decided by the code that decides a run.
 
 use super::lsp_types;
 use super::open_documents::{Documents, Reading};
-use super::preview::{Outlook, Step, imagined, steps};
+use super::preview::{Outlook, Step, simulated, steps};
 use super::project_cache::Known;
 use crate::assist::{self, Verdict};
 use crate::condition::facts_in;
@@ -11,21 +11,21 @@ use crate::plan::Inputs;
 use crate::run::state::Run;
 use serde_json::{Value, json};
 
-/// More characters would push what is written out of sight.
-const LABEL: usize = 72;
+/// Maximum length of a hint, in characters; a longer one would push the text out of the window.
+const MAX_LABEL: usize = 72;
 
-/// Deciding more stages than anybody writes by hand would hold the editor up.
-const MOST: usize = 1_000;
+/// Maximum number of stages that get hints; deciding more would block the editor.
+const MAX_STAGES: usize = 1_000;
 
-/// The hints of a document. While it has errors they stay as they were, as far as the stages are still the same number.
+/// The hints of a document. While it has errors the last hints stay, as long as the number of stages is the same.
 pub fn hints(documents: &Documents, reading: &Reading, known: &Known) -> Value {
     let checked = &reading.checked;
-    if checked.draft.stages.len() > MOST {
+    if checked.draft.stages.len() > MAX_STAGES {
         return json!([]);
     }
     let stages = checked.draft.stages.len();
     let decided = checked.declaration.clone().and_then(|declaration| {
-        let mut run = imagined(declaration, Inputs::new()).ok()?;
+        let mut run = simulated(declaration, Inputs::new()).ok()?;
         let steps = steps(&mut run, &mut |name, inputs| known.fact(name, inputs));
         let conditional = |step: &Step| run.plan.when(step.stage).is_some();
         Some(steps.into_iter().filter(conditional).map(|step| verdict(&run, &step)).collect())
@@ -51,7 +51,7 @@ fn verdict(run: &Run, step: &Step) -> Verdict {
         Outlook::IsSkipped => "would skip",
         Outlook::Asks => "would ask",
         Outlook::Runs => "would run",
-        Outlook::Open => "decided in the run",
+        Outlook::Open => "decided when reached",
     };
     let reasons = reasons(run, step.stage);
     let reasons =
@@ -59,13 +59,13 @@ fn verdict(run: &Run, step: &Step) -> Verdict {
     let (word, why) = if step.what == step.now {
         (word.to_owned(), step.why.clone())
     } else {
-        let later = "An earlier stage may change that: it is decided when the run gets here.";
+        let later = "An earlier stage may change that; it is decided when this stage is reached.";
         (format!("{word} as of now"), format!("{}\n\n{later}", step.why))
     };
     Verdict { stage: step.stage, label: short(&format!("{word}: {reasons}")), why }
 }
 
-/// Inputs of the stage's condition whose value only the user can tell.
+/// Inputs in the stage's condition that the user must give when the run starts.
 fn asked_for(run: &Run, stage: usize) -> Vec<&str> {
     let open = |name: &str| {
         let named = |input: &&Input| input.name.value == name;
@@ -79,7 +79,7 @@ fn asked_for(run: &Run, stage: usize) -> Vec<&str> {
     names
 }
 
-/// What the condition's facts and inputs are.
+/// The values of the condition's inputs, and the reasons of its facts.
 fn reasons(run: &Run, stage: usize) -> Vec<String> {
     let Some(when) = run.plan.when(stage) else { return Vec::new() };
     let mut reasons: Vec<String> = Vec::new();
@@ -96,8 +96,8 @@ fn reasons(run: &Run, stage: usize) -> Vec<String> {
 
 fn short(text: &str) -> String {
     let text = crate::plan::one_line(text);
-    if text.chars().count() <= LABEL {
+    if text.chars().count() <= MAX_LABEL {
         return text;
     }
-    text.chars().take(LABEL - 1).chain(['…']).collect()
+    text.chars().take(MAX_LABEL - 1).chain(['…']).collect()
 }

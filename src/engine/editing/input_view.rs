@@ -1,9 +1,8 @@
-//! An input of a declaration, for windows that ask for its value.
+//! The JSON of an input, for windows that ask for its value.
 
 use crate::declaration::model::{Input, InputKind};
 use serde_json::{Value, json};
 
-/// An input as Lua sees it.
 pub fn input_view(input: &Input) -> Value {
     let (kind, values) = match &input.kind {
         InputKind::String => ("string", None),

@@ -1,4 +1,4 @@
-//! A declaration that was found and checked, and what is required of it before it drives.
+//! A declaration that was found and checked, and the checks before a run of it may start.
 
 use super::context::{context, index};
 use super::declaration_file;
@@ -13,13 +13,10 @@ use std::path::Path;
 
 /// A declaration that was found and checked.
 pub struct Loaded {
-    /// Where it is.
     pub file: SuperpowerFile,
-    /// What is in the project.
+    /// The contents of the project.
     pub index: Index,
-    /// Its bytes.
     pub bytes: Vec<u8>,
-    /// What the checker says.
     pub checked: Checked,
 }
 
@@ -33,13 +30,13 @@ impl Loaded {
         Ok(Self { file, index, bytes: read.bytes(), checked })
     }
 
-    /// The plan for these inputs; refused where the declaration has an error.
+    /// The plan for these inputs; refused if the declaration has errors.
     pub fn plan(&self, inputs: &Inputs) -> Result<Plan, Refusal> {
         let Some(declaration) = self.checked.declaration.clone() else { return Err(self.invalid()) };
         Ok(Plan::new(declaration, inputs)?)
     }
 
-    /// Its errors, a line each.
+    /// The errors of the declaration, one line each.
     pub fn errors(&self) -> Vec<String> {
         let file = self.file.path.file_name().unwrap_or_default().to_string_lossy();
         let lines = self.checked.lines(&file).into_iter().zip(&self.checked.diagnostics);
@@ -56,7 +53,7 @@ impl Loaded {
     }
 }
 
-/// Refuses where a stage's harness has no program.
+/// Refuses to start if the harness of a stage has no program.
 pub fn require_harness(
     engine: &Engine,
     root: &Path,

@@ -1,4 +1,4 @@
-//! What the editor is told, in the shapes of the Language Server Protocol: UTF-16 columns, numbers for kinds.
+//! Types of the Language Server Protocol: UTF-16 columns, numbers for kinds.
 
 use crate::assist::{Completion, Kind, Symbol};
 use crate::check::Checked;
@@ -8,7 +8,6 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// A file as an address.
 pub fn uri(path: &Path) -> String {
     let mut uri = String::from("file://");
     for &byte in path.as_os_str().as_encoded_bytes() {
@@ -22,18 +21,15 @@ pub fn uri(path: &Path) -> String {
     uri
 }
 
-/// A place.
 pub fn position(source: &Source, offset: usize) -> Value {
     let at = source.position(offset);
     json!({ "line": at.line, "character": at.col_utf16 })
 }
 
-/// From one place to another.
 pub fn range(source: &Source, span: Span) -> Value {
     json!({ "start": position(source, span.start), "end": position(source, span.end) })
 }
 
-/// A fault.
 pub fn diagnostic(source: &Source, uri: &str, fault: &Diagnostic) -> Value {
     let mut value = json!({
         "range": range(source, fault.span), "severity": fault.severity.number(), "code": fault.code,
@@ -48,18 +44,16 @@ pub fn diagnostic(source: &Source, uri: &str, fault: &Diagnostic) -> Value {
     value
 }
 
-/// A change of the text.
 pub fn edit(source: &Source, edit: &Edit) -> Value {
     json!({ "range": range(source, edit.span), "newText": edit.text })
 }
 
-/// Changes of one version of the document: an editor refuses them for a newer one.
+/// A versioned edit: the editor refuses it if the document has changed since.
 pub fn workspace_edit(source: &Source, uri: &str, version: i64, edits: &[Edit]) -> Value {
     let edits: Vec<Value> = edits.iter().map(|it| edit(source, it)).collect();
     json!({ "documentChanges": [{ "textDocument": { "uri": uri, "version": version }, "edits": edits }] })
 }
 
-/// What may be inserted.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CompletionList<'a> {
@@ -68,18 +62,15 @@ pub struct CompletionList<'a> {
 }
 
 impl<'a> CompletionList<'a> {
-    /// All of it.
     pub fn of(items: Vec<CompletionItem<'a>>) -> Self {
         Self { is_incomplete: false, items }
     }
 
-    /// As JSON.
     pub fn written(&self) -> String {
         serde_json::to_string(self).unwrap_or_else(|_| "null".to_owned())
     }
 }
 
-/// Something to insert.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CompletionItem<'a> {
@@ -121,7 +112,7 @@ struct Markdown<'a> {
     value: &'a str,
 }
 
-/// Something to insert; `rank` is its place in the list.
+/// A completion item; `rank` is its position in the list.
 pub fn completion<'a>(source: &Source, rank: usize, offer: &'a Completion) -> CompletionItem<'a> {
     let at = |offset| {
         let at = source.position(offset);
@@ -157,7 +148,7 @@ const fn completion_kind(kind: Kind) -> u8 {
 
 /// An entry of the outline.
 pub fn symbol(checked: &Checked, symbol: &Symbol) -> Value {
-    // Interface, Function: what outlines keep that show only some kinds, as those of Trouble, Snacks and aerial do.
+    // Interface and Function: Trouble, Snacks and aerial filter the outline by kind, and keep these.
     let kind = if symbol.gate { 11 } else { 12 };
     json!({
         "name": symbol.name, "detail": symbol.detail, "kind": kind,
@@ -171,7 +162,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_an_address_cannot_hold_is_escaped() {
+    fn special_characters_of_a_path_are_escaped_in_its_uri() {
         assert_eq!(uri(Path::new("/a b/ä%.yaml")), "file:///a%20b/%C3%A4%25.yaml");
     }
 }

@@ -1,4 +1,4 @@
-//! Declarations that are open in the editor, or asked about: what is wrong in them, what is offered, what they would do.
+//! Declarations open in the editor: diagnostics, editor features and the preview of a run.
 
 pub mod assist;
 pub mod checks;

@@ -1,8 +1,8 @@
-//! Declarations that are open in the editor: their text as it is typed, and what the checker says of it.
+//! Declarations that are open in the editor: their newest text and the checker's result.
 //!
-//! The editor's main loop is held no longer than part of a frame. What a person writes is checked at once; a text that is
-//! too large for that, or so broken that it takes many readings, is checked in a thread, and an event brings the answer.
-//! Of the texts of one document only the newest counts: an older one that nobody has begun to check is forgotten.
+//! The editor's main loop must not be blocked for longer than part of a frame. A text of usual size is checked at once;
+//! one that is too large, or so broken that it takes many parses, is checked on a thread, and an event brings the result.
+//! Only the newest text of a document counts: an older one that still waits is dropped.
 
 use super::lsp_types;
 use crate::assist::Verdict;
@@ -18,16 +18,16 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-/// The largest text that is checked at once.
+/// The largest text that is checked on the main thread, in bytes.
 const AT_ONCE: usize = 96 * 1024;
-/// From here on a text is long.
+/// Above this size in bytes, columns are computed here and not in Lua.
 const LONG: usize = 16 * 1024;
-/// How many bytes may be read to mend its syntax: a few milliseconds.
+/// How many bytes the syntax fixes may parse on the main thread; takes a few milliseconds.
 const ALLOWANCE: usize = 160 * 1024;
-/// How many faults the editor is given: each costs it time to show, and nobody reads more.
-pub const SHOWN: usize = 200;
+/// Maximum number of diagnostics sent to the editor, because each takes time to show.
+pub const MAX_SHOWN: usize = 200;
 
-/// A document's newest text.
+/// The newest text of a document.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Document {
@@ -35,28 +35,24 @@ pub struct Document {
     pub path: PathBuf,
     pub text: String,
     pub tick: i64,
-    /// Whether the text is the last part of one whose other parts came before.
+    /// Whether the text is the last part, and the parts before it were sent with `document-part`.
     #[serde(default)]
     pub parts: bool,
-    /// How large a text is that is too large to be sent.
+    /// The size of a text that is too large to send; `text` is empty then.
     bytes: Option<u64>,
-    /// The encoding in which the editor keeps the file, where that is not UTF-8.
+    /// The file's encoding in the editor, if it is not UTF-8.
     encoding: Option<String>,
 }
 
-/// A text and what the checker says of it.
+/// A text with the checker's result.
 pub struct Reading {
-    /// The project, where there is one.
     pub root: Option<PathBuf>,
-    /// The file.
     pub path: PathBuf,
-    /// The editor's number of this text.
+    /// The editor's `changedtick` of this text.
     pub tick: i64,
-    /// What the checker says.
     pub checked: Checked,
 }
 
-/// The open documents.
 #[derive(Default)]
 pub struct Documents {
     open: Mutex<HashMap<PathBuf, Slot>>,
@@ -67,21 +63,20 @@ struct Slot {
     newest: i64,
     reading: Option<Arc<Reading>>,
     job: Option<Job>,
-    /// A thread is at work for this document.
+    /// Whether a thread checks this document.
     busy: bool,
-    /// The first parts of a text whose last one has not come yet, with its number.
+    /// The parts received so far of a text, with its tick.
     parts: Option<(i64, String)>,
-    /// What is known of the text before the next edit.
+    /// The parsed chunks of the previous text, which are reused.
     chunks: Option<Chunks>,
-    /// What the stages would do, and how many there were, when there last was no error.
+    /// The number of stages and their hints, from the last text without errors.
     verdicts: (usize, Vec<Verdict>),
 }
 
-/// What a text is checked against.
+/// The context that a text is checked in.
 pub enum Against {
-    /// This.
     Known(Context),
-    /// What the disk has yet to tell.
+    /// A context that must be read from disk first.
     Unread(Box<dyn FnOnce() -> Context + Send>),
 }
 
@@ -92,13 +87,13 @@ struct Job {
 }
 
 impl Documents {
-    /// The newest reading of a document, if it is the one that the editor means.
+    /// The result for this tick, if it is the newest.
     pub fn reading(&self, path: &Path, tick: i64) -> Option<Arc<Reading>> {
         let open = locked(&self.open);
         open.get(path)?.reading.clone().filter(|reading| reading.tick == tick)
     }
 
-    /// Keeps what so many stages would do; where that cannot be decided, gives what is kept of as many.
+    /// Stores new hints; without any, returns the stored ones if the number of stages is the same.
     pub fn verdicts(&self, path: &Path, stages: usize, decided: Option<Vec<Verdict>>) -> Vec<Verdict> {
         let mut open = locked(&self.open);
         let Some(slot) = open.get_mut(path) else { return decided.unwrap_or_default() };
@@ -110,8 +105,8 @@ impl Documents {
 }
 
 impl Documents {
-    /// Takes a document's newest text; gives what the checker says where that is soon known. Else a thread is at it, and
-    /// an event will say.
+    /// Takes the newest text of a document. Returns the result if it is quick to compute; otherwise a thread computes it and
+    /// an event brings it.
     pub fn take_text(
         self: &Arc<Self>,
         document: Document,
@@ -131,7 +126,7 @@ impl Documents {
         }
     }
 
-    /// Takes a part of a text; false where those before it are not of the same one, or it is too long.
+    /// Adds a part of a text; false if the parts before it belong to another text, or if it is too long.
     pub fn add_part(&self, path: PathBuf, tick: i64, text: String, first: bool) -> bool {
         let mut open = locked(&self.open);
         let slot = open.entry(path).or_default();
@@ -149,18 +144,17 @@ impl Documents {
         }
     }
 
-    /// The parts that have come of this text.
+    /// Takes the parts received so far of this text.
     pub fn take_parts(&self, path: &Path, tick: i64) -> Option<String> {
         let parts = locked(&self.open).get_mut(path).and_then(|slot| slot.parts.take());
         parts.filter(|(of, _)| *of == tick).map(|(_, text)| text)
     }
 
-    /// Forgets a document.
     pub fn close(&self, path: &Path) {
         locked(&self.open).remove(path);
     }
 
-    /// Gives the job to the document's thread, and starts that where it is not at work.
+    /// Gives the job to the document's thread, and starts the thread if none runs.
     fn hand_over(self: &Arc<Self>, job: Job, queue: &Arc<Queue>) {
         let path = job.document.path.clone();
         let mut open = locked(&self.open);
@@ -172,7 +166,7 @@ impl Documents {
         drop(open);
         let (documents, bell, of) = (self.clone(), queue.clone(), path.clone());
         let thread = std::thread::Builder::new().name("superpower-check".to_owned());
-        // Without a thread it is done here: late, but the editor does not wait for an event that never comes.
+        // Without a thread the check runs here: slow, but the editor would wait for an event that never comes.
         if thread.spawn(move || documents.work(&of, &bell)).is_err() {
             self.work(&path, queue);
         }
@@ -189,7 +183,7 @@ impl Documents {
         }
     }
 
-    /// The next text of a document to check; none ends its thread.
+    /// Takes the next job of a document; `None` ends its thread.
     fn take(&self, path: &Path) -> Option<Job> {
         let mut open = locked(&self.open);
         let slot = open.get_mut(path)?;
@@ -198,14 +192,14 @@ impl Documents {
         job
     }
 
-    /// What is known of a document's text, which is not known here until it is given back.
+    /// Takes the chunks of the previous text; they are given back with the result.
     fn chunks(&self, path: &Path) -> Chunks {
         let mut open = locked(&self.open);
         let known = open.get_mut(path).and_then(|slot| slot.chunks.take());
         known.unwrap_or_else(Chunks::of_edited)
     }
 
-    /// Keeps a reading of the newest text.
+    /// Stores the result of the newest text.
     fn keep(&self, reading: Reading, chunks: Chunks) -> Arc<Reading> {
         let mut open = locked(&self.open);
         let slot = open.entry(reading.path.clone()).or_default();
@@ -217,10 +211,10 @@ impl Documents {
         reading
     }
 
-    /// Keeps what was read where it still is the newest, and makes the event.
+    /// Stores the result if it is still the newest, and builds the event.
     fn put(&self, path: &Path, tick: i64, read: Option<(Reading, Chunks)>) -> Option<Value> {
         let (reading, chunks) = read.unzip();
-        // A check that failed has said so in the log; the editor must not wait for ever.
+        // A check that panicked is in the log; the event is sent anyway, so that the editor does not wait for it.
         let mut event = reading.as_ref().map_or_else(|| json!({ "tick": tick, "diagnostics": [] }), view);
         let mut open = locked(&self.open);
         let slot = open.get_mut(path)?;
@@ -236,7 +230,7 @@ impl Documents {
 }
 
 impl Job {
-    /// Checks the text if that does not take long.
+    /// Checks the text if that is quick.
     fn quickly(&mut self) -> Option<Checked> {
         let (Against::Known(context), text) = (&self.against, &self.document.text) else { return None };
         (text.len() <= AT_ONCE)
@@ -256,33 +250,33 @@ impl Job {
     }
 }
 
-/// What the checker says, and what only the editor knows of the file.
+/// The checker's result, with what only the editor knows about the file.
 fn reading(document: Document, mut checked: Checked, chunks: Chunks) -> (Reading, Chunks) {
     let Document { root, path, tick, bytes, encoding, .. } = document;
     if let Some(bytes) = bytes {
         checked = Checked::refused(Code::Limit, check::too_large(bytes));
     }
     if let Some(encoding) = encoding {
-        // The editor has made it a text; who reads the file finds none.
+        // The editor has decoded the text, but the file itself is not UTF-8 and could not be run.
         let end = checked.source.offset(0, usize::MAX);
-        let message = format!("the file is written as \"{encoding}\": save it as UTF-8");
+        let message = format!("the file encoding is \"{encoding}\": save it as UTF-8");
         checked.diagnostics.insert(0, Diagnostic::new(Code::YamlSyntax, Span::new(0, end), "", message));
         checked.declaration = None;
     }
     (Reading { root, path, tick, checked }, chunks)
 }
 
-/// The faults for the editor, the worst ones where there are too many.
+/// The diagnostics for the editor; the most severe ones if there are too many.
 pub fn view(reading: &Reading) -> Value {
     let Checked { source, diagnostics, .. } = &reading.checked;
     let uri = lsp_types::uri(&reading.path);
     let mut shown: Vec<&Diagnostic> = diagnostics.iter().collect();
-    if shown.len() > SHOWN {
+    if shown.len() > MAX_SHOWN {
         shown.sort_by_key(|fault| fault.severity);
-        shown.truncate(SHOWN);
+        shown.truncate(MAX_SHOWN);
         shown.sort_by_key(|fault| fault.span);
     }
-    // Of a long text the editor is spared the counting of columns.
+    // Counting the columns of a long text in Lua is slow.
     let columns = |fault: &Diagnostic, value: &mut Value| {
         let column = |offset| source.position(offset).col;
         value["columns"] = json!([column(fault.span.start), column(fault.span.end)]);
@@ -295,8 +289,8 @@ pub fn view(reading: &Reading) -> Value {
         value
     };
     let mut all: Vec<Value> = shown.iter().map(|fault| view(fault)).collect();
-    if diagnostics.len() > SHOWN {
-        let message = format!("{} faults; only {SHOWN} of them are shown", diagnostics.len());
+    if diagnostics.len() > MAX_SHOWN {
+        let message = format!("{} problems; only {MAX_SHOWN} of them are shown", diagnostics.len());
         let more = Diagnostic {
             severity: Severity::Hint,
             ..Diagnostic::new(Code::Limit, Span::default(), "", message)

@@ -1,4 +1,4 @@
-//! What a run would do, as the project is now. Nothing is started.
+//! What a run would do with the project as it is now. Starts nothing.
 
 use super::loaded::Loaded;
 use crate::declaration::model::{Declaration, InputKind};
@@ -26,21 +26,19 @@ pub struct Preview {
     inputs: Inputs,
 }
 
-/// What becomes of a stage.
+/// What happens to a stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outlook {
-    /// It runs.
     Runs,
-    /// It is skipped.
     IsSkipped,
-    /// It is a gate, and asks.
+    /// A gate that asks.
     Asks,
-    /// Only the run can tell.
+    /// Only decided during the run.
     Open,
 }
 
 impl Outlook {
-    /// As Lua has it.
+    /// The word in the JSON.
     fn word(self) -> &'static str {
         match self {
             Self::Runs => "run",
@@ -53,18 +51,18 @@ impl Outlook {
 
 /// What a stage would do.
 pub struct Step {
-    /// The stage, as an index of the list.
+    /// The stage's index in the declaration.
     pub stage: usize,
-    /// As far as it is certain.
+    /// The outcome, as far as it is certain.
     pub what: Outlook,
-    /// As things are now, even where an earlier stage may change them.
+    /// The outcome for the project as it is now, even if an earlier stage may change it.
     pub now: Outlook,
-    /// Why, with the reasons of the facts that were asked.
+    /// The reason, with the reasons of the facts that were decided.
     pub why: String,
 }
 
-/// A run of this declaration that has just begun. What would be asked for is left open.
-pub fn imagined(declaration: Declaration, mut given: Inputs) -> Result<Run, InputError> {
+/// A run of this declaration that has just started. Required inputs that are missing get placeholders.
+pub fn simulated(declaration: Declaration, mut given: Inputs) -> Result<Run, InputError> {
     for input in &declaration.inputs {
         if input.required && input.default.is_none() && !given.contains_key(&input.name.value) {
             let placeholder = match &input.kind {
@@ -96,7 +94,7 @@ pub fn imagined(declaration: Declaration, mut given: Inputs) -> Result<Run, Inpu
     Ok(machine::start(plan, &started).0)
 }
 
-/// What each stage would do, in the order of execution. `fact` decides a fact, and leaves the user's own open.
+/// What each stage would do, in execution order. `fact` decides a fact; it returns `None` for the user's own conditions.
 pub fn steps(run: &mut Run, fact: &mut dyn FnMut(&str, &Inputs) -> Option<Fact>) -> Vec<Step> {
     let plan = run.plan.clone();
     let mut earlier_acts = false;
@@ -115,7 +113,7 @@ pub fn steps(run: &mut Run, fact: &mut dyn FnMut(&str, &Inputs) -> Option<Fact>)
                         run.facts.insert(name, record);
                     }
                     None => {
-                        let why = format!("{name}: your own condition, decided when the run gets here");
+                        let why = format!("{name}: your own condition, decided when reached");
                         break (Outlook::Open, why);
                     }
                 },
@@ -128,7 +126,7 @@ pub fn steps(run: &mut Run, fact: &mut dyn FnMut(&str, &Inputs) -> Option<Fact>)
             .filter_map(|name| run.facts.get(name).map(|fact| fact.reason.as_str()))
             .collect();
         let why = if asked.is_empty() { why } else { format!("{why}: {}", asked.join(", ")) };
-        // An earlier stage may change what a fact says, so only what stands before all work is certain.
+        // An earlier stage may change a fact, so an outcome is certain only before the first stage that acts.
         let what = if earlier_acts && !asked.is_empty() { Outlook::Open } else { now };
         earlier_acts |= !gate && what != Outlook::IsSkipped;
         Step { stage, what, now, why }
@@ -136,16 +134,16 @@ pub fn steps(run: &mut Run, fact: &mut dyn FnMut(&str, &Inputs) -> Option<Fact>)
     plan.order.iter().map(step).collect()
 }
 
-/// What would run, be skipped and ask, as the project is now.
+/// Which stages would run, be skipped or ask, with the project as it is now.
 pub fn plan(engine: &Engine, request: &Preview) -> Result<Value, Refusal> {
     let loaded = Loaded::find(engine, &request.root, &request.name)?;
     let Some(declaration) = loaded.checked.declaration.clone() else { return Err(loaded.invalid()) };
-    let mut run = imagined(declaration, request.inputs.clone())?;
+    let mut run = simulated(declaration, request.inputs.clone())?;
     let steps = steps(&mut run, &mut |name, inputs| facts::decide(name, inputs, &request.root));
     let plan = run.plan.clone();
     let (default, timeout) = (engine.config().harness, engine.config().timeout);
     let known = engine.host().harnesses.clone();
-    // What "auto" is here. One that is not there is told at the start of a run.
+    // Shows which harness "auto" means here. A missing program is reported when a run starts.
     let root = Some(request.root.as_path());
     let found = |name: &str| match resolve(name, &known, root) {
         Ok(resolved) => (resolved.name, matches!(resolved.kind, Kind::Manual)),

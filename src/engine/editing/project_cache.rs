@@ -1,8 +1,8 @@
-//! What is known of a project while its declarations are edited.
+//! The cached state of a project while its declarations are edited.
 //!
-//! Typing must not wait for the disk. So the project is read once, by the thread that checks the first of its
-//! declarations; what was read is used at once ever after, and is read again by a thread. Where that finds something
-//! new, the editor is told and asks again.
+//! Typing must not wait for the disk. The project is first read by the thread that checks the first of its declarations;
+//! from then on the cached state is used at once and read again on a thread. If that finds a change, the editor gets an
+//! event and asks again.
 
 use crate::engine::queue::Queue;
 use crate::plan::Inputs;
@@ -14,16 +14,16 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// How old knowledge may be when it is used without reading again.
-const FRESH: Duration = Duration::from_secs(2);
+/// Maximum age of cached state before it is read again.
+const MAX_AGE: Duration = Duration::from_secs(2);
 
-/// How many decided facts are kept: inputs' defaults that are being typed make more and more of them.
-const FACTS: usize = 64;
+/// Maximum number of cached facts: each default value of an input gives new ones while it is typed.
+const MAX_FACTS: usize = 64;
 
-/// A fact's name and the inputs that it was decided with.
+/// A fact's name and the inputs it was decided with.
 type Asked = (String, Inputs);
 
-/// What is known of one project.
+/// The cached state of one project.
 pub struct Known {
     root: PathBuf,
     places: Places,
@@ -31,12 +31,12 @@ pub struct Known {
 }
 
 struct State {
-    /// None before the first reading.
+    /// `None` before the project is read for the first time.
     index: Option<Arc<Index>>,
     facts: HashMap<Asked, Option<Fact>>,
     read: Instant,
     reading: bool,
-    /// Something changed while it was being read.
+    /// Whether something changed during the read, so that another read is due.
     again: bool,
 }
 
@@ -47,7 +47,7 @@ pub struct Projects {
 }
 
 impl Projects {
-    /// What is known of the project, which may be nothing yet.
+    /// The cached state of the project, which may be empty.
     pub fn known(&self, root: &Path, places: Places) -> Arc<Known> {
         let mut all = locked(&self.all);
         if let Some(known) = all.get(root).filter(|known| known.places == places) {
@@ -66,7 +66,7 @@ impl Known {
         Self { root: root.to_owned(), places, state: Mutex::new(state) }
     }
 
-    /// Reads the project, where it was not read yet. This takes its time.
+    /// Reads the project if it is not cached yet. Slow.
     pub fn read(&self) -> Arc<Index> {
         if let Some(known) = &locked(&self.state).index {
             return known.clone();
@@ -77,12 +77,12 @@ impl Known {
         state.index.get_or_insert(index).clone()
     }
 
-    /// Agents, skills and superpowers; none before they are read. Old knowledge is given all the same, and renewed behind
-    /// the editor's back.
+    /// Agents, skills and superpowers; `None` before the first read. Old state is returned at once and read again on a
+    /// thread.
     pub fn index(self: &Arc<Self>, queue: &Arc<Queue>) -> Option<Arc<Index>> {
         let state = locked(&self.state);
         let index = state.index.clone();
-        let old = index.is_some() && state.read.elapsed() > FRESH && !state.reading;
+        let old = index.is_some() && state.read.elapsed() > MAX_AGE && !state.reading;
         drop(state);
         if old {
             self.renew(queue);
@@ -90,7 +90,7 @@ impl Known {
         index
     }
 
-    /// A fact as it is now; none where only Lua can decide it.
+    /// A fact for the project as it is now; `None` if only Lua can decide it.
     pub fn fact(&self, name: &str, inputs: &Inputs) -> Option<Fact> {
         let asked = (name.to_owned(), inputs.clone());
         if let Some(known) = locked(&self.state).facts.get(&asked) {
@@ -98,14 +98,14 @@ impl Known {
         }
         let fact = facts::decide(name, inputs, &self.root);
         let mut state = locked(&self.state);
-        if state.facts.len() >= FACTS {
+        if state.facts.len() >= MAX_FACTS {
             state.facts.clear();
         }
         state.facts.insert(asked, fact.clone());
         fact
     }
 
-    /// Reads everything again in a thread, and tells the editor where something is new.
+    /// Reads everything again on a thread, and sends an event if something changed.
     pub fn renew(self: &Arc<Self>, queue: &Arc<Queue>) {
         let mut state = locked(&self.state);
         state.again = state.reading;
@@ -129,7 +129,7 @@ impl Known {
         }
     }
 
-    /// One round: whether there is something new. None where no round is due any more.
+    /// One read: whether something changed. `None` if no read is due.
     fn read_again(&self) -> Option<bool> {
         let asked: Vec<Asked> = {
             let mut state = locked(&self.state);

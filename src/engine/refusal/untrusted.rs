@@ -1,16 +1,15 @@
-//! The refusal of what the user has not agreed to: the sheet that a window shows, and the words of those who have none.
+//! The refusal of what the user has not agreed to run: the sheet that a window shows, and a message for headless use.
 
 use crate::driver::trust::words;
 use crate::project::trust::{Sheet, Trust};
 use serde_json::{Value, json};
 use std::fmt;
 
-/// How the verb that was refused begins again.
+/// How to repeat the refused verb.
 #[derive(Clone, Copy, Debug)]
 pub enum How {
-    /// `run`.
     Run,
-    /// `resume`, `approve` and those like them.
+    /// `resume`, `approve` and similar.
     Continue,
 }
 
@@ -23,21 +22,19 @@ impl How {
     }
 }
 
-/// What will be driven, and why it is asked about.
+/// What would be driven, and why the user is asked.
 #[derive(Debug)]
 pub(crate) struct Untrusted {
-    /// What is agreed to.
+    /// The digest that an answer agrees to.
     pub digest: String,
-    /// What a window shows.
     pub sheet: Sheet,
-    /// Whether it was agreed to before, in another form.
+    /// Whether the user agreed before, to another version.
     pub trust: Trust,
-    /// How the verb that was refused begins again.
     pub how: How,
 }
 
 impl Untrusted {
-    /// The answer that agrees where no window is, if one can.
+    /// The answer that agrees without a window, if there is one.
     fn answer(&self) -> Option<&'static str> {
         match (&self.sheet.claim, &self.trust, &self.how) {
             (Some(_), ..) => Some("adopt"),
@@ -46,7 +43,7 @@ impl Untrusted {
         }
     }
 
-    /// What Lua needs to show it and to call again.
+    /// The data that Lua needs to show it and to call again.
     pub fn data(&self) -> Value {
         json!({
             "digest": self.digest, "changed": !self.sheet.changes.is_empty(), "changes": words(&self.sheet.changes),
@@ -64,19 +61,16 @@ impl fmt::Display for Untrusted {
                 format!("\"{name}\" has changed since you trusted it: {}", words(changes).join(", "))
             }
             Trust::Unknown { older: true } => format!(
-                "\"{name}\" was trusted before, by an older version that looked at less of what agents read and run"
+                "\"{name}\" was trusted by an older version, which covered less of what agents read and run"
             ),
-            Trust::Unknown { older: false } => format!("\"{name}\" was not trusted here before"),
+            Trust::Unknown { older: false } => format!("\"{name}\" is not trusted yet"),
         };
         let verb = self.how.verb(name);
-        let look = format!("look at what it does and agree with {verb} in the editor");
+        let look = format!("review what it does and agree with {verb} in the editor");
         let always = "or set trust = \"always\" in vim.g.superpower";
         match (&self.sheet.claim, &self.trust, &self.how) {
             (Some(claim), Trust::Trusted, _) => {
-                write!(
-                    out,
-                    "{claim}; look at it with {verb} in the editor, or take it over with answer=adopt"
-                )
+                write!(out, "{claim}; review it with {verb} in the editor, or take it over with answer=adopt")
             }
             (Some(claim), ..) => write!(out, "{claim}; {what}; {look}, {always}"),
             (None, Trust::Changed(_), How::Continue) => {

@@ -1,4 +1,4 @@
-//! A refusal as the door gives it: `{"err":{"code","message","data"?}}`. Codes are stable, in kebab-case.
+//! A refusal as JSON: `{"err":{"code","message","data"?}}`. Codes are stable, in kebab-case.
 
 use super::{Aside, Refusal};
 use crate::driver::lock::StartError;
@@ -10,7 +10,7 @@ use crate::store::journal::JournalError;
 use serde_json::{Value, json};
 
 impl Refusal {
-    /// What Lua gets.
+    /// The JSON that Lua gets.
     pub fn json(&self) -> Value {
         let mut err = json!({ "code": self.code(), "message": self.to_string() });
         let data = self.data();
@@ -66,13 +66,13 @@ impl Refusal {
             Self::NoOutput { .. } => "no-output",
             Self::NotOurs(_) => "not-ours",
             Self::UnreadableFile { .. } => "unreadable-file",
-            Self::Outdated | Self::PartsOfAnother => "outdated",
+            Self::Outdated | Self::PartsOutOfOrder => "outdated",
             Self::NotRenamed(_) => "not-renamed",
             Self::Disk { .. } => "disk",
         }
     }
 
-    /// What an answer needs; null for nothing.
+    /// The data for Lua; null if there is none.
     fn data(&self) -> Value {
         match self {
             Self::NoProject(none) => json!({ "looked": none.looked }),
@@ -98,7 +98,7 @@ impl Refusal {
                 json!({ "offset": damage.offset, "differences": lost })
             }
             Self::KeptCopyChanged { copy, .. } => {
-                json!({ "differences": [format!("{copy} is not what was kept when the run started")] })
+                json!({ "differences": [format!("{copy} differs from the declaration that was saved when the run started")] })
             }
             Self::DeclarationEdited { differences, .. } => json!({ "differences": differences }),
             Self::DeclarationUnusable { why, .. } => json!({ "differences": why }),

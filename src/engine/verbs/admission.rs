@@ -1,5 +1,5 @@
-//! Whether a run on disk may be taken up at all: one that is ours and whole is; what somebody else's files claim, and
-//! what has lost records, needs a human's yes first.
+//! Decides whether a run on disk may be continued. A run of ours with a whole journal may; a foreign run and a damaged
+//! journal need the user's agreement first.
 
 use super::answers::{Answers, Choice};
 use super::trust_question;
@@ -15,32 +15,29 @@ use crate::runs::replay::digest;
 use crate::store::journal::Damage;
 use std::path::Path;
 
-/// Letters of a text that the claim of a foreign run shows.
-const SAID: usize = 200;
+/// Maximum length of a text in the claim of a foreign run, in characters.
+const MAX_TEXT: usize = 200;
 
-/// What a verb is about to do with a run.
 #[derive(Clone, Copy)]
 pub enum Purpose<'a> {
-    /// Drive it, or decide about it, with these answers.
+    /// To drive it or decide about it, with these answers.
     Continue(&'a Answers),
-    /// Pause it.
     Pause,
-    /// End it.
     End,
 }
 
-/// Judges a run that a verb is about to take up.
+/// Checks a run that a verb is about to act on.
 pub fn admit(engine: &Engine, root: &Path, opened: &Opened, purpose: Purpose) -> Result<Admission, Refusal> {
     let answers = if let Purpose::Continue(answers) = purpose { Some(answers) } else { None };
     if !opened.contents.ours {
-        // What only ends it, or asks it to wait, makes it nobody's own.
+        // Pausing or cancelling does not make a foreign run ours.
         let Some(answers) = answers else { return Err(foreign(engine, root, opened)) };
         let always = engine.config().trust == Trust::Always;
         let agreed = || {
             answers.has(Choice::Adopt)
                 && engine.claims.is_as_shown(root, &opened.run.run_id, &digest_of(opened))
         };
-        // Its claim is on no later sheet, so what would be driven is agreed to first.
+        // The claim is shown on no later sheet, so the user must agree to the superpower first.
         if always || agreed() && trust_question::is_agreed(engine, root, opened, answers)? {
             return Ok(Admission::Adopted);
         }
@@ -59,7 +56,7 @@ pub fn admit(engine: &Engine, root: &Path, opened: &Opened, purpose: Purpose) ->
     Ok(if opened.contents.damaged.is_some() { Admission::Repaired } else { Admission::Whole })
 }
 
-/// Asks about a kept declaration that is not what the journal says was kept: what the run would do is not known then.
+/// Asks about a declaration that differs from the digest in the journal, because what the run would do is unknown then.
 fn declaration_kept(opened: &Opened, answers: &Answers) -> Result<(), Refusal> {
     if !opened.changed || answers.has(Choice::Old) || answers.has(Choice::New) {
         return Ok(());
@@ -68,7 +65,7 @@ fn declaration_kept(opened: &Opened, answers: &Answers) -> Result<(), Refusal> {
     Err(Refusal::KeptCopyChanged { superpower, copy })
 }
 
-/// What is known of the loss: where the run stands without it.
+/// What is known about the lost part: where the run would continue.
 fn lost(opened: &Opened, damage: Damage) -> Vec<String> {
     let run = &opened.run;
     let last = run.updated_at.format("%Y-%m-%d %H:%M:%S UTC");
@@ -76,10 +73,10 @@ fn lost(opened: &Opened, damage: Damage) -> Vec<String> {
         if damage.known {
             format!("everything after {last} is lost")
         } else {
-            format!("anything after {last} is lost: where the journal ended is not known any more")
+            format!("anything after {last} may be lost: the journal's original end is unknown")
         },
         format!(
-            "the run would continue at stage {}/{}, and may ask or do again what came later",
+            "the run would continue at stage {}/{}, and may ask or do later steps again",
             run.current_position(),
             run.plan.total()
         ),
@@ -89,13 +86,13 @@ fn lost(opened: &Opened, damage: Damage) -> Vec<String> {
 fn foreign(engine: &Engine, root: &Path, opened: &Opened) -> Refusal {
     engine.claims.remember(root, &opened.run.run_id, digest_of(opened));
     let claim = claim(opened);
-    let claimed = format!("{}: so its own files say", claim.join(", "));
+    let claimed = format!("{}: so say its own files", claim.join(", "));
     let sheet = trust_question::sheet_of(engine, root, opened, claimed);
     let (name, run_id) = (opened.run.plan.name().to_owned(), opened.run.run_id.clone());
     Refusal::ForeignRun(Box::new(ForeignRun { name, run_id, claim, sheet }))
 }
 
-/// What the files of the run say has happened, and what they would have later agents be told.
+/// What the run's files claim has happened, and which texts they would pass on to later agents.
 fn claim(opened: &Opened) -> Vec<String> {
     let run = &opened.run;
     let done: Vec<usize> =
@@ -112,7 +109,7 @@ fn claim(opened: &Opened) -> Vec<String> {
     }
     let text = |text: &str| {
         let line = crate::plan::one_line(&crate::terminal::visible(text));
-        let cut: String = line.chars().take(SAID).collect();
+        let cut: String = line.chars().take(MAX_TEXT).collect();
         if cut.len() < line.len() { format!("\"{cut}…\"") } else { format!("\"{cut}\"") }
     };
     let inputs = run.plan.inputs.iter().filter(|(_, value)| !value.is_empty());
@@ -120,7 +117,7 @@ fn claim(opened: &Opened) -> Vec<String> {
     let results = done.iter().map(|&at| (at, run.result(at))).filter(|(_, result)| !result.trim().is_empty());
     claim.extend(results.map(|(at, result)| format!("stage {} reported {}", at + 1, text(&result))));
     let comments = run.decisions.iter().filter(|decision| !decision.comment.is_empty());
-    claim.extend(comments.map(|it| format!("gate {} was commented {}", it.stage + 1, text(&it.comment))));
+    claim.extend(comments.map(|it| format!("gate {} has the comment {}", it.stage + 1, text(&it.comment))));
     claim
 }
 

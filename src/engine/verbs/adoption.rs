@@ -1,9 +1,9 @@
-//! Another tool's `squad.json`, taken over as a paused run of our own. It claims that stages were run
-//! and gates passed, and nobody but the file says so: a human is shown the claim before the run drives anything.
+//! Takes over another tool's `squad.json` as a paused run of ours. The file claims that stages have run and gates have
+//! passed, and nothing else confirms that, so the claim is shown before the run drives anything.
 
 use super::adoption_claim::claim;
 use super::answers::{Answers, Choice};
-use super::trust_question::Judged;
+use super::trust_question::TrustCheck;
 use crate::config::Trust as Wanted;
 use crate::declaration::model::Declaration;
 use crate::driver::lock::StartError;
@@ -15,27 +15,27 @@ use crate::engine::refusal::untrusted::How;
 use crate::plan::{InputError, Inputs, Plan};
 use crate::project::trust::Trust;
 use crate::run::event::Adopted;
-use crate::store::lease;
 use crate::store::squad::Squad;
+use crate::store::{lease, names};
+use crate::tolerant;
 use std::path::Path;
 use std::time::Duration;
 
-/// How a run is taken over.
-pub enum Taking<'a> {
+pub enum Takeover<'a> {
     /// By a verb that drives it: the claim is shown first.
     Asking {
-        /// The answers given so far.
+        /// Answers given so far.
         answers: &'a Answers,
-        /// Inputs that the file may lack.
+        /// Values for inputs that the file lacks.
         inputs: &'a Inputs,
     },
-    /// To be kept, or ended: nothing is driven, and the claim is shown when something is.
+    /// To keep it or end it: nothing is driven, so the claim is shown later.
     Quietly,
 }
 
-/// Our word for a status of another tool that means that nothing can follow.
+/// Our word for another tool's final status; `None` if its run has not ended.
 pub fn over(squad: &Squad) -> Option<&'static str> {
-    match squad.status.to_lowercase().as_str() {
+    match tolerant::bare(&squad.status).trim().to_lowercase().as_str() {
         "complete" | "completed" | "done" => Some("complete"),
         "cancelled" | "canceled" => Some("cancelled"),
         "rejected" => Some("rejected"),
@@ -43,8 +43,8 @@ pub fn over(squad: &Squad) -> Option<&'static str> {
     }
 }
 
-/// Takes a `squad.json` of another tool over as a paused run of our own; gives its id.
-pub fn adopt(engine: &Engine, root: &Path, squad: &Squad, taking: &Taking) -> Result<String, Refusal> {
+/// Takes over another tool's `squad.json` as a paused run of ours and returns the run's id.
+pub fn adopt(engine: &Engine, root: &Path, squad: &Squad, takeover: &Takeover) -> Result<String, Refusal> {
     if let Some(state) = over(squad) {
         return Err(Refusal::SquadOver { superpower: squad.active_superpower.clone(), state });
     }
@@ -59,22 +59,22 @@ pub fn adopt(engine: &Engine, root: &Path, squad: &Squad, taking: &Taking) -> Re
         return Err(Refusal::SquadPastEnd { stage, superpower, total });
     }
     let none = Inputs::new();
-    let given = if let Taking::Asking { inputs, .. } = taking { inputs } else { &none };
-    let inputs = inputs(&declaration, squad, given)?;
+    let given = if let Takeover::Asking { inputs, .. } = takeover { inputs } else { &none };
+    let inputs = inputs(engine, root, &declaration, squad, given)?;
     let plan = Plan::kept(declaration, &inputs.all);
     let asks = engine.config().trust == Wanted::Ask;
-    let unasked = asks && matches!(taking, Taking::Quietly);
+    let unasked = asks && matches!(takeover, Takeover::Quietly);
     let adopted = Adopted { stage: squad.current_stage - 1, status: squad.status.clone(), unasked };
     let claim = claim(&plan, &adopted);
-    if let Taking::Asking { answers, .. } = taking {
+    if let Takeover::Asking { answers, .. } = takeover {
         if asks {
             require_harness(engine, root, &plan, None)?;
-            let judged = Judged::loaded(engine, root, &loaded, None)?;
-            if judged.trust != Trust::Trusted || !answers.has(Choice::Adopt) {
-                return Err(judged.refusal(engine, root, Some(claim), How::Continue));
+            let check = TrustCheck::loaded(engine, root, &loaded, None)?;
+            if check.trust != Trust::Trusted || !answers.has(Choice::Adopt) {
+                return Err(check.refusal(engine, root, Some(claim), How::Continue));
             }
         } else {
-            engine.say_answer(root, &format!("{} is taken over: {claim}", squad.active_superpower));
+            engine.notice_answer(root, &format!("took over {}: {claim}", squad.active_superpower));
         }
     }
     inputs.say(engine, root, &squad.active_superpower);
@@ -97,22 +97,38 @@ struct Given {
     all: Inputs,
     /// Keys that the superpower does not declare.
     undeclared: Vec<String>,
-    /// Keys that the file has, and that were given with another value.
+    /// Keys whose given value differs from the file's, with the file's value, which is used.
     unchanged: Vec<(String, String)>,
 }
 
-/// What the file has, filled up by what is given. What it has is not changed, but for a value that the input does not
-/// take; what nobody declares is kept.
-fn inputs(declaration: &Declaration, squad: &Squad, given: &Inputs) -> Result<Given, Refusal> {
+/// The file's inputs, completed by the given ones. A value in the file wins unless the input does not accept it, which a
+/// notice says; undeclared inputs are kept.
+fn inputs(
+    engine: &Engine,
+    root: &Path,
+    declaration: &Declaration,
+    squad: &Squad,
+    given: &Inputs,
+) -> Result<Given, Refusal> {
     let declared = |key: &String| declaration.inputs.iter().any(|input| input.name.value == *key);
     let (mut known, extra): (Inputs, Inputs) =
         squad.inputs.clone().into_iter().partition(|(key, _)| declared(key));
-    // A value that the input does not take is none: it is asked for.
+    // A value that the input does not accept counts as missing, so that the user is asked for it.
+    let not_given = |key: &str, what: &str| {
+        let words = format!("\"inputs.{key}\" in \"squad.json\" is {what} and counts as missing");
+        engine.notice_answer(root, &words);
+    };
+    for (key, kind) in &squad.unfit_inputs {
+        if known.remove(key).is_some() {
+            not_given(key, &format!("{kind}, which is not valid for any input"));
+        }
+    }
     let required =
         |key: &String| declaration.inputs.iter().any(|input| input.name.value == *key && input.required);
     known.retain(|key, value| !(required(key) && value.is_empty()));
     while let Err(InputError::Invalid { key, .. }) = Plan::new(declaration.clone(), &known) {
-        known.remove(&key);
+        let value = known.remove(&key).unwrap_or_default();
+        not_given(&key, &format!("\"{}\", which the input does not accept", names::line(&value, 80)));
     }
     let mut all = given.clone();
     let unchanged = known.iter().filter(|(key, value)| given.get(*key).is_some_and(|given| given != *value));
@@ -132,14 +148,14 @@ impl Given {
         if !self.undeclared.is_empty() {
             let quoted: Vec<String> = self.undeclared.iter().map(|key| format!("\"{key}\"")).collect();
             let words = format!(
-                "{name} does not declare {}, which \"squad.json\" gives: kept, and not used",
+                "{name} does not declare {}, given in \"squad.json\": kept but not used",
                 quoted.join(", ")
             );
-            engine.say_answer(root, &words);
+            engine.notice_answer(root, &words);
         }
         for (key, value) in &self.unchanged {
-            let words = format!("the input \"{key}\" of {name} stays \"{value}\": resume does not change it");
-            engine.say_answer(root, &words);
+            let words = format!("the input \"{key}\" of {name} stays \"{value}\": resume cannot change it");
+            engine.notice_answer(root, &words);
         }
     }
 }

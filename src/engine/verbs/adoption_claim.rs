@@ -1,10 +1,9 @@
-//! What another tool's `squad.json` claims about a run, in words.
+//! Describes what another tool's `squad.json` claims about a run.
 
 use crate::plan::Plan;
 use crate::run::event::Adopted;
 
-/// What the file says about the run, and nobody has seen: `stages 1–3 count as run, gate 2 as passed: so says
-/// squad.json`.
+/// The claim, which nothing but the file confirms: `stages 1–3 count as run, gate 2 as passed: so says squad.json`.
 pub fn claim(plan: &Plan, adopted: &Adopted) -> String {
     let before = &plan.order[..plan.rank(adopted.stage)];
     let mut gates: Vec<usize> = before.iter().copied().filter(|&stage| plan.asks(stage)).collect();
@@ -30,7 +29,7 @@ pub fn claim(plan: &Plan, adopted: &Adopted) -> String {
     format!("{}: so says squad.json", said.join(", "))
 }
 
-/// `stage 1`, `stages 1–3 and 5`, for indices in their order.
+/// `stage 1`, or `stages 1–3 and 5`; the indices are sorted.
 fn numbered(noun: &str, indices: &[usize]) -> String {
     let mut ranges: Vec<(usize, usize)> = Vec::new();
     for position in indices.iter().map(|index| index + 1) {

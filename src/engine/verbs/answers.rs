@@ -1,27 +1,26 @@
-//! The answers to the questions that a verb was refused with.
+//! The answers to the questions with which a verb was refused.
 
 use serde::Deserialize;
 
-/// An answer to a question that a verb was refused with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Choice {
-    /// The declaration as it was.
+    /// Continue with the old declaration.
     Old,
-    /// The declaration as it is.
+    /// Continue with the edited declaration.
     New,
-    /// Continue although files under review have changed since the approval.
+    /// Continue although reviewed files have changed since the approval.
     GoOn,
-    /// Look at them again.
+    /// Reopen the gate to review the changed files.
     LookAgain,
-    /// Take over a run of somebody else's, with what its files claim.
+    /// Take over a foreign run, with what its files claim.
     Adopt,
-    /// Agree to what has changed since the last yes.
+    /// Agree to what has changed since the last agreement.
     Trust,
-    /// Continue a damaged run from what is left of it.
+    /// Continue a damaged run from the readable part of its journal.
     Repair,
 }
 
-/// The words for the choices, as they are typed.
+/// The words as users type them.
 const WORDS: [(&str, Choice); 7] = [
     ("old", Choice::Old),
     ("new", Choice::New),
@@ -32,34 +31,33 @@ const WORDS: [(&str, Choice); 7] = [
     ("repair", Choice::Repair),
 ];
 
-/// The answers given so far, as in `new,go-on`: one verb may have to ask more than one question.
+/// Answers given so far, such as `new,go-on`, because a verb may ask more than one question.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub struct Answers {
     choices: Vec<Choice>,
-    /// The digest of what was shown as changed, and is agreed to.
+    /// The digest of the changes that a window showed and the user agreed to.
     shown: Option<String>,
 }
 
 impl Answers {
-    /// Whether this answer was given.
     pub fn has(&self, choice: Choice) -> bool {
         self.choices.contains(&choice)
     }
 
-    /// Those that continue with the declaration that the run keeps.
+    /// The answers that continue with the run's own declaration.
     pub fn old() -> Self {
         Self { choices: vec![Choice::Old], shown: None }
     }
 
-    /// The same, with a yes to what a gate's window showed as changed.
+    /// These answers, with agreement to the changes that a gate's window showed.
     pub fn agreeing(&self, shown: Option<&String>) -> Self {
         Self { shown: shown.cloned(), ..self.clone() }
     }
 
-    /// Whether they agree to what has this digest and was agreed to before in another form.
+    /// Whether they agree to the changed superpower with this digest.
     pub fn agree(&self, digest: &str) -> bool {
-        // Who takes a run over by a word has not seen what the word would agree to.
+        // `adopt` together with `trust` is not enough: the changes have not been shown then.
         self.has(Choice::Trust) && !self.has(Choice::Adopt) || self.shown.as_deref() == Some(digest)
     }
 }

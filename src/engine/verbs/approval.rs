@@ -44,7 +44,7 @@ impl Approval<'_> {
             Ok(files) if files.is_empty() => return Ok(Vec::new()),
             Ok(files) => self.named(files.into_iter().map(|file| file.path)),
             // Who leaves the editor right after the key has decided. The next gate lists what has changed.
-            Err(_) if self.engine.is_leaving() && asks_again_after(&self.opened.run, self.stage) => {
+            Err(_) if self.engine.is_exiting() && asks_again_after(&self.opened.run, self.stage) => {
                 return Ok(Vec::new());
             }
             Err(_) if self.looks.cancel.is_set() => return Err(self.given_up()),

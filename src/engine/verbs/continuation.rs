@@ -1,4 +1,4 @@
-//! What a run would continue with: the declaration that it keeps, or the one that was edited meanwhile.
+//! Chooses the declaration that a run continues with: its own copy, or the file that was edited meanwhile.
 
 use super::answers::{Answers, Choice};
 use crate::engine::core::Engine;
@@ -11,21 +11,19 @@ use crate::run::drift::{Drift, compare};
 use crate::runs::open::Opened;
 use std::path::{Path, PathBuf};
 
-/// What a verb would drive next.
 pub struct Next {
-    /// The plan of the edited declaration; none where the run continues with the one that it keeps.
+    /// The plan of the edited declaration; `None` if the run continues with its own copy.
     pub edited: Option<Plan>,
-    /// The bytes of the declaration that counts.
+    /// The bytes of the declaration in use.
     pub bytes: Vec<u8>,
-    /// What is in the project.
     pub index: Index,
-    /// The copy that the run keeps, where that counts and is not what the file holds.
+    /// The run's own copy, if it is used and differs from the file.
     pub kept: Option<PathBuf>,
-    /// Why its file is not looked at, where it is not.
+    /// Why the superpower's file cannot be read, if it cannot.
     pub gone: Option<String>,
 }
 
-/// The declaration that the run would continue with, by the answers given.
+/// The declaration that the run would continue with, given these answers.
 pub fn next(engine: &Engine, root: &Path, opened: &Opened, answers: &Answers) -> Result<Next, Refusal> {
     let name = opened.run.plan.name();
     let kept = |index, gone, there: Option<&[u8]>| {
@@ -39,7 +37,7 @@ pub fn next(engine: &Engine, root: &Path, opened: &Opened, answers: &Answers) ->
         Ok(loaded) => loaded,
         Err(gone) => {
             let why = match gone {
-                Refusal::UnknownSuperpower(_) => "is no longer there".to_owned(),
+                Refusal::UnknownSuperpower(_) => "no longer exists".to_owned(),
                 gone => gone.to_string(),
             };
             return kept(index(engine, root), Some(why), None);
@@ -54,7 +52,7 @@ pub fn next(engine: &Engine, root: &Path, opened: &Opened, answers: &Answers) ->
     }
 }
 
-/// The plan of an edited declaration that the run is to continue with, if it is another one.
+/// The plan of the edited declaration, if the run is to continue with it.
 fn drift(opened: &Opened, loaded: &Loaded, answers: &Answers) -> Result<Option<Plan>, Refusal> {
     let run = &opened.run;
     let kept = || opened.dir.declaration(&opened.declaration);
@@ -68,7 +66,7 @@ fn drift(opened: &Opened, loaded: &Loaded, answers: &Answers) -> Result<Option<P
         return Err(unusable(loaded.errors()));
     };
     let plan = Plan::again(declaration, &run.plan.inputs)
-        .map_err(|error| unusable(vec![format!("the inputs of this run do not fit it any more: {error}")]))?;
+        .map_err(|error| unusable(vec![format!("it no longer accepts the inputs of this run: {error}")]))?;
     match compare(&run.plan, &plan, run.cursor) {
         Drift::None => Ok(None),
         Drift::Differs(differences) if !answers.has(Choice::New) => {

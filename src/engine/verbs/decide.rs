@@ -1,14 +1,14 @@
-//! Decisions at gates, and another try of what has failed.
+//! Decisions at gates, and the retry of a failed stage.
 
 use super::admission::{Purpose, admit};
-use super::adoption::Taking;
+use super::adoption::Takeover;
 use super::answers::Answers;
 use super::approval::{Approval, Held};
-use super::idle_run::{by, idle, started, verb};
-use super::nested::nested;
+use super::idle_run::{by, require_idle, started_reply, verb};
+use super::nested::refuse_nested;
 use super::preflight::before_driving;
 use super::run_lookup;
-use super::target_run::{Fits, Whom};
+use super::target_run::{Eligible, TargetRun};
 use crate::driver::gate_review::{GateReview, LONGEST};
 use crate::driver::start::{record, take_up};
 use crate::engine::core::Engine;
@@ -63,13 +63,13 @@ pub struct Retry {
 
 pub fn decide(engine: &Engine, request: Decide) -> Result<Value, Refusal> {
     let root = &request.root;
-    nested("decide over gates")?;
-    idle(engine, root)?;
+    refuse_nested("decide at gates")?;
+    require_idle(engine, root)?;
     let answers = request.answer.agreeing(request.trust.as_ref());
     let (drives, none) = (request.decision != Decision::Reject, Inputs::new());
-    let asking = Taking::Asking { answers: &answers, inputs: &none };
-    let whom = Whom::of(&request.run_id, request.only, Fits::Decide);
-    let run_id = whom.find(engine, root, if drives { &asking } else { &Taking::Quietly })?;
+    let asking = Takeover::Asking { answers: &answers, inputs: &none };
+    let target = TargetRun::of(&request.run_id, request.only, Eligible::Decide);
+    let run_id = target.find(engine, root, if drives { &asking } else { &Takeover::Quietly })?;
     let by = by(request.by);
     let admit = |opened: &Opened| admit(engine, root, opened, Purpose::Continue(&request.answer));
     let host = engine.host();
@@ -117,7 +117,12 @@ pub fn decide(engine: &Engine, request: Decide) -> Result<Value, Refusal> {
     if let Some(held) = held {
         held.keep(engine, root);
     }
-    started(engine, root, handle.map_err(|refusal| run_lookup::lost(engine, root, &run_id, refusal))?, 0)
+    started_reply(
+        engine,
+        root,
+        handle.map_err(|refusal| run_lookup::explain_unreadable(engine, root, &run_id, refusal))?,
+        0,
+    )
 }
 
 /// What was shown instead of taking an approval.
@@ -136,7 +141,7 @@ impl NotTaken {
         engine.gate_lists.remember(&run, stage, visit, &shown);
         if let Some(list) = list.filter(|_| shown.printed) {
             for line in list.lines(&run, stage, shown.id().unwrap_or_default()) {
-                engine.say_answer(root, &line);
+                engine.notice_answer(root, &line);
             }
         }
         // Where it cannot be written now, this editor alone knows of it.
@@ -146,8 +151,8 @@ impl NotTaken {
 
 pub fn retry(engine: &Engine, request: Retry) -> Result<Value, Refusal> {
     let event = Event::Retried { by: by(request.by), comment: request.comment };
-    let whom = Whom::of(&request.run_id, request.only, Fits::Retry);
-    verb(engine, &request.root, "retry", event, Some(&request.answer), whom)
+    let target = TargetRun::of(&request.run_id, request.only, Eligible::Retry);
+    verb(engine, &request.root, "retry", event, Some(&request.answer), target)
 }
 
 fn no_gate(opened: &Opened) -> Refusal {
@@ -167,7 +172,9 @@ fn decision<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Decision, D::E
         "reject" => Ok(Decision::Reject),
         _ => {
             let hint = crate::suggest::did_you_mean(&word, ["approve", "changes", "reject"]);
-            Err(D::Error::custom(format!("\"{word}\" is no decision{hint}: approve, changes or reject")))
+            Err(D::Error::custom(format!(
+                "unknown decision \"{word}\"{hint}; expected approve, changes or reject"
+            )))
         }
     }
 }

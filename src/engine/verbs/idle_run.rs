@@ -1,12 +1,12 @@
-//! A verb for a run that nobody drives: which run, whether it may be taken up, and the drive that comes of it.
+//! A verb for a run without an active drive: finds the run, checks whether it may continue, and starts a drive.
 
 use super::admission::{Purpose, admit};
-use super::adoption::Taking;
+use super::adoption::Takeover;
 use super::answers::Answers;
-use super::nested::nested;
-use super::preflight::{before_driving, look_again};
+use super::nested::refuse_nested;
+use super::preflight::{before_driving, review_changed_files};
 use super::run_lookup;
-use super::target_run::{Whom, running};
+use super::target_run::{TargetRun, running};
 use crate::driver::handle::Handle;
 use crate::driver::run_status::Standing;
 use crate::driver::start::take_up;
@@ -20,28 +20,28 @@ use serde_json::{Value, json};
 use std::path::Path;
 use std::time::Duration;
 
-/// How long a drive may take to end.
+/// Maximum wait for a drive that is about to end.
 const END: Duration = Duration::from_secs(5);
 
-/// A verb for a run that nobody drives, the current one unless another is named; one that goes on with it comes with its
-/// answers.
+/// Performs a verb on a run without an active drive: the named one, or the current one. `answers` is set for verbs that
+/// continue the run.
 pub fn verb(
     engine: &Engine,
     root: &Path,
     name: &str,
     event: Event,
     answers: Option<&Answers>,
-    whom: Whom,
+    target: TargetRun,
 ) -> Result<Value, Refusal> {
     if answers.is_some() {
-        nested(name)?;
+        refuse_nested(name)?;
     }
-    idle(engine, root)?;
+    require_idle(engine, root)?;
     let inputs = Inputs::new();
-    let taking = answers.map_or(Taking::Quietly, |answers| Taking::Asking { answers, inputs: &inputs });
-    let run_id = whom.find(engine, root, &taking)?;
+    let takeover = answers.map_or(Takeover::Quietly, |answers| Takeover::Asking { answers, inputs: &inputs });
+    let run_id = target.find(engine, root, &takeover)?;
     let purpose = match (&event, answers) {
-        // A run that ends loses nothing by what its journal has lost.
+        // The lost part of a journal does not matter to a run that ends.
         (Event::Cancelled { .. }, _) => Purpose::End,
         (_, Some(answers)) => Purpose::Continue(answers),
         (_, None) => Purpose::Pause,
@@ -49,10 +49,10 @@ pub fn verb(
     let admit = |opened: &Opened| admit(engine, root, opened, purpose);
     let handle = take_up(engine.host(), root, &run_id, admit, |opened| -> Result<Vec<Event>, Refusal> {
         let mut events = Vec::new();
-        // The machine says of a run that is over, or that waits for another verb, what it is.
-        let fits = matches!(opened.run.phase.reason(), Some(reason) if !reason.waits_for_another_verb());
+        // For other phases the machine's own refusal says what the run is doing.
+        let fits = matches!(opened.run.phase.reason(), Some(reason) if !reason.refuses_retry());
         if let Some(answers) = answers.filter(|_| fits) {
-            if let Some(at) = look_again(engine, root, opened, answers)? {
+            if let Some(at) = review_changed_files(engine, root, opened, answers)? {
                 return Ok(at);
             }
             events = before_driving(engine, root, opened, answers, true)?;
@@ -60,17 +60,22 @@ pub fn verb(
         events.push(event);
         Ok(events)
     });
-    started(engine, root, handle.map_err(|refusal| run_lookup::lost(engine, root, &run_id, refusal))?, 0)
+    started_reply(
+        engine,
+        root,
+        handle.map_err(|refusal| run_lookup::explain_unreadable(engine, root, &run_id, refusal))?,
+        0,
+    )
 }
 
-/// What a verb answers that has begun a drive.
-pub fn started(engine: &Engine, root: &Path, handle: Handle, others: usize) -> Result<Value, Refusal> {
+/// The reply of a verb that has started a drive.
+pub fn started_reply(engine: &Engine, root: &Path, handle: Handle, others: usize) -> Result<Value, Refusal> {
     let handle = engine.keep(root, handle);
     Ok(json!({ "run_id": handle.run_id, "others": others, "state": handle.standing().state }))
 }
 
-/// Refuses while this editor drives a run of the project; one that is just ending is waited for.
-pub fn idle(engine: &Engine, root: &Path) -> Result<(), Refusal> {
+/// Refuses while this editor drives a run of the project; waits for a drive that is about to end.
+pub fn require_idle(engine: &Engine, root: &Path) -> Result<(), Refusal> {
     let Some(drive) = running(engine, root) else { return Ok(()) };
     let Standing { is_running, superpower, stage, .. } = drive.standing();
     if !is_running && drive.wait(END) {
@@ -79,7 +84,7 @@ pub fn idle(engine: &Engine, root: &Path) -> Result<(), Refusal> {
     Err(Refusal::Running { run_id: drive.run_id.clone(), superpower, stage })
 }
 
-/// Who asked.
+/// The user who sent the request.
 pub fn by(by: Option<String>) -> String {
     by.filter(|by| !by.is_empty()).unwrap_or_else(environ::user)
 }

@@ -1,4 +1,4 @@
-//! Operations that drive runs, and what they ask of a human first.
+//! Operations that drive runs, and the questions before them.
 
 mod admission;
 mod adoption;

@@ -1,9 +1,9 @@
-//! An editor inside of a run.
+//! Refuses verbs in an editor that a stage has started.
 
 use crate::engine::refusal::Refusal;
 
-/// An editor that a stage started does not decide over its own run.
-pub fn nested(what: &str) -> Result<(), Refusal> {
+/// Refuses, because a run must not decide about itself. `what` follows "must not".
+pub fn refuse_nested(what: &str) -> Result<(), Refusal> {
     match crate::environ::get("SUPERPOWER_RUN_ID") {
         Some(_) => Err(Refusal::Nested { what: what.to_owned() }),
         None => Ok(()),

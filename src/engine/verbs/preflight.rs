@@ -1,5 +1,5 @@
-//! What a verb may have to ask before it drives: trust, an edited declaration, files that changed after the approval.
-//! A question is a refusal that names its answers; the verb is called again with them.
+//! The questions before a run is driven: trust, an edited declaration, files that changed after the approval. A question
+//! is a refusal that names its answers; the verb is then called again with one of them.
 
 use super::answers::{Answers, Choice};
 use super::continuation::next;
@@ -14,8 +14,8 @@ use crate::runs::open::Opened;
 use crate::runs::replay::digest;
 use std::path::Path;
 
-/// What every verb that drives asks first: an edited declaration, trust, and the harness. Gives the events that the
-/// answers come to. `drives` is false where an open gate is only shown again: what has changed stands in its window.
+/// Asks what every verb that drives must ask: the edited declaration, the harness and trust. Returns the events that record
+/// the answers. `drives` is false when an open gate is only shown again, because its window shows what has changed.
 pub fn before_driving(
     engine: &Engine,
     root: &Path,
@@ -30,12 +30,14 @@ pub fn before_driving(
     }
     let next = next(engine, root, opened, answers)?;
     require_harness(engine, root, next.edited.as_ref().unwrap_or(&run.plan), run.harness.as_deref())?;
-    // Of all that can be refused here the last: a yes is kept for what is about to be driven.
+    // Trust is last: an agreement is stored only if nothing else is refused.
     let mut events = trust_question::before_driving(engine, root, opened, &next, answers, drives)?;
     if let Some(why) = &next.gone {
-        let words =
-            format!("{} continues with the declaration that it kept: the file of it {why}", run.plan.name());
-        engine.say_answer(root, &words);
+        let words = format!(
+            "{} continues with its own copy of the declaration: the superpower file {why}",
+            run.plan.name()
+        );
+        engine.notice_answer(root, &words);
     }
     let Some(edited) = next.edited else { return Ok(events) };
     let declaration = opened
@@ -48,8 +50,8 @@ pub fn before_driving(
     Ok(events)
 }
 
-/// Refuses inputs that a run does not have; of those that it has none is changed, which is said.
-pub fn known_inputs(engine: &Engine, root: &Path, opened: &Opened, given: &Inputs) -> Result<(), Refusal> {
+/// Refuses inputs that the run does not have. A different value for one that it has is ignored, with a notice.
+pub fn check_inputs(engine: &Engine, root: &Path, opened: &Opened, given: &Inputs) -> Result<(), Refusal> {
     let plan = &opened.run.plan;
     let declared = |key: &String| plan.declaration.inputs.iter().any(|input| input.name.value == *key);
     for (key, value) in given.iter().filter(|(key, _)| !plan.inputs.contains_key(*key) || declared(key)) {
@@ -61,15 +63,15 @@ pub fn known_inputs(engine: &Engine, root: &Path, opened: &Opened, given: &Input
         let kept = plan.inputs.get(key).map_or("", String::as_str);
         if kept != value {
             let words =
-                format!("the input \"{key}\" of {} stays \"{kept}\": resume does not change it", plan.name());
-            engine.say_answer(root, &words);
+                format!("the input \"{key}\" of {} stays \"{kept}\": resume cannot change it", plan.name());
+            engine.notice_answer(root, &words);
         }
     }
     Ok(())
 }
 
-/// Files under review that changed since the approval: a question, or the events of its answer.
-pub fn look_again(
+/// Asks about reviewed files that changed since the approval; returns the events for the answer.
+pub fn review_changed_files(
     engine: &Engine,
     root: &Path,
     opened: &Opened,

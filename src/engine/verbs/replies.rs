@@ -1,4 +1,4 @@
-//! What a drive waits for: the answer to a question, and the result of a stage that a human carried out.
+//! Replies that a drive waits for: the answer to a question, and the result of a manual stage.
 
 use super::stop::ANSWER;
 use super::target_run::running;
@@ -24,7 +24,7 @@ pub struct Submit {
     root: PathBuf,
     launch: u32,
     message: String,
-    /// The editor writes its buffers because it is about to leave.
+    /// Whether the buffer is written because the editor is about to exit.
     #[serde(default)]
     leaving: bool,
 }
@@ -54,7 +54,7 @@ pub fn submit(engine: &Engine, request: Submit) -> Result<Value, Refusal> {
     let told = drive.tell(Message::Submit(request.launch, request.message, reply));
     told.then_some(()).ok_or(Refusal::NothingToSubmit)?;
     match answer.recv_timeout(ANSWER) {
-        // It is busy with the disk, and takes it then.
+        // A drive that is busy with the disk takes the result afterwards.
         Ok(true) | Err(RecvTimeoutError::Timeout) => Ok(json!({})),
         Ok(false) | Err(RecvTimeoutError::Disconnected) => Err(Refusal::NothingToSubmit),
     }

@@ -1,12 +1,12 @@
-//! `run` and `resume`.
+//! The verbs `run` and `resume`.
 
 use super::admission::{Purpose, admit};
-use super::adoption::Taking;
+use super::adoption::Takeover;
 use super::answers::Answers;
-use super::idle_run::{by, idle, started};
-use super::nested::nested;
-use super::preflight::{before_driving, known_inputs, look_again};
-use super::target_run::{Fits, Whom};
+use super::idle_run::{by, require_idle, started_reply};
+use super::nested::refuse_nested;
+use super::preflight::{before_driving, check_inputs, review_changed_files};
+use super::target_run::{Eligible, TargetRun};
 use super::{run_lookup, trust_question};
 use crate::driver::start::{NewRun, begin, take_up};
 use crate::engine::core::Engine;
@@ -36,10 +36,10 @@ pub struct Resume {
     root: PathBuf,
     which: Option<String>,
     run_id: Option<String>,
-    /// Refused where several runs fit.
+    /// Whether to refuse if several runs are possible.
     #[serde(default)]
     only: bool,
-    /// For those that an adopted `squad.json` lacks.
+    /// Values for inputs that an adopted `squad.json` lacks.
     #[serde(default)]
     inputs: Inputs,
     #[serde(default)]
@@ -48,36 +48,36 @@ pub struct Resume {
 }
 
 pub fn run(engine: &Engine, request: Run) -> Result<Value, Refusal> {
-    nested("start runs")?;
-    idle(engine, &request.root)?;
+    refuse_nested("start runs")?;
+    require_idle(engine, &request.root)?;
     let loaded = Loaded::find(engine, &request.root, &request.name)?;
     let plan = loaded.plan(&request.inputs)?;
     require_harness(engine, &request.root, &plan, request.harness.as_deref())?;
     trust_question::to_start(engine, &request.root, &loaded, request.harness.as_deref())?;
-    run_lookup::make_way(engine, &request.root)?;
+    run_lookup::save_foreign_run(engine, &request.root)?;
     let Run { inputs, harness, .. } = request;
     let by = by(request.by);
     let new = NewRun { plan, declaration: loaded.bytes, inputs, harness, by, adopted: None };
-    started(engine, &request.root, begin(engine.host(), &request.root, new)?, 0)
+    started_reply(engine, &request.root, begin(engine.host(), &request.root, new)?, 0)
 }
 
 pub fn resume(engine: &Engine, request: Resume) -> Result<Value, Refusal> {
-    nested("resume runs")?;
+    refuse_nested("resume runs")?;
     let root = &request.root;
-    idle(engine, root)?;
-    let taking = Taking::Asking { answers: &request.answer, inputs: &request.inputs };
-    let whom = Whom::of(&request.run_id, request.only, Fits::Resume);
-    let (run_id, others) = whom.named(engine, root, request.which.as_deref(), &taking)?;
-    run_lookup::make_way(engine, root)?;
+    require_idle(engine, root)?;
+    let takeover = Takeover::Asking { answers: &request.answer, inputs: &request.inputs };
+    let target = TargetRun::of(&request.run_id, request.only, Eligible::Resume);
+    let (run_id, others) = target.named(engine, root, request.which.as_deref(), &takeover)?;
+    run_lookup::save_foreign_run(engine, root)?;
     let by = by(request.by);
     let admit = |opened: &Opened| admit(engine, root, opened, Purpose::Continue(&request.answer));
     let handle = take_up(engine.host(), root, &run_id, admit, |opened| -> Result<Vec<Event>, Refusal> {
         if opened.run.phase.ended() {
-            // The machine says how it ended.
+            // The machine's refusal says how it ended.
             return Ok(vec![Event::Resumed { by }]);
         }
-        known_inputs(engine, root, opened, &request.inputs)?;
-        if let Some(at) = look_again(engine, root, opened, &request.answer)? {
+        check_inputs(engine, root, opened, &request.inputs)?;
+        if let Some(at) = review_changed_files(engine, root, opened, &request.answer)? {
             return Ok(at);
         }
         let mut events =
@@ -85,5 +85,10 @@ pub fn resume(engine: &Engine, request: Resume) -> Result<Value, Refusal> {
         events.push(Event::Resumed { by });
         Ok(events)
     });
-    started(engine, root, handle.map_err(|refusal| run_lookup::lost(engine, root, &run_id, refusal))?, others)
+    started_reply(
+        engine,
+        root,
+        handle.map_err(|refusal| run_lookup::explain_unreadable(engine, root, &run_id, refusal))?,
+        others,
+    )
 }

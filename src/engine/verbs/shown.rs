@@ -1,4 +1,4 @@
-//! What was shown before a yes: the yes counts for exactly that.
+//! Remembers what was shown before an agreement, so that the agreement covers exactly that.
 
 use crate::project::trust::{Cache, Driven};
 use crate::sync::locked;
@@ -6,32 +6,32 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-/// How many of a kind may still be agreed to.
-const KEPT: usize = 8;
+/// Maximum number of entries of each kind.
+const MAX_KEPT: usize = 8;
 
-/// What a trust sheet was about, so that the same can be read again when the answer comes.
+/// What a trust sheet was about, so that the same can be read again when the answer arrives.
 struct Shown {
     root: PathBuf,
     digest: String,
     driven: Driven,
 }
 
-/// Trust sheets that were shown last.
+/// The trust sheets that were shown last.
 #[derive(Default)]
 pub struct Sheets(Mutex<Vec<Shown>>);
 
 impl Sheets {
-    /// Keeps what is shown now.
+    /// Stores what is shown now.
     pub fn remember(&self, root: &Path, digest: &str, driven: &Driven) {
         let mut all = locked(&self.0);
         all.retain(|shown| shown.digest != digest);
         all.push(Shown { root: root.to_owned(), digest: digest.to_owned(), driven: driven.clone() });
-        if all.len() > KEPT {
+        if all.len() > MAX_KEPT {
             all.remove(0);
         }
     }
 
-    /// What the sheet of this digest was about.
+    /// What the sheet with this digest was about.
     pub fn driven(&self, root: &Path, digest: &str) -> Option<Driven> {
         let all = locked(&self.0);
         let shown = all.iter().find(|shown| shown.root == root && shown.digest == digest);
@@ -39,38 +39,37 @@ impl Sheets {
     }
 }
 
-/// What was read of each project's trusted files for the windows of its gates, which look often.
+/// What was read of each project's trusted files for gate windows, which ask often.
 #[derive(Default)]
-pub struct ReadAtGates(Mutex<HashMap<PathBuf, Cache>>);
+pub struct GateCaches(Mutex<HashMap<PathBuf, Cache>>);
 
-impl ReadAtGates {
-    /// Reads with what is known of the project's files.
+impl GateCaches {
+    /// Reads with the project's cache.
     pub fn with<T>(&self, root: &Path, read: impl FnOnce(&mut Cache) -> T) -> T {
         read(locked(&self.0).entry(root.to_owned()).or_default())
     }
 }
 
-/// A run of a project.
 type OfRun = (PathBuf, String);
 
-/// What foreign runs claimed when they were shown, as digests.
+/// Digests of the claims of foreign runs, from when they were shown.
 #[derive(Default)]
 pub struct Claims(Mutex<Vec<(OfRun, String)>>);
 
 impl Claims {
-    /// Keeps what a foreign run claims while it is shown.
+    /// Stores the claim that is shown now.
     pub fn remember(&self, root: &Path, run_id: &str, digest: String) {
         let mut claims = locked(&self.0);
         let of = (root.to_owned(), run_id.to_owned());
         claims.retain(|(shown, _)| *shown != of);
         claims.push((of, digest));
-        if claims.len() > KEPT {
+        if claims.len() > MAX_KEPT {
             claims.remove(0);
         }
     }
 
-    /// Whether a foreign run claims what it claimed when this editor showed it. One that was not shown is agreed to by
-    /// the answer alone.
+    /// Whether a foreign run still claims what this editor has shown; true if nothing was shown, because then the answer
+    /// was typed.
     pub fn is_as_shown(&self, root: &Path, run_id: &str, digest: &str) -> bool {
         let claims = locked(&self.0);
         let shown = claims.iter().find(|((at, id), _)| at == root && id == run_id);

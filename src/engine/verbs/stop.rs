@@ -1,11 +1,11 @@
-//! `pause`, `cancel` and `skip`: verbs for a run that is driven, or for one that is not.
+//! The verbs `pause`, `cancel` and `skip`, for runs with and without an active drive.
 
-use super::adoption::Taking;
+use super::adoption::Takeover;
 use super::answers::Answers;
 use super::idle_run::{by, verb};
-use super::nested::nested;
+use super::nested::refuse_nested;
 use super::run_lookup;
-use super::target_run::{Fits, Whom};
+use super::target_run::{Eligible, TargetRun};
 use crate::driver::Message;
 use crate::driver::adopt::file_away;
 use crate::driver::cancel_unreadable::cancel_unreadable;
@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-/// How long a drive may take to answer a verb. One that is busy takes it as soon as it can.
+/// Maximum wait for a drive's reply to a verb. A busy drive performs the verb later.
 pub const ANSWER: Duration = Duration::from_secs(1);
 
 #[derive(Deserialize)]
@@ -47,44 +47,44 @@ pub struct Verb {
 
 pub fn skip(engine: &Engine, request: Skip) -> Result<Value, Refusal> {
     let event = Event::Skipped { by: by(request.by) };
-    let whom = Whom::of(&request.run_id, request.only, Fits::Retry);
-    if let Some(drive) = whom.driven(engine, &request.root)? {
-        nested("skip")?;
-        // What a human carries out is skipped where it stands; an agent is paused or cancelled first.
-        if let Some(Ok(())) = told(&drive, &event) {
+    let target = TargetRun::of(&request.run_id, request.only, Eligible::Retry);
+    if let Some(drive) = target.driven(engine, &request.root)? {
+        refuse_nested("skip")?;
+        // A manual stage is skipped by the drive; an agent must be paused or cancelled first.
+        if let Some(Ok(())) = send_verb(&drive, &event) {
             return Ok(json!({ "run_id": drive.run_id }));
         }
     }
-    verb(engine, &request.root, "skip", event, Some(&request.answer), whom)
+    verb(engine, &request.root, "skip", event, Some(&request.answer), target)
 }
 
 pub fn pause(engine: &Engine, request: Verb) -> Result<Value, Refusal> {
     let event = Event::PauseRequested { by: by(request.by) };
-    let whom = Whom::of(&request.run_id, request.only, Fits::Pause);
-    told_or_done(engine, &request.root, "pause", event, whom)
+    let target = TargetRun::of(&request.run_id, request.only, Eligible::Pause);
+    send_or_perform(engine, &request.root, "pause", event, target)
 }
 
 pub fn cancel(engine: &Engine, request: Verb) -> Result<Value, Refusal> {
-    nested("cancel runs")?;
+    refuse_nested("cancel runs")?;
     let by = by(request.by);
     let event = Event::Cancelled { by: by.clone() };
-    let whom = Whom::of(&request.run_id, request.only, Fits::Cancel);
-    let answer = told_or_done(engine, &request.root, "cancel", event, whom);
+    let target = TargetRun::of(&request.run_id, request.only, Eligible::Cancel);
+    let answer = send_or_perform(engine, &request.root, "cancel", event, target);
     match answer {
         Err(refusal)
             if matches!(refusal, Refusal::ForeignRun(_))
                 || matches!(refusal, Refusal::Lost { .. })
-                    && run_lookup::is_foreign(engine, &request.root, whom.run_id) =>
+                    && run_lookup::is_foreign(engine, &request.root, target.run_id) =>
         {
-            let run_id = whom.find(engine, &request.root, &Taking::Quietly)?;
+            let run_id = target.find(engine, &request.root, &Takeover::Quietly)?;
             let to = file_away(&engine.host(), &request.root, &run_id)?;
             let to = to.strip_prefix(&request.root).unwrap_or(&to).display();
-            engine.notice(&request.root, "info", &format!("the run's files were moved to \"{to}\""));
+            engine.notice(&request.root, "info", &format!("moved the run's files to \"{to}\""));
             Ok(json!({ "run_id": run_id, "others": 0, "state": "cancelled" }))
         }
         Err(Refusal::Lost { .. }) => {
-            // What cannot be read cannot be gone on with, but it can be ended.
-            let run_id = whom.find(engine, &request.root, &Taking::Quietly)?;
+            // An unreadable run cannot continue, but it can be cancelled.
+            let run_id = target.find(engine, &request.root, &Takeover::Quietly)?;
             cancel_unreadable(&engine.host(), &request.root, &run_id, &by)?;
             Ok(json!({ "run_id": run_id, "others": 0, "state": "cancelled" }))
         }
@@ -92,29 +92,29 @@ pub fn cancel(engine: &Engine, request: Verb) -> Result<Value, Refusal> {
     }
 }
 
-/// Hands a verb to the drive that is under way, or does it without one.
-fn told_or_done(
+/// Sends a verb to the active drive, or performs it without one.
+fn send_or_perform(
     engine: &Engine,
     root: &Path,
     name: &str,
     event: Event,
-    whom: Whom,
+    target: TargetRun,
 ) -> Result<Value, Refusal> {
-    if let Some(drive) = whom.driven(engine, root)?
-        && let Some(answer) = told(&drive, &event)
+    if let Some(drive) = target.driven(engine, root)?
+        && let Some(answer) = send_verb(&drive, &event)
     {
         return answer.map(|()| json!({ "run_id": drive.run_id })).map_err(Refusal::from);
     }
-    verb(engine, root, name, event, None, whom)
+    verb(engine, root, name, event, None, target)
 }
 
-/// What a drive answers to a verb; nothing where it has ended, or cannot write it down.
-fn told(drive: &Handle, event: &Event) -> Option<Result<(), machine::Refusal>> {
+/// A drive's reply to a verb; `None` if it has ended or could not write the event.
+fn send_verb(drive: &Handle, event: &Event) -> Option<Result<(), machine::Refusal>> {
     let (reply, answer) = channel();
     drive.tell(Message::Verb(event.clone(), reply)).then_some(())?;
     match answer.recv_timeout(ANSWER) {
         Ok(answer) => answer,
-        // It is busy with the disk. What it then says is said by a notice.
+        // A drive that is busy with the disk reports the outcome in a notice.
         Err(RecvTimeoutError::Timeout) => Some(Ok(())),
         Err(RecvTimeoutError::Disconnected) => None,
     }

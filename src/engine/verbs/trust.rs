@@ -1,7 +1,7 @@
-//! Trust asked about and given outside of a run.
+//! Shows and grants trust outside of a run.
 
-use super::nested::nested;
-use super::trust_question::{self, Judged};
+use super::nested::refuse_nested;
+use super::trust_question::{self, TrustCheck};
 use crate::engine::core::Engine;
 use crate::engine::editing::loaded::Loaded;
 use crate::engine::refusal::Refusal;
@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
-/// A superpower of a project.
+/// A request about a superpower of a project.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Named {
@@ -28,12 +28,12 @@ pub struct Grant {
 
 pub fn trust(engine: &Engine, request: &Named) -> Result<Value, Refusal> {
     let loaded = Loaded::find(engine, &request.root, &request.name)?;
-    let Judged { subject, trust, .. } = Judged::loaded(engine, &request.root, &loaded, None)?;
+    let TrustCheck { subject, trust, .. } = TrustCheck::loaded(engine, &request.root, &loaded, None)?;
     Ok(json!({ "trusted": trust == Trust::Trusted, "digest": subject.digest, "sheet": subject.sheet }))
 }
 
 pub fn trust_grant(engine: &Engine, request: &Grant) -> Result<Value, Refusal> {
-    nested("agree to what runs")?;
+    refuse_nested("grant trust")?;
     trust_question::grant(engine, &request.root, &request.name, &request.digest)?;
     Ok(json!({}))
 }

@@ -1,4 +1,4 @@
-//! Trust, asked about what will be driven: the question, and what its answers come to.
+//! Asks whether the user trusts what would be driven, and records the answer.
 
 use super::adoption_claim::claim;
 use super::answers::{Answers, Choice};
@@ -21,17 +21,17 @@ use crate::store::state::State;
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// What will be driven, and whether the user agreed.
-pub struct Judged {
-    /// What an answer covers.
+/// What would be driven, and whether the user agreed to it.
+pub struct TrustCheck {
+    /// What an agreement covers.
     pub subject: Subject,
-    /// Whether there is one.
+    /// Whether the user has agreed.
     pub trust: Trust,
     driven: Driven,
 }
 
-impl Judged {
-    /// Reads what will be driven and looks for an answer on record.
+impl TrustCheck {
+    /// Reads what would be driven and looks up the agreement.
     fn of(
         engine: &Engine,
         root: &Path,
@@ -48,7 +48,7 @@ impl Judged {
         Ok(Self { subject, trust, driven })
     }
 
-    /// A superpower as its file is now.
+    /// For a superpower as its file is now.
     pub fn loaded(
         engine: &Engine,
         root: &Path,
@@ -67,12 +67,12 @@ impl Judged {
         Self::of(engine, root, &loaded.index, driven, &mut Cache::default())
     }
 
-    /// A run as it would continue.
+    /// For a run as it would continue.
     fn next(engine: &Engine, root: &Path, opened: &Opened, next: &Next) -> Result<Self, Refusal> {
         Self::next_with(engine, root, opened, next, &mut Cache::default())
     }
 
-    /// The same with what is known of the files.
+    /// Like `next`, with a cache of files.
     fn next_with(
         engine: &Engine,
         root: &Path,
@@ -98,12 +98,12 @@ impl Judged {
         Self::of(engine, root, &next.index, driven, cache)
     }
 
-    /// What has changed since the last yes, if there was one.
+    /// What has changed since the last agreement, if there was one.
     fn changes(&self) -> Option<&[Change]> {
         if let Trust::Changed(changes) = &self.trust { Some(changes) } else { None }
     }
 
-    /// The refusal that shows the sheet. `claim` stands on top of it, and needs an answer of its own.
+    /// The refusal that shows the sheet, with `claim` at its top; the claim needs an answer of its own.
     pub fn refusal(&self, engine: &Engine, root: &Path, claim: Option<String>, how: How) -> Refusal {
         Refusal::Untrusted(Box::new(self.untrusted(engine, root, claim, how)))
     }
@@ -123,15 +123,15 @@ pub fn to_start(engine: &Engine, root: &Path, loaded: &Loaded, harness: Option<&
     if engine.config().trust == Wanted::Always {
         return Ok(());
     }
-    let judged = Judged::loaded(engine, root, loaded, harness)?;
-    if judged.trust == Trust::Trusted {
+    let check = TrustCheck::loaded(engine, root, loaded, harness)?;
+    if check.trust == Trust::Trusted {
         return Ok(());
     }
-    Err(judged.refusal(engine, root, None, How::Run))
+    Err(check.refusal(engine, root, None, How::Run))
 }
 
-/// Refuses to continue a run unless the user agreed to exactly what would be driven, and to what was claimed of it.
-/// Gives the events that the answers come to.
+/// Refuses to continue a run unless the user agreed to exactly what would be driven and to the claim of its files. Returns
+/// the events that record the answers.
 pub fn before_driving(
     engine: &Engine,
     root: &Path,
@@ -146,23 +146,23 @@ pub fn before_driving(
     }
     let run = &opened.run;
     let claim = run.unconfirmed.as_ref().map(|adopted| claim(&run.plan, adopted));
-    let judged = Judged::next(engine, root, opened, next)?;
+    let check = TrustCheck::next(engine, root, opened, next)?;
     let mut events = Vec::new();
     let by = environ::user();
     if claim.is_some() {
-        if judged.trust != Trust::Trusted || !answers.has(Choice::Adopt) {
-            return Err(judged.refusal(engine, root, claim, How::Continue));
+        if check.trust != Trust::Trusted || !answers.has(Choice::Adopt) {
+            return Err(check.refusal(engine, root, claim, How::Continue));
         }
         events.push(Event::AdoptionConfirmed { by: by.clone() });
     }
-    match &judged.trust {
+    match &check.trust {
         Trust::Trusted => {}
-        // A copy that is not what the file holds is agreed to where it can be read.
-        Trust::Changed(changes) if next.kept.is_none() && answers.agree(&judged.subject.digest) => {
-            keep(engine, &judged.subject, &judged.subject.digest)?;
+        // The run's own copy, if it differs from the file, is agreed to in a window that shows it.
+        Trust::Changed(changes) if next.kept.is_none() && answers.agree(&check.subject.digest) => {
+            keep(engine, &check.subject, &check.subject.digest)?;
             events.push(Event::TrustGranted { by, files: words(changes) });
         }
-        _ => return Err(judged.refusal(engine, root, None, How::Continue)),
+        _ => return Err(check.refusal(engine, root, None, How::Continue)),
     }
     Ok(events)
 }
@@ -170,40 +170,40 @@ pub fn before_driving(
 /// Whether the user has agreed to exactly what the run would drive next.
 pub fn is_agreed(engine: &Engine, root: &Path, opened: &Opened, answers: &Answers) -> Result<bool, Refusal> {
     let next = next(engine, root, opened, answers)?;
-    Ok(Judged::next(engine, root, opened, &next)?.trust == Trust::Trusted)
+    Ok(TrustCheck::next(engine, root, opened, &next)?.trust == Trust::Trusted)
 }
 
-/// The sheet of a run that is not ours, for the declaration that it brings along; its digest before it.
+/// The digest and the sheet of a foreign run, for the declaration in its own files.
 pub fn sheet_of(engine: &Engine, root: &Path, opened: &Opened, claim: String) -> Option<(String, Sheet)> {
     let answers = Answers::old();
     let next = next(engine, root, opened, &answers).ok()?;
-    let judged = Judged::next(engine, root, opened, &next).ok()?;
-    let Untrusted { digest, sheet, .. } = judged.untrusted(engine, root, Some(claim), How::Continue);
+    let check = TrustCheck::next(engine, root, opened, &next).ok()?;
+    let Untrusted { digest, sheet, .. } = check.untrusted(engine, root, Some(claim), How::Continue);
     Some((digest, sheet))
 }
 
-/// What a gate shows first: the trusted files that changed since the last yes, and the digest that approving agrees to.
-/// Null where there is none.
+/// What a gate shows first: the trusted files that changed since the last agreement, and the digest that approving agrees
+/// to. Null if nothing changed.
 pub fn at_gate(engine: &Engine, root: &Path, opened: &Opened) -> Value {
     if engine.config().trust == Wanted::Always || opened.run.phase.reason() != Some(Reason::Gate) {
         return Value::Null;
     }
-    // An edited declaration that needs a choice is asked about when the gate is approved.
+    // An edited declaration that needs an answer is asked about at the approval.
     let answers = Answers::default();
     let Ok(next) = next(engine, root, opened, &answers) else { return Value::Null };
-    // It decides nothing: whoever approves has everything read anew.
-    let judged =
-        engine.read_at_gates.with(root, |cache| Judged::next_with(engine, root, opened, &next, cache));
-    let Ok(judged) = judged else { return Value::Null };
-    let Some(changes) = judged.changes() else { return Value::Null };
-    json!({ "digest": judged.subject.digest, "files": changes })
+    // A cache is enough to show the changes: the approval reads everything again.
+    let check =
+        engine.gate_caches.with(root, |cache| TrustCheck::next_with(engine, root, opened, &next, cache));
+    let Ok(check) = check else { return Value::Null };
+    let Some(changes) = check.changes() else { return Value::Null };
+    json!({ "digest": check.subject.digest, "files": changes })
 }
 
-/// Keeps a yes, for exactly what was shown.
+/// Stores an agreement to exactly what was shown.
 pub fn grant(engine: &Engine, root: &Path, name: &str, digest: &str) -> Result<(), Refusal> {
     let subject = match engine.sheets.driven(root, digest) {
         Some(driven) => read(root, &index(engine, root), &driven)?,
-        None => Judged::loaded(engine, root, &Loaded::find(engine, root, name)?, None)?.subject,
+        None => TrustCheck::loaded(engine, root, &Loaded::find(engine, root, name)?, None)?.subject,
     };
     keep(engine, &subject, digest)
 }

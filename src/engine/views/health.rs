@@ -1,4 +1,4 @@
-//! What `:checkhealth superpower` needs from here.
+//! The data for `:checkhealth superpower`.
 
 use crate::engine::core::{Engine, PROTOCOL};
 use crate::engine::editing::context::index;
@@ -16,7 +16,7 @@ pub struct Health {
     root: Option<PathBuf>,
 }
 
-/// Harnesses with their programs; of a project, what is in it and who drives.
+/// The harnesses with their programs; for a project also its contents, its unfinished runs and its driver.
 pub fn health(engine: &Engine, request: &Health) -> Result<Value, Refusal> {
     let host = engine.host();
     let harnesses: Vec<Value> = host

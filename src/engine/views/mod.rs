@@ -1,4 +1,4 @@
-//! Operations that show: runs, their gates and output, why a stage is what it is, and what the health check needs.
+//! Operations that show runs, their gates and output, the state of a stage, and health.
 
 pub mod health;
 mod opened;

@@ -1,9 +1,9 @@
-//! Where a stage's newest output or prompt is, and what a run has put into the log.
+//! Finds the files of a stage's newest output and prompt, and the log lines of a run.
 
 use super::opened::{OfRun, opened};
 use crate::engine::core::Engine;
 use crate::engine::refusal::{Refusal, StageReference};
-use crate::engine::verbs::run_id::identified;
+use crate::engine::verbs::run_id::resolve_id;
 use crate::engine::verbs::run_lookup;
 use crate::runs::open;
 use crate::terminal::visible;
@@ -27,7 +27,7 @@ enum Part {
     Prompt,
 }
 
-/// The file with a stage's newest output or prompt.
+/// The path of a stage's newest output or prompt.
 pub fn output(engine: &Engine, request: &Output) -> Result<Value, Refusal> {
     let opened = opened(engine, &request.root, request.run_id.as_deref())?;
     let run = &opened.run;
@@ -42,10 +42,10 @@ pub fn output(engine: &Engine, request: &Output) -> Result<Value, Refusal> {
     Ok(json!({ "path": opened.dir.attempt(launch, stage).join(file) }))
 }
 
-/// The lines of one run's log.
+/// The log lines of one run.
 pub fn log(engine: &Engine, request: &OfRun) -> Result<Value, Refusal> {
     let run_id = match &request.run_id {
-        Some(given) => identified(&request.root, given)?,
+        Some(given) => resolve_id(&request.root, given)?,
         None => run_lookup::shown(engine, &request.root)?,
     };
     let secrets = engine.secrets();

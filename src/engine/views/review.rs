@@ -1,4 +1,4 @@
-//! What a person at an open gate has to see.
+//! The contents of an open gate's window.
 
 use super::opened::opened;
 use crate::driver::gate_review::{self, LONGEST};
@@ -57,7 +57,9 @@ pub fn review(engine: &Engine, request: &OfLook) -> Result<Value, Refusal> {
     engine.gate_lists.remember(run, stage, visit, &shown);
     let reporter = reporter(&opened, stage);
     let message = match reporter {
-        None if run.stages[stage].visit.by_hand => "The action of this stage was skipped by hand.".into(),
+        None if run.stages[stage].visit.skipped_manually => {
+            "The action of this stage was skipped manually.".into()
+        }
         None => String::new(),
         Some(stage) => run.result(stage),
     };
@@ -73,10 +75,10 @@ pub fn review(engine: &Engine, request: &OfLook) -> Result<Value, Refusal> {
     }))
 }
 
-/// The stage whose work the gate is about: its own action, else the nearest earlier action that ran.
+/// The stage whose work the gate is about: its own action, or else the nearest earlier action that ran.
 fn reporter(opened: &Opened, gate: usize) -> Option<usize> {
     let run = &opened.run;
-    if run.stages[gate].visit.by_hand {
+    if run.stages[gate].visit.skipped_manually {
         return None;
     }
     if run.plan.acts(gate) && run.stages[gate].result.is_some() {
@@ -85,7 +87,7 @@ fn reporter(opened: &Opened, gate: usize) -> Option<usize> {
     run.action_before(gate)
 }
 
-/// A file as of the last approval.
+/// The content of a file at the last approval.
 pub fn diff(engine: &Engine, request: &OfFile) -> Result<Value, Refusal> {
     let opened = opened(engine, &request.root, request.run_id.as_deref())?;
     let host = engine.host();

@@ -1,11 +1,11 @@
-//! The tables of what is known, for the help page and for completion: what people read and what decides are one.
+//! Tables of diagnostics, keys and operations, for the help page and completion, so that they match the code.
 
 use crate::declaration::keys::{Key, Level, Takes};
 use crate::diagnostic::Code;
 use crate::engine::op::Lane;
 use serde_json::{Map, Value, json};
 
-/// Diagnostic codes, the declaration's keys, and the operations: their names, and on which lane each is.
+/// Diagnostic codes, declaration keys, and operations with their lanes.
 pub fn schema(lanes: impl Iterator<Item = (&'static str, Lane)>) -> Value {
     let lanes: Vec<_> = lanes.collect();
     json!({
@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn everything_has_a_help_that_reads_as_one() {
+    fn every_code_and_key_has_a_help_sentence() {
         let schema = schema(std::iter::empty());
         for (table, least) in [("codes", 30), ("keys", 20)] {
             let entries = schema[table].as_array().unwrap();

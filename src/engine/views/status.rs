@@ -1,11 +1,11 @@
-//! A run as it is now, and all runs of a project in short.
+//! The state of a run, and a list of all runs of a project.
 
 use super::opened::{OfRun, opened};
 use crate::driver::checkpoint_recovery;
 use crate::engine::core::Engine;
 use crate::engine::op::Reply;
 use crate::engine::refusal::Refusal;
-use crate::engine::verbs::run_id::identified;
+use crate::engine::verbs::run_id::resolve_id;
 use crate::runs::list::summaries;
 use crate::runs::picture::picture;
 use crate::store::lease;
@@ -20,10 +20,10 @@ pub struct Runs {
     root: PathBuf,
 }
 
-/// The run that this editor drives, else the one that `squad.json` names, as the disk has it. Null for none.
+/// The requested run, or the current one. Null if there is none.
 pub fn status(engine: &Engine, request: &OfRun) -> Result<Reply, Refusal> {
     let root = &request.root;
-    let asked = request.run_id.as_deref().map(|given| identified(root, given)).transpose()?;
+    let asked = request.run_id.as_deref().map(|given| resolve_id(root, given)).transpose()?;
     let is_asked = |run_id: &String| asked.as_ref().is_none_or(|asked| asked == run_id);
     if let Some(drive) = engine.drive(root).filter(|drive| !drive.is_over() && is_asked(&drive.run_id)) {
         return Ok(Reply::Text(drive.shared.text()));
@@ -43,7 +43,7 @@ pub fn status(engine: &Engine, request: &OfRun) -> Result<Reply, Refusal> {
     }
 }
 
-/// Every run, newest first.
+/// All runs, newest first.
 pub fn runs(engine: &Engine, request: &Runs) -> Result<Value, Refusal> {
     Ok(json!(summaries(&request.root, &engine.keys(), &engine.secrets())))
 }

@@ -1,4 +1,4 @@
-//! What a stage waits for, or why it is what it is.
+//! Explains the state of a stage: why it was skipped, what it waits for, how it was decided.
 
 use super::opened::opened;
 use crate::driver::checkpoint_writer;
@@ -21,7 +21,7 @@ pub struct Why {
     stage: Option<Value>,
 }
 
-/// What a stage waits for, or why it is what it is.
+/// Explains the state of a stage, line by line.
 pub fn why(engine: &Engine, request: &Why) -> Result<Value, Refusal> {
     let opened = opened(engine, &request.root, request.run_id.as_deref())?;
     let run = &opened.run;
@@ -52,50 +52,52 @@ fn reasons(root: &Path, opened: &Opened, stage: usize) -> Vec<String> {
             for name in crate::condition::facts_in(when) {
                 lines.push(match run.facts.get(name) {
                     Some(fact) => format!(
-                        "  {name} = {}: {}, asked by stage {}",
+                        "  {name} = {}: {}, decided at stage {}",
                         fact.value,
                         fact.reason,
                         fact.stage + 1
                     ),
-                    None => format!("  {name}: not asked yet; decided when the run gets here"),
+                    None => format!("  {name}: not decided yet; decided when reached"),
                 });
             }
         }
     }
     lines.push(match &state.step {
-        // Nothing moves any more: what it was doing is told as what it was.
+        // In a run that has ended nothing is active any more.
         Step::Waiting | Step::Deciding if run.phase.ended() => "the run ended before its turn came".into(),
         Step::Ready { .. } | Step::Working { .. } | Step::Resting { .. } | Step::Held { .. }
             if run.phase.ended() =>
         {
-            "the run ended before it was through".into()
+            "the run ended before it finished".into()
         }
         Step::AtGate if run.phase.ended() => "the run ended at its gate".into(),
-        Step::Waiting => "it waits for its turn".into(),
+        Step::Waiting => "it is waiting for its turn".into(),
         Step::Deciding => "its condition is being decided".into(),
-        Step::Ready { .. } => "it was interrupted, and goes on with the run".into(),
-        Step::Working { .. } if state.in_hand() => {
-            "it is done by hand, and waits for your result: :Superpower gate".into()
+        Step::Ready { .. } => "it was interrupted and continues with the run".into(),
+        Step::Working { .. } if state.is_manual() => {
+            "it is a manual stage, waiting for your result: :Superpower gate".into()
         }
         Step::Working { .. } => {
-            format!("it works: attempt {}/{}", state.visit.spent + 1, plan.max_attempts(stage))
+            format!("it is active: attempt {}/{}", state.visit.spent + 1, plan.max_attempts(stage))
         }
         Step::Resting { until, why, .. } => {
-            format!("it waits until {}: {why}", crate::zone::current().clock(*until, Utc::now()))
+            format!("it is waiting until {}: {why}", crate::zone::current().clock(*until, Utc::now()))
         }
         Step::Held { .. } if run.phase.reason() == Some(Reason::Failed) => {
-            "the run is paused because it failed".into()
+            "it failed, and the run is paused".into()
         }
-        Step::Held { why } => format!("the run is paused because of it: {why}"),
+        Step::Held { why } => format!("the run is paused at this stage: {why}"),
         Step::AtGate => "its gate is open: :Superpower gate".into(),
         Step::Done(Done::Skipped { why }) => format!("it was skipped: {why}"),
-        Step::Done(Done::SkippedByHand) => "its action was skipped by hand".into(),
+        Step::Done(Done::SkippedManually) => "its action was skipped manually".into(),
         Step::Done(Done::Approved) => "it was approved".into(),
         Step::Done(Done::Passed) => "it passed".into(),
-        Step::Done(Done::Adopted) => "it counts as run: the run was taken over from another tool".into(),
+        Step::Done(Done::Adopted) => {
+            "it counts as run, because the run was taken over from another tool".into()
+        }
     });
     let (place, _) = checkpoint_writer::place(root, &opened.dir, run);
-    let record = crate::checkpoint::store::Store::new(place).read();
+    let record = crate::checkpoint::store::read(&place);
     let rows = record.map(|record| crate::checkpoint::lines(&record)).unwrap_or_default();
     let ours = |line: &&String| key.as_ref().is_some_and(|key| line.split(' ').next() == Some(key));
     lines.extend(rows.iter().filter(ours).map(|line| format!("  checkpoint {line}")));

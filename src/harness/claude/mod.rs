@@ -1,10 +1,10 @@
-//! Claude Code, driven over its own pipe: it asks for permissions there, takes an interrupt there, and each turn ends
-//! with a result. Where a release does not answer over the pipe, one shot is all there is, and that is said.
+//! Claude Code, driven over its pipe: it asks for permissions there, accepts an interrupt there, and ends each turn with a
+//! result. A release that does not answer over the pipe is run once, without permissions, and a note says so.
 //!
-//! A name that this release does not know is never left to its own fallback: over the pipe an unknown agent is the
-//! default agent, in silence. So the names are compared with what the handshake tells, and where the name is not
-//! among them, its file's text goes before the prompt; as it does where the release has no `--agent`, and where the
-//! file that counts stands in no folder of Claude Code's: of that name it would take another, that nobody was shown.
+//! An unknown name must never reach Claude Code, because it silently uses the default agent instead. So the name is looked
+//! up in the handshake. If it is unknown there, if the release has no `--agent`, or if the agent's file is in a directory
+//! that Claude Code does not read (where it would take another agent of that name, which the user has not seen), the text
+//! of the file goes before the prompt instead.
 
 mod input;
 mod names;
@@ -21,24 +21,24 @@ use super::events::{self, Unread};
 use super::{Actions, Answer, End, Ending, Harness, Invocation, Signal, Stopped, Task};
 use crate::outcome::{Outcome, Session};
 use crate::process::{Environment, Exit};
-use input::{said, send};
+use input::{send, user_message};
 use progress::Reader;
 use serde_json::{Value, json};
 pub use session::Claude;
-use session::{Again, NAME, Phase};
+use session::{NAME, Phase, Restart};
 use std::time::Duration;
 use verdict::{Final, without_result};
 use wire::Line;
 
-/// A release that has not answered by then never will; servers of tools are started before it answers.
+/// How long the handshake may take; Claude Code starts its MCP servers before it answers.
 const HANDSHAKE: Duration = Duration::from_secs(60);
-/// How long it may take to end, after its last result.
+/// How long the process may take to end after its last result.
 const AFTER_RESULT: Duration = Duration::from_secs(5);
-/// How long it may wait, after a result, for what it left running in the background.
+/// How long the process may wait for its background tasks after a result.
 const BACKGROUND: Duration = Duration::from_secs(300);
-/// Lines that cannot be read and are named; further ones are in the output's file only.
-const NAMED: u8 = 5;
-/// Our requests.
+/// Maximum number of notes about unreadable lines; all lines are in the output file.
+const MAX_UNREAD: u8 = 5;
+/// Ids of our requests.
 const INITIALIZE: &str = "superpower-initialize";
 const INTERRUPT: &str = "superpower-interrupt";
 
@@ -46,7 +46,7 @@ impl Claude {
     fn control(&mut self, line: &Line<'_>, text: &str, to: &mut Actions) {
         match line.kind.str() {
             "control_response" if self.phase == Phase::Starting && is_handshake(line) => {
-                // Read whole, once: the fast reader keeps no lists of names.
+                // Parsed completely, because the lenient types skip the lists of names.
                 let whole: Value = serde_json::from_str(text).unwrap_or_default();
                 let response = &whole["response"]["response"];
                 self.begin(response.get("agents"), response.get("commands"), to);
@@ -87,13 +87,13 @@ impl Claude {
         self.reader.result(line, &mut to.signals);
         let result = Final::of(line);
         if self.resume.is_some() && result.lost_session() {
-            self.again = Some(Again::Afresh);
+            self.again = Some(Restart::NewSession);
         }
         self.result = Some(result);
         self.settle(to);
     }
 
-    /// After a result: nothing more is asked of it, and it ends, unless something runs in the background.
+    /// After a result: closes the input so that the process ends, unless background tasks are active.
     fn settle(&mut self, to: &mut Actions) {
         if self.result.is_none() {
             return;
@@ -106,7 +106,7 @@ impl Claude {
         }
     }
 
-    /// An event, read; `text` is all of it.
+    /// Handles a parsed event; `text` is its line.
     fn event(&mut self, line: &Line<'_>, text: &str, to: &mut Actions) {
         match line.kind.str() {
             "control_request" | "control_response" | "control_cancel_request" => self.control(line, text, to),
@@ -117,25 +117,25 @@ impl Claude {
                     self.system(line, text, to);
                 }
                 if self.phase == Phase::Ending && matches!(kind, "assistant" | "stream_event") {
-                    // It goes on by itself: another result follows.
+                    // It continues by itself, so another result follows.
                     to.wake = Some(Duration::MAX);
                 }
             }
         }
     }
 
-    /// An event that cannot be read is named, and ends it where something waits for it.
+    /// Reports an unreadable event; ends the launch if the event may have been one that the harness waits for.
     fn unread(&mut self, unread: &Unread, long: bool, to: &mut Actions) {
         const RESULTS: [&str; 4] = ["num_turns", "total_cost_usd", "permission_denials", "duration_api_ms"];
-        let why = format!("a line of Claude Code cannot be read ({})", unread.why);
+        let why = format!("cannot read a line of Claude Code ({})", unread.why);
         self.reader.tail.line(&format!("[{why}]"));
         let outcome = match &*unread.kind {
-            "result" if long => too_long("its result"),
-            // Its type may stand behind what was dropped, or be that of something in it.
-            _ if long && unread.has(&RESULTS) => too_long("its result"),
+            "result" if long => too_long("the result"),
+            // Its own type may be in the part that was dropped, and the type found one of a nested object.
+            _ if long && unread.has(&RESULTS) => too_long("the result"),
             "result" | "control_request" | "control_response" => Outcome::Failed { why },
-            _ if self.named < NAMED => {
-                self.named += 1;
+            _ if self.unread_notes < MAX_UNREAD => {
+                self.unread_notes += 1;
                 return to.signals.push(note(why));
             }
             _ => return,
@@ -173,7 +173,7 @@ impl Harness for Claude {
         Invocation {
             args,
             env: unset.then(|| (todo.to_owned(), "1".to_owned())).into_iter().collect(),
-            stdin: if self.duplex { format!("{initialize}\n") } else { self.told(None) }.into_bytes(),
+            stdin: if self.duplex { format!("{initialize}\n") } else { self.prompt_text(None) }.into_bytes(),
             duplex: self.duplex,
             streams: true,
             wake: self.duplex.then_some(HANDSHAKE),
@@ -184,22 +184,20 @@ impl Harness for Claude {
         to.signals.extend(self.said.take().map(note));
         if lost > 0 {
             to.signals.push(cut_line(lost));
-            return events::unread(text, "it is too long")
-                .into_iter()
-                .for_each(|it| self.unread(&it, true, to));
+            return events::unread(text, "too long").into_iter().for_each(|it| self.unread(&it, true, to));
         }
         if let Ok(line) = serde_json::from_str::<Line<'_>>(text) {
             return self.event(&line, text, to);
         }
-        let heard = events::heard(text);
-        for json in &heard.events {
+        let found = events::extract(text);
+        for json in &found.events {
             if let Ok(line) = serde_json::from_str::<Line<'_>>(json) {
                 self.event(&line, json, to);
             }
         }
-        match heard.unread {
+        match found.unread {
             Some(unread) => self.unread(&unread, false, to),
-            None if heard.events.is_empty() => self.reader.tail.begin(text, 400),
+            None if found.events.is_empty() => self.reader.tail.begin(text, 400),
             None => {}
         }
     }
@@ -216,14 +214,14 @@ impl Harness for Claude {
     fn woken(&mut self, to: &mut Actions) {
         match self.phase {
             Phase::Starting => {
-                self.again = Some(Again::Silent);
+                self.again = Some(Restart::NoReply);
                 self.duplex = false;
                 to.stop = true;
             }
             Phase::Working if self.result.is_some() => {
                 let left: Vec<&str> = self.reader.background.values().map(String::as_str).collect();
                 to.signals.push(note(format!(
-                    "it waits for what runs in the background ({}): ended",
+                    "stopped: it was waiting for background tasks ({})",
                     left.join(", ")
                 )));
                 self.phase = Phase::Ending;
@@ -238,15 +236,15 @@ impl Harness for Claude {
     fn wrap_up(&mut self, words: &str, to: &mut Actions) -> bool {
         let working = self.duplex && self.phase == Phase::Working && self.result.is_none();
         if working {
-            // It is read between two calls of tools.
-            send(to, &said(words));
+            // Claude Code reads it between two tool calls.
+            send(to, &user_message(words));
         }
         working
     }
 
     fn stop(&mut self, to: &mut Actions) -> bool {
         to.close = true;
-        // Before the prompt there is nothing to interrupt, and after the result nothing that listens.
+        // Before the prompt there is nothing to interrupt, and after the result nothing reads the pipe.
         if self.duplex && self.phase == Phase::Working {
             let request = json!({"type": "control_request", "request_id": INTERRUPT, "request": {"subtype": "interrupt"}});
             send(to, &request);
@@ -265,12 +263,12 @@ impl Harness for Claude {
         }
         if let Some(again) = self.again.take() {
             to.signals.push(note(match again {
-                Again::Afresh => "the agent's session is not there any more: it starts afresh",
-                Again::Silent => "Claude Code does not answer over its pipe: one shot, without asking for permissions",
-                Again::NoPipe => "this release of Claude Code has no pipe to ask over: one shot, without asking",
-                Again::ByText => "this release of Claude Code has no \"--agent\": the agent's text is given before the prompt",
+                Restart::NewSession => "the agent's session no longer exists; starting a new one",
+                Restart::NoReply => "Claude Code does not answer over its pipe: running it once, without asking for permissions",
+                Restart::NoPipe => "this release of Claude Code has no pipe: running it once, without asking for permissions",
+                Restart::ByText => "this release of Claude Code has no \"--agent\": the agent's text goes before the prompt",
             }));
-            if again == Again::Afresh {
+            if again == Restart::NewSession {
                 self.resume = None;
             }
             self.reader = Reader::new(self.launch.root.clone(), self.resume.is_some(), &self.secrets);
@@ -284,7 +282,7 @@ impl Harness for Claude {
             (_, Some(result)) => result.outcome(&self.reader, chrono::Utc::now()),
             _ => without_result(end.exit, &self.reader),
         };
-        // What was open when it was stopped was not refused.
+        // Requests that were open when the process was stopped were not refused.
         let refusals = if stopped { Vec::new() } else { self.permissions.refusals(&self.reader.refused) };
         Some(Ending {
             outcome,

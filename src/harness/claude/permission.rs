@@ -1,10 +1,10 @@
-//! Permissions and questions that Claude Code asks for over its pipe.
+//! Permissions and questions from Claude Code's pipe.
 
 use super::input::send;
 use super::names::NAME;
 use super::wire::{Line, Request};
 use crate::harness::Calls;
-use crate::harness::allowed::{Allowed, DENIED, NOBODY, is_same};
+use crate::harness::allowed::{Allowed, DENIED, UNATTENDED, is_same};
 use crate::harness::end_text::{note, questions};
 use crate::harness::{Actions, Answer, Launch, Question, Signal, tool};
 use serde_json::{Value, json};
@@ -47,12 +47,12 @@ impl Permissions {
         Self { root, interactive, open, allowed, denied, hints, refused }
     }
 
-    /// Whether an answer is waited for.
+    /// Whether a request waits for an answer.
     pub fn waiting(&self) -> bool {
         !self.open.is_empty()
     }
 
-    /// Takes a request. What it asks through its question tool is given back: it needs a human.
+    /// Handles a request. Returns the questions of the question tool, which need a person.
     pub fn asked(&mut self, line: &Line<'_>, to: &mut Actions) -> Option<String> {
         let (id, Some(request)) = (line.request_id.str(), line.request.get()) else { return None };
         if request.subtype.str() != "can_use_tool" {
@@ -63,7 +63,7 @@ impl Permissions {
         }
         let (tool, input) = (request.tool_name.str(), &request.input);
         if tool == "AskUserQuestion" {
-            deny(id, "The user answers later.", to);
+            deny(id, "The user will answer later.", to);
             self.denied.open(request.tool_use_id.str(), ());
             return Some(questions(input.get("questions").unwrap_or(input)));
         }
@@ -89,19 +89,19 @@ impl Permissions {
             to.signals.push(Signal::Asked(question));
             self.open.insert(id.to_owned(), asked);
         } else {
-            self.refuse(id, &asked, NOBODY, to);
+            self.refuse(id, &asked, UNATTENDED, to);
         }
         None
     }
 
-    /// The tool does not wait for that answer any more.
+    /// Removes a request that Claude Code has withdrawn.
     pub fn withdrawn(&mut self, id: &str, to: &mut Actions) {
         if self.open.remove(id).is_some() {
             to.signals.push(Signal::Withdrawn(id.to_owned()));
         }
     }
 
-    /// Gives the answer to a question that is open.
+    /// Sends the answer to an open request.
     pub fn answer(&mut self, id: &str, answer: &Answer, to: &mut Actions) {
         let Some(asked) = self.open.remove(id) else { return };
         match answer {
@@ -152,7 +152,7 @@ impl Permissions {
     }
 
     fn refuse(&mut self, id: &str, asked: &Asked, why: &str, to: &mut Actions) {
-        to.signals.push(note(format!("refused, since nobody answered: {}", asked.title)));
+        to.signals.push(note(format!("refused, because nobody answered: {}", asked.title)));
         deny(id, why, to);
         self.refused.open(&asked.call, asked.title.clone());
     }

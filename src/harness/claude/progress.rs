@@ -1,4 +1,4 @@
-//! What Claude Code tells while it works: text, tool calls, to-do list, usage, retries, limits.
+//! Reads Claude Code's progress: text, tool calls, to-do list, usage, retries, limits.
 
 use super::wire::{Block, Line, Message, Models, StreamEvent, Task};
 use crate::harness::end_text::note;
@@ -12,34 +12,33 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// How much of it the next attempt is told.
+/// How much of the output goes into the next attempt's prompt, in bytes.
 const TAIL: usize = 4096;
 
-/// What has been read so far.
+/// The state that the events so far add up to.
 pub struct Reader {
     root: PathBuf,
-    /// Tool calls without a result, by id.
+    /// Tool calls without a result.
     open: Calls<Call>,
     todo: Vec<(String, TodoItem)>,
-    /// What runs in the background, by its id.
+    /// Descriptions of background tasks, by task id.
     pub background: BTreeMap<String, String>,
-    /// Whether the message's text was shown as it came.
+    /// Whether the current message's text was streamed already.
     shown: bool,
-    /// Tokens of messages since the last result, as the stream tells them.
+    /// Tokens of the messages since the last result, from the stream.
     live: u64,
-    /// What results have told, over this launch.
+    /// Usage according to the results of this launch.
     pub usage: Usage,
-    /// Whether an earlier session's figures are mixed into this one's.
+    /// Whether the session continues an earlier one, whose usage its totals include.
     resumed: bool,
     /// The error of the last message, e.g. `rate_limit`.
     pub error: Option<String>,
-    /// When the limit that was hit is over.
+    /// When the limit that was reached resets.
     pub limited_until: Option<DateTime<Utc>>,
-    /// Calls that were refused by a machine: the call's id, and a line for people.
+    /// Titles of calls that Claude Code refused, by call id.
     pub refused: Calls<String>,
-    /// The end of what happened.
     pub tail: Tail,
-    /// The end of what it wrote to standard error.
+    /// The end of standard error.
     pub errors: Tail,
 }
 
@@ -52,7 +51,6 @@ struct Call {
 }
 
 impl Reader {
-    /// Nothing read yet.
     pub fn new(root: PathBuf, resumed: bool, secrets: &Secrets) -> Self {
         Self {
             root,
@@ -76,7 +74,7 @@ impl Reader {
         !self.open.is_empty()
     }
 
-    /// A line that is no part of the conversation about permissions and results.
+    /// Handles a line, except permission requests and results.
     pub fn line(&mut self, line: &Line<'_>, to: &mut Vec<Signal>) {
         match line.kind.str() {
             "stream_event" => self.stream(line, to),
@@ -120,7 +118,7 @@ impl Reader {
             match block.kind.str() {
                 "text" if parent.is_none() => {
                     self.tail.line(block.text.str());
-                    // Whole, where it was not shown in pieces already.
+                    // The whole text, unless it was streamed.
                     to.push(text(if self.shown { "\n" } else { block.text.str() }));
                     if !self.shown {
                         to.push(text("\n"));
@@ -283,7 +281,7 @@ impl Reader {
         }
     }
 
-    /// A result's figures. `false` where the cost of this launch cannot be told from it.
+    /// Handles a result's usage and refusals.
     pub fn result(&mut self, line: &Line<'_>, to: &mut Vec<Signal>) {
         self.live = 0;
         let add = |sum: Option<u64>, n: u64| Some(sum.unwrap_or_default().saturating_add(n));
@@ -291,7 +289,7 @@ impl Reader {
             self.usage.tokens = add(self.usage.tokens, tokens);
             self.usage.cost = Some(self.usage.cost.unwrap_or_default() + cost);
         } else if self.resumed {
-            // Totals go on from the earlier session, and do not say where this launch began.
+            // Totals include the earlier session and do not say where this launch started.
             self.usage.tokens =
                 line.usage.get().map_or(self.usage.tokens, |t| add(self.usage.tokens, t.sum()));
         } else {

@@ -1,4 +1,4 @@
-//! A launch of Claude Code: what is known of it, and how it is spoken to.
+//! The state of one Claude Code launch.
 
 pub use super::names::NAME;
 use super::permission::Permissions;
@@ -9,7 +9,6 @@ use crate::outcome::Outcome;
 use crate::process::Secrets;
 use semver::Version;
 
-/// A launch of Claude Code.
 pub struct Claude {
     pub(super) first: Vec<String>,
     pub(super) extra: Vec<String>,
@@ -18,45 +17,43 @@ pub struct Claude {
     pub(super) resume: Option<String>,
     pub(super) phase: Phase,
     pub(super) duplex: bool,
-    pub(super) again: Option<Again>,
-    /// The file's text goes before the prompt, since this release cannot be given its name.
+    pub(super) again: Option<Restart>,
+    /// The file whose text goes before the prompt, if the agent or skill cannot be named.
     pub(super) by_text: Option<agent_file::File>,
-    /// To be said once it speaks.
+    /// A note to show with the first line of output.
     pub(super) said: Option<String>,
-    /// Lines that were named.
-    pub(super) named: u8,
+    /// Number of notes about unreadable lines.
+    pub(super) unread_notes: u8,
     pub(super) reader: Reader,
     pub(super) permissions: Permissions,
-    /// What ends it before its own end does: a question, a refused login, a name that nobody knows.
+    /// An outcome that is decided before the process ends: a question, a refused login, an unknown name.
     pub(super) cut: Option<Outcome>,
     pub(super) result: Option<Final>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
-    /// The handshake is not answered yet.
+    /// Before the answer to the handshake.
     Starting,
-    /// It has its prompt.
+    /// After the prompt was sent.
     Working,
-    /// Its last result is there, as far as can be known.
+    /// After the last result, as far as is known.
     Ending,
 }
 
-/// Why it is started again.
+/// Why Claude Code is started again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Again {
-    /// Its session is gone.
-    Afresh,
-    /// It does not answer over its pipe.
-    Silent,
-    /// It has no pipe.
+pub(super) enum Restart {
+    /// The session no longer exists.
+    NewSession,
+    /// It does not answer over the pipe.
+    NoReply,
     NoPipe,
-    /// It has no `--agent`.
     ByText,
 }
 
 impl Claude {
-    /// Claude Code with these first and these last arguments; its release where that is known.
+    /// A launch with these arguments before and after our own; `release` is set if it is known.
     pub fn new(
         first: Vec<String>,
         extra: Vec<String>,
@@ -72,7 +69,7 @@ impl Claude {
             extra,
             by_text,
             said,
-            named: 0,
+            unread_notes: 0,
             reader: Reader::new(launch.root.clone(), resume.is_some(), secrets),
             permissions: Permissions::new(launch),
             launch: launch.clone(),
@@ -86,30 +83,30 @@ impl Claude {
         }
     }
 
-    pub(super) fn told(&self, unknown: Option<agent_file::File>) -> String {
+    pub(super) fn prompt_text(&self, unknown: Option<agent_file::File>) -> String {
         let prompt = &self.launch.prompt;
         match (&self.launch.task, unknown.as_ref().or(self.by_text.as_ref())) {
-            (_, Some(file)) => file.told(prompt),
+            (_, Some(file)) => file.with_prompt(prompt),
             (Task::Skill(name), None) => format!("/{name} {prompt}"),
             (Task::Agent(_), None) => prompt.clone(),
         }
     }
 }
 
-/// The file whose text goes before the prompt from the start, with what is said of that.
+/// The file whose text goes before the prompt from the start, with a note that says why.
 fn by_text(launch: &Launch, release: Option<&Version>) -> Option<(agent_file::File, String)> {
     let file = agent_file::File::find(&launch.task, &launch.root)?;
     if !file.is_of_claude() {
-        let said = format!("Claude Code does not read {}: its text is given before the prompt", file.path);
+        let said = format!("Claude Code does not read {}: its text goes before the prompt", file.path);
         return Some((file, said));
     }
     let is_old = |release: &&Version| !release::AGENT_OPTION.is_met(release);
     let release = release.filter(is_old).filter(|_| matches!(launch.task, Task::Agent(_)))?;
     let otherwise = release::AGENT_OPTION.otherwise;
-    Some((file, format!("Claude Code {release} is too old for some things: {otherwise}")))
+    Some((file, format!("Claude Code {release} lacks a feature: {otherwise}")))
 }
 
-/// The file of the agent that is asked for.
+/// The file of the launch's agent.
 pub(super) fn agent_file(launch: &Launch) -> Option<agent_file::File> {
     matches!(launch.task, Task::Agent(_)).then(|| agent_file::File::find(&launch.task, &launch.root))?
 }

@@ -1,25 +1,24 @@
-//! How Claude Code refuses to begin, as its standard error says: no later attempt would fare better.
+//! Start errors on Claude Code's standard error that would also fail every later attempt.
 
 use regex::Regex;
 use std::sync::LazyLock;
 
-/// Options of ours that only asking over the pipe needs.
+/// Our options that are only needed for the pipe.
 const PIPE: [&str; 3] = ["--input-format", "--permission-prompt-tool", "--include-partial-messages"];
 
-/// Why it did not begin.
+/// Why Claude Code did not start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refused {
-    /// It has no `--agent`: releases before 2.0.59.
+    /// It has no `--agent`, as releases before 2.0.59.
     NoAgentOption,
-    /// It has no pipe to ask over.
     NoPipe,
-    /// An option that it does not know.
+    /// It does not know this option.
     Unknown(String),
-    /// Another word of its own, e.g. that there is no such agent.
+    /// Another message of its own, for example that the agent does not exist.
     Said(String),
 }
 
-/// Reads the reason, where it is one that stays.
+/// The reason, if it is a permanent one.
 pub fn refused(errors: &str) -> Option<Refused> {
     static OPTION: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(r"(?i)unknown option:?\s+['\x22`]?(--?[\w-]+)").expect("a constant pattern")
@@ -44,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_stays_refused_is_told_from_what_may_pass() {
+    fn permanent_start_errors_are_told_from_passing_ones() {
         assert_eq!(refused("error: unknown option '--agent'\n"), Some(Refused::NoAgentOption));
         assert_eq!(refused("error: unknown option '--input-format'"), Some(Refused::NoPipe));
         assert_eq!(refused("error: unknown option '--modell'"), Some(Refused::Unknown("--modell".into())));

@@ -1,4 +1,4 @@
-//! How Claude Code's end is judged: by its last result, and where there is none, by what else it left.
+//! Decides the outcome of a Claude Code launch: from its last result, or from what it printed without one.
 
 use super::progress::Reader;
 use super::wire::Line;
@@ -9,13 +9,12 @@ use crate::process::Exit;
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
-/// A `result` line, as far as it decides.
+/// The parts of a `result` line that decide the outcome.
 #[derive(Clone, Debug, Default)]
 pub struct Final {
     subtype: String,
     aborted: bool,
     is_error: bool,
-    /// The final text.
     pub text: String,
     errors: Vec<String>,
     status: Option<u16>,
@@ -24,7 +23,6 @@ pub struct Final {
 }
 
 impl Final {
-    /// Keeps what decides.
     pub fn of(line: &Line<'_>) -> Self {
         let errors = line.errors.as_ref().and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         Self {
@@ -39,18 +37,17 @@ impl Final {
         }
     }
 
-    /// What it says of an error, in one line.
+    /// The error in one line.
     fn words(&self) -> String {
         let text = if self.errors.is_empty() { self.text.clone() } else { self.errors.join("; ") };
         if text.trim().is_empty() { self.subtype.replace('_', " ") } else { first_line(&text) }
     }
 
-    /// Whether it says that there is no such session.
+    /// Whether the error is that the session does not exist.
     pub fn lost_session(&self) -> bool {
         self.is_error && self.errors.iter().any(|error| is_lost_session(error))
     }
 
-    /// The outcome.
     pub fn outcome(&self, reader: &Reader, now: DateTime<Utc>) -> Outcome {
         let why = self.words();
         if !self.is_error {
@@ -58,17 +55,21 @@ impl Final {
                 () if !self.spoke && provider_errors::is_bare_limit(&self.text) => {
                     limited(&self.text, reader, now)
                 }
-                () if self.turns == Some(0) => Outcome::Failed { why: format!("it did nothing: {why}") },
-                () if self.text.trim().is_empty() => Outcome::Failed { why: "an empty result".to_owned() },
+                () if self.turns == Some(0) => {
+                    Outcome::Failed { why: format!("the agent did nothing: {why}") }
+                }
+                () if self.text.trim().is_empty() => {
+                    Outcome::Failed { why: "the result is empty".to_owned() }
+                }
                 () => Outcome::Passed,
             };
         }
         match self.subtype.as_str() {
             "error_max_turns" => return Outcome::Failed { why },
-            // Its own cap: the next attempt would run into it as well.
+            // The user's own budget, which would also stop the next attempt.
             "error_max_budget_usd" => return Outcome::FailedForGood { why },
             "error_during_execution" if reader.limited_until.is_none() => {
-                let why = if self.aborted { "it was interrupted".to_owned() } else { why };
+                let why = if self.aborted { "the agent was interrupted".to_owned() } else { why };
                 return Outcome::Failed { why };
             }
             _ => {}
@@ -79,26 +80,26 @@ impl Final {
         match trouble(self.status, reader.error.as_deref(), &why) {
             Trouble::Auth => Outcome::Auth { why },
             Trouble::Limit => limited(&why, reader, now),
-            Trouble::Passing => Outcome::Transient { why },
+            Trouble::Transient => Outcome::Transient { why },
             Trouble::Other => Outcome::Failed { why },
         }
     }
 }
 
-/// The status outranks the error's name, and that the wording.
+/// The kind of an error. The status counts most, then the error's name, then its text.
 fn trouble(status: Option<u16>, error: Option<&str>, text: &str) -> Trouble {
     let worded = provider_errors::trouble(text);
     match (status, error) {
         (Some(401 | 403), _) => Trouble::Auth,
         (Some(429), _) => Trouble::Limit,
-        // Some quotas are told as a bad request.
+        // Some providers report a used-up quota as a bad request.
         (Some(400 | 402), _) if worded == Trouble::Limit => Trouble::Limit,
         (Some(402), _) => Trouble::Limit,
-        (Some(408 | 500..=599), _) => Trouble::Passing,
+        (Some(408 | 500..=599), _) => Trouble::Transient,
         (Some(_), _) => Trouble::Other,
         (None, Some("authentication_failed" | "oauth_org_not_allowed")) => Trouble::Auth,
         (None, Some("rate_limit" | "billing_error")) => Trouble::Limit,
-        (None, Some("overloaded" | "server_error")) => Trouble::Passing,
+        (None, Some("overloaded" | "server_error")) => Trouble::Transient,
         (None, Some("invalid_request" | "model_not_found" | "max_output_tokens")) => Trouble::Other,
         (None, _) => worded,
     }
@@ -108,7 +109,7 @@ fn limited(text: &str, reader: &Reader, now: DateTime<Utc>) -> Outcome {
     provider_errors::limited(text, reader.limited_until, now)
 }
 
-/// The outcome where no result came.
+/// The outcome without a result.
 pub fn without_result(exit: Exit, reader: &Reader) -> Outcome {
     let errors = reader.errors.text();
     let said = errors.lines().find(|line| !line.trim().is_empty()).map(first_line);
@@ -121,7 +122,7 @@ pub fn without_result(exit: Exit, reader: &Reader) -> Outcome {
     }
 }
 
-/// Whether a text says that there is no such session.
+/// Whether an error text means that the session does not exist.
 pub fn is_lost_session(text: &str) -> bool {
     let text = text.to_ascii_lowercase();
     text.contains("no conversation found") || text.contains("session not found")

@@ -1,4 +1,4 @@
-//! The lines that Claude Code prints, as far as they are read.
+//! The lines that Claude Code prints, with the fields that are used.
 
 use crate::harness::lenient_fields::{List, Number, Object, Text};
 use serde::Deserialize;
@@ -18,13 +18,13 @@ pub struct Line<'a> {
     pub parent_tool_use_id: Text<'a>,
     #[serde(borrow)]
     pub message: Object<Message<'a>>,
-    /// `user`: what a tool gave back, structured.
+    /// `user`: a tool's structured result.
     #[serde(borrow)]
     pub tool_use_result: Object<ToolUseResult<'a>>,
-    /// `stream_event`: the provider's own.
+    /// `stream_event`: the provider's event.
     #[serde(borrow)]
     pub event: Object<StreamEvent<'a>>,
-    /// `assistant`, `api_retry`: what went wrong.
+    /// `assistant`, `api_retry`: the error's name.
     #[serde(borrow)]
     pub error: Text<'a>,
     /// `api_retry`.
@@ -80,7 +80,7 @@ pub struct Line<'a> {
     pub queued_turn_count: Number,
 }
 
-/// What was said, by whom it matters not.
+/// A message of the user or the agent.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Message<'a> {
@@ -120,7 +120,7 @@ pub struct ToolUseResult<'a> {
     pub tasks: List<'a, Task<'a>>,
 }
 
-/// An entry of a to-do list, or something that runs in the background.
+/// An entry of the to-do list, or a background task.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Task<'a> {
@@ -165,7 +165,7 @@ pub struct Tokens {
 }
 
 impl Tokens {
-    /// In and out, caches included.
+    /// All tokens, cached ones included.
     pub fn sum(&self) -> u64 {
         let all = [
             self.input_tokens,
@@ -177,7 +177,6 @@ impl Tokens {
     }
 }
 
-/// Usage by model.
 #[derive(Debug, Default, Deserialize)]
 #[serde(transparent)]
 pub struct Models(std::collections::BTreeMap<String, Object<Model>>);
@@ -194,7 +193,7 @@ pub struct Model {
 }
 
 impl Models {
-    /// Tokens of all models, caches included, and what they cost.
+    /// Tokens of all models, cached ones included, and their cost in US dollars.
     pub fn sum(&self) -> (u64, f64) {
         self.0.values().filter_map(Object::get).fold((0, 0.0), |(tokens, cost), m| {
             let all =
@@ -224,7 +223,7 @@ pub struct RateLimit<'a> {
     pub rate_limit_type: Text<'a>,
 }
 
-/// What the tool asks of us.
+/// A request from Claude Code.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Request<'a> {
@@ -240,7 +239,7 @@ pub struct Request<'a> {
     pub permission_suggestions: Value,
 }
 
-/// What the tool answers to us.
+/// Claude Code's response to our request.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Response<'a> {

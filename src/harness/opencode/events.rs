@@ -1,4 +1,4 @@
-//! What the server's events tell of the work: texts as they come, tool calls, subagents, to-do list, usage, retries.
+//! Reads the events of OpenCode's server: text, tool calls, subagents, to-do list, usage, retries.
 
 use super::progress::{Failure, Reader, todo};
 use super::wire::{Info, Line, Part, Properties, State, Status};
@@ -10,44 +10,42 @@ use chrono::{DateTime, Utc};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-/// What has been seen so far.
+/// The state that the events so far add up to.
 pub struct Watch {
     root: PathBuf,
-    /// Our session; those of its subagents are others.
+    /// Our session's id; subagents have sessions of their own.
     pub session: String,
-    /// What was read of it.
     pub reader: Reader,
-    /// Messages of the agent; the others are of the user, which is us.
+    /// Ids of the agent's messages; the others are from us.
     messages: BTreeSet<String>,
-    /// Text parts that are not over, and whether something of them was shown.
+    /// Open text parts, and whether some of each was streamed.
     texts: BTreeMap<String, bool>,
-    /// The text part that was over last: it may be told of again.
+    /// The id of the last finished text part, which may be reported again.
     over: String,
-    /// Tool calls that are not over.
+    /// Open tool calls.
     open: Calls<()>,
-    /// The call that a subagent's session belongs to.
+    /// The call that started a subagent, by the subagent's session.
     subagents: BTreeMap<String, String>,
-    /// It waits for another try, and says until when.
+    /// Whether it waits for a retry at a known time.
     pub retrying: bool,
 }
 
-/// What an event means for whoever leads the session.
+/// What an event means for the session.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Meaning {
     /// Nothing.
     None,
-    /// Something is at work.
+    /// Something is active.
     Working,
-    /// It came to rest.
-    Rests,
-    /// It went wrong; rest follows, mostly.
+    /// The session is idle.
+    Idle,
+    /// It failed; idle usually follows.
     Failed,
-    /// It tries again at that time, for that reason, the so-manieth time.
+    /// It retries at that time, for that reason; the number counts the retries.
     Retries(Option<DateTime<Utc>>, String, u64),
 }
 
 impl Watch {
-    /// Nothing seen yet.
     pub fn new(root: PathBuf, secrets: &Secrets) -> Self {
         Self {
             reader: Reader::new(root.clone(), secrets),
@@ -62,12 +60,12 @@ impl Watch {
         }
     }
 
-    /// Whether a tool call is open, or it waits for a time that it has told.
+    /// Whether a tool call is open, or a retry is waited for.
     pub fn busy(&self) -> bool {
         self.retrying || !self.open.is_empty()
     }
 
-    /// Reads an event of the work.
+    /// Handles an event.
     pub fn event(&mut self, line: &Line<'_>, to: &mut Vec<Signal>) -> Meaning {
         let nothing = Properties::default();
         let event = line.properties.get().unwrap_or(&nothing);
@@ -99,16 +97,16 @@ impl Watch {
                 Some(status) if status.kind.str() == "retry" => self.retry(status, to),
                 _ => Meaning::None,
             },
-            "session.idle" if ours => self.rests(),
+            "session.idle" if ours => self.idle(),
             "session.compacted" if ours => {
-                to.push(note("its conversation was summed up, to make room"));
+                to.push(note("the agent's conversation was summarized to save space"));
                 Meaning::None
             }
             "session.error" if ours => {
                 self.reader.failed_first(Failure::of(&event.error));
                 Meaning::Failed
             }
-            // Of a skill that it cannot read, or a plugin: its work goes on.
+            // An error of a skill or a plugin; the session continues.
             "session.error" if event.session().is_empty() => {
                 self.reader.error_line(Failure::of(&event.error).message());
                 Meaning::None
@@ -117,15 +115,15 @@ impl Watch {
         }
     }
 
-    fn rests(&mut self) -> Meaning {
+    fn idle(&mut self) -> Meaning {
         self.retrying = false;
         self.open.clear();
-        Meaning::Rests
+        Meaning::Idle
     }
 
     fn status(&mut self, status: &Status<'_>, to: &mut Vec<Signal>) -> Meaning {
         match status.kind.str() {
-            "idle" => self.rests(),
+            "idle" => self.idle(),
             "retry" => {
                 self.retrying = true;
                 self.retry(status, to)
@@ -190,7 +188,7 @@ impl Watch {
     }
 
     fn tool(&mut self, part: &Part<'_>, parent: Option<&str>, to: &mut Vec<Signal>) {
-        // One whose output is dropped to make room is told of again, long after its end.
+        // A call is reported again when its output is dropped to save space, long after its end.
         let dropped = |state: &&State<'_>| state.time.get().is_some_and(|time| time.compacted.0.is_some());
         let Some(state) = part.state.get().filter(|state| !dropped(state)) else { return };
         let call = part.call.str();
@@ -199,7 +197,7 @@ impl Watch {
             self.subagents.insert(subagent.to_owned(), call.to_owned());
         }
         match state.status.str() {
-            // It is told of again with each piece of its output.
+            // It is reported again with each piece of output.
             "running" if self.open.get(call).is_none() => {
                 self.open.open(call, ());
                 to.push(Signal::Progress(Progress::Tool {

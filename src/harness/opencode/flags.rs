@@ -1,26 +1,25 @@
-//! The user's own arguments, which are those of `opencode run`: as the server is asked for the same.
+//! Translates the user's arguments, which are those of `opencode run`, to what the server offers.
 
 use serde_json::{Value, json};
 
-/// The argument that asks for one run, without a server.
+/// The argument that chooses a single run without a server.
 const RUN: &str = "run";
 
-/// What the user's arguments ask of the server.
+/// The user's arguments, as the server needs them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Flags {
-    /// Whatever it asks for is allowed.
+    /// Whether everything is allowed.
     pub auto: bool,
-    /// The provider and its model.
+    /// The provider and the model.
     pub model: Option<(String, String)>,
-    /// The model's variant.
     pub variant: Option<String>,
-    /// Arguments that the server has too.
+    /// Arguments that the server accepts too.
     pub own: Vec<String>,
 }
 
 impl Flags {
-    /// Reads the arguments, and gives those back that `opencode run` gets. Where the server has nothing for one of
-    /// them, one run it is, with what is to be said of that.
+    /// Reads the arguments, and returns them for `opencode run`. If the server has no equivalent for one, the result is an
+    /// error with a note (`None` if the user chose `run`).
     pub fn read(args: Vec<String>) -> (Result<Self, Option<String>>, Vec<String>) {
         if args.first().is_some_and(|arg| arg == RUN) {
             return (Err(None), args[1..].to_vec());
@@ -63,16 +62,16 @@ impl Flags {
                 let what = match name {
                     "--model" | "-m" => "needs PROVIDER/MODEL",
                     "--variant" => "needs a value",
-                    _ => "is for `opencode run` only",
+                    _ => "is an option of `opencode run` only",
                 };
-                let why = format!("\"{arg}\" {what}: one run, without asking for permissions");
+                let why = format!("\"{arg}\" {what}: running OpenCode once, without asking for permissions");
                 return (Err(Some(why)), args);
             }
         }
         (Ok(flags), args)
     }
 
-    /// Adds them to what is posted with a prompt.
+    /// Adds them to the body of a prompt request.
     pub fn add_to(&self, body: &mut Value, command: bool) {
         if let Some((provider, model)) = &self.model {
             body["model"] = if command {
@@ -96,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_server_can_be_asked_for_is_asked_of_it() {
+    fn arguments_that_the_server_knows_are_translated() {
         let flags = read(&["--auto", "-m", "a/b/c", "--variant=high", "--log-level", "DEBUG"]).0.unwrap();
         assert!(flags.auto);
         let mut body = json!({});
@@ -108,9 +107,9 @@ mod tests {
     }
 
     #[test]
-    fn what_only_one_run_has_is_one_run_and_said() {
+    fn other_arguments_choose_a_single_run_with_a_note() {
         let (why, args) = read(&["--auto", "--thinking"]);
-        assert!(why.unwrap_err().unwrap().starts_with("\"--thinking\" is for"));
+        assert!(why.unwrap_err().unwrap().starts_with("\"--thinking\" is an option"));
         assert_eq!(args, ["--auto", "--thinking"]);
         assert_eq!(read(&["run", "--auto"]), (Err(None), vec!["--auto".to_owned()]));
     }

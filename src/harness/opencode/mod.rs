@@ -1,8 +1,8 @@
-//! OpenCode, through its own server: it tells of its retries there, asks for permissions there, and stops its shells
-//! when it is told to. Where the server does not come up, one run is all there is, and that is said.
+//! OpenCode, driven through its own server, which reports its retries, asks for permissions, and stops its shells on
+//! request. If the server does not start, `opencode run` is used once, and a note says so.
 //!
-//! Its silent fallback to the default agent is never taken: a subagent is made primary for this run, an agent that
-//! only Claude Code's folders have is given by its text, and a name that it does not know ends the run.
+//! OpenCode must never fall back to its default agent: a subagent is made primary for this run, an agent that only Claude
+//! Code's directories have is given by its text, and an unknown name ends the launch.
 
 mod events;
 mod flags;
@@ -25,10 +25,9 @@ use run::Run;
 use serve::Served;
 use setup::{How, Setup};
 
-/// A launch of OpenCode.
 pub struct Opencode {
     mode: Mode,
-    /// To be said of the mode, once.
+    /// Notes to show with the first line of output.
     said: Vec<String>,
 }
 
@@ -38,7 +37,7 @@ enum Mode {
 }
 
 impl Opencode {
-    /// OpenCode with these first and these last arguments.
+    /// A launch with these arguments before and after our own.
     pub fn new(first: Vec<String>, extra: Vec<String>, launch: &Launch, secrets: &Secrets) -> Self {
         let ours = launch.session.as_ref().filter(|session| session.harness == NAME);
         let resume = ours.map(|session| session.id.clone()).filter(|id| super::is_name(id));
@@ -110,7 +109,7 @@ impl Harness for Opencode {
         if let Mode::Served(served) = &mut self.mode
             && let Some((setup, why)) = served.given_up(end)
         {
-            let what = "one run instead, without asking for permissions and without a word while it retries";
+            let what = "running OpenCode once instead, without asking for permissions and without reports of retries";
             to.signals.push(note(format!("{why}: {what}")));
             self.mode = Mode::Run(Box::new(Run::new(setup)));
             return None;

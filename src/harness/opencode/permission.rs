@@ -1,7 +1,7 @@
-//! Permissions that OpenCode asks for: a tool's kind, what it is about, and for an edit its diff.
+//! Permissions that OpenCode asks for.
 
 use super::wire::Properties;
-use crate::harness::allowed::{Allowed, DENIED, NOBODY, is_same};
+use crate::harness::allowed::{Allowed, DENIED, UNATTENDED, is_same};
 use crate::harness::end_text::note;
 use crate::harness::{Actions, Answer, Launch, Question, Request, Signal, Way, tool};
 use serde_json::{Value, json};
@@ -15,19 +15,19 @@ const ASKED: usize = 4096;
 /// Longest title, in characters.
 const TITLE: usize = 120;
 
-/// What was asked, and what was answered.
+/// Open requests, and how earlier ones were answered.
 pub struct Permissions {
     root: PathBuf,
     /// What is not asked again.
     allowed: Allowed,
     interactive: bool,
-    /// Whatever it asks for is allowed.
+    /// Whether everything is allowed.
     auto: bool,
     open: BTreeMap<String, Asked>,
-    /// All that was ever asked: one that is told of again is no other.
+    /// Ids of all requests so far, because a request may be reported again.
     asked: BTreeSet<String>,
     refused: Vec<String>,
-    /// Something was denied in this turn, which that may end.
+    /// Whether something was denied in this turn; OpenCode may end the turn because of it.
     denied: bool,
 }
 
@@ -54,17 +54,17 @@ impl Permissions {
         }
     }
 
-    /// Whether an answer is waited for.
+    /// Whether a request waits for an answer.
     pub fn waiting(&self) -> bool {
         !self.open.is_empty()
     }
 
-    /// What machines refused.
+    /// Titles of requests that were refused because nobody answered.
     pub fn refused(&self) -> &[String] {
         &self.refused
     }
 
-    /// Takes a request.
+    /// Handles a request.
     pub fn asked(&mut self, event: &Properties<'_>, to: &mut Actions) {
         let (id, kind) = (event.id.str(), event.permission.str());
         if !crate::harness::is_name(id) || !self.asked.insert(id.to_owned()) {
@@ -87,36 +87,36 @@ impl Permissions {
             to.signals.push(Signal::Asked(Question { id: id.to_owned(), tool, input, title, rule: None }));
             self.open.insert(id.to_owned(), asked);
         } else {
-            self.refuse(id, &asked, NOBODY, to);
+            self.refuse(id, &asked, UNATTENDED, to);
         }
     }
 
-    /// Somebody else answered it.
+    /// Removes a request that was answered elsewhere.
     pub fn replied(&mut self, id: &str, to: &mut Actions) {
         if self.open.remove(id).is_some() {
             to.signals.push(Signal::Withdrawn(id.to_owned()));
         }
     }
 
-    /// Whether something was denied since its last turn was over.
+    /// Whether something was denied in the current turn.
     pub fn denied(&self) -> bool {
         self.denied
     }
 
-    /// Its turn is over: nothing is waited for any more.
+    /// The turn has ended: withdraws the open requests.
     pub fn over(&mut self, to: &mut Actions) {
         self.denied = false;
         to.signals.extend(std::mem::take(&mut self.open).into_keys().map(Signal::Withdrawn));
     }
 
-    /// Gives the answer to a question that is open.
+    /// Sends the answer to an open request.
     pub fn answer(&mut self, id: &str, answer: &Answer, to: &mut Actions) {
         let Some(asked) = self.open.remove(id) else { return };
         match answer {
             // It proposes no rule that ends with the run.
             Answer::Once | Answer::Rule => reply(id, None, to),
             Answer::Run => {
-                // Its own "always" is not used: it is for one pattern, and may outlive the run.
+                // OpenCode's own "always" covers one pattern only and may outlive the run.
                 reply(id, None, to);
                 let same: Vec<String> = self
                     .open
@@ -141,7 +141,7 @@ impl Permissions {
     }
 
     fn refuse(&mut self, id: &str, asked: &Asked, why: &str, to: &mut Actions) {
-        to.signals.push(note(format!("refused, since nobody answered: {}", asked.title)));
+        to.signals.push(note(format!("refused, because nobody answered: {}", asked.title)));
         self.denied = true;
         reply(id, Some(why), to);
         if self.refused.len() < REFUSED && !self.refused.contains(&asked.title) {
@@ -149,7 +149,7 @@ impl Permissions {
         }
     }
 
-    /// One line, e.g. `edit docs/a.md`.
+    /// The title in one line, such as `edit docs/a.md`.
     fn title(&self, event: &Properties<'_>) -> String {
         let text = |key: &str| event.metadata.get(key).and_then(Value::as_str);
         let about = match (text("filepath"), text("command").or_else(|| text("url"))) {
@@ -177,7 +177,7 @@ fn exact(event: &Properties<'_>) -> Value {
     Value::Object(all)
 }
 
-/// Allows, or says why not. With a word of why its turn goes on; without one it would end there.
+/// Allows a request, or denies it with a reason. Without a reason OpenCode would end the turn.
 fn reply(id: &str, why_not: Option<&str>, to: &mut Actions) {
     let post = match why_not {
         None => json!({"reply": "once"}),

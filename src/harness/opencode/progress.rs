@@ -1,4 +1,4 @@
-//! What OpenCode has told so far, whichever way: texts, tool calls, what was used, and how it stands.
+//! The state of an OpenCode launch, served or not: texts, tool calls, usage, and the last event that matters.
 
 use super::wire::{Line, Part};
 use crate::harness::end_text::{first_line, note, too_long};
@@ -12,25 +12,23 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 use std::path::PathBuf;
 
-/// How much of it the next attempt is told.
+/// How much of the output goes into the next attempt's prompt, in bytes.
 const TAIL: usize = 4096;
 
-/// The last that was seen which says how it stands.
+/// The last event that matters for the outcome.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Last {
     /// No event yet.
     Nothing,
-    /// A step has begun.
     Open,
-    /// A step ended to go on with tools.
+    /// A step ended with tool calls.
     Tools,
-    /// A step ended for no reason that it knows: its stream was cut.
+    /// A step ended for an unknown reason, which means that its stream was cut.
     Unknown,
-    /// A step ended, and with it the answer.
+    /// A step ended with the complete answer.
     Good,
-    /// A step ended, for this reason, before the answer was whole.
+    /// A step ended early, for this reason.
     Short(String),
-    /// An error.
     Error(Failure),
 }
 
@@ -45,7 +43,7 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// As an error event tells it.
+    /// Reads the error of an event.
     pub fn of(error: &Value) -> Self {
         let data = &error["data"];
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
@@ -58,28 +56,28 @@ impl Failure {
         }
     }
 
-    /// Its words.
+    /// The message, or else the name.
     pub fn message(&self) -> &str {
         if self.message.is_empty() { &self.name } else { &self.message }
     }
 
-    /// What it means.
+    /// The outcome of a launch that ends with this error.
     pub fn outcome(&self, now: DateTime<Utc>) -> Outcome {
         let status = self.status.map_or_else(String::new, |status| format!(" ({status})"));
         let why = format!("{}{status}", self.message());
         let worded = provider_errors::trouble(&self.message);
         let trouble = match self.status {
-            // Their words speak of limits, and no time mends them.
+            // Their texts mention limits, but waiting does not help.
             _ if ["ContextOverflowError", "MessageOutputLengthError"].contains(&&*self.name) => {
                 Trouble::Other
             }
             Some(401 | 403) => Trouble::Auth,
             Some(402 | 429) => Trouble::Limit,
             Some(400) if worded == Trouble::Limit => Trouble::Limit,
-            Some(408 | 500..) => Trouble::Passing,
+            Some(408 | 500..) => Trouble::Transient,
             Some(_) => Trouble::Other,
             None if self.name == "ProviderAuthError" => Trouble::Auth,
-            None if self.retryable && worded == Trouble::Other => Trouble::Passing,
+            None if self.retryable && worded == Trouble::Other => Trouble::Transient,
             None => worded,
         };
         match trouble {
@@ -88,39 +86,36 @@ impl Failure {
                 let until = self.retry_after.as_deref().and_then(|text| provider_errors::over_at(text, now));
                 provider_errors::limited(&why, until, now)
             }
-            Trouble::Passing => Outcome::Transient { why },
+            Trouble::Transient => Outcome::Transient { why },
             Trouble::Other => Outcome::Failed { why },
         }
     }
 }
 
-/// What has been read so far.
 pub struct Reader {
     root: PathBuf,
     session: bool,
-    /// How it stands.
+    /// The last event that matters.
     pub last: Last,
-    /// Steps in a row whose stream was cut.
+    /// Number of consecutive steps with a cut stream.
     pub cuts: u32,
-    /// What was used so far.
+    /// Usage so far.
     pub usage: Usage,
-    /// Permissions that it refused by itself, as it says on standard error.
+    /// Permissions that OpenCode refused itself, from standard error.
     refused: Vec<String>,
-    /// The same, as tools fail by it.
+    /// The same, from the errors of tool calls.
     rejected: Vec<String>,
-    /// The texts of the last step that had any.
+    /// The texts of the last step with any.
     texts: Vec<String>,
     fresh: bool,
-    /// What becomes of it for an event that could not be read, and may have been what decides.
+    /// The outcome if an unreadable event may have been the final one.
     pub damaged: Option<Outcome>,
-    /// The end of what happened.
     pub tail: Tail,
-    /// The end of what it wrote to standard error.
+    /// The end of standard error.
     pub errors: Tail,
 }
 
 impl Reader {
-    /// Nothing read yet.
     pub fn new(root: PathBuf, secrets: &Secrets) -> Self {
         Self {
             root,
@@ -138,7 +133,7 @@ impl Reader {
         }
     }
 
-    /// Permissions that it refused by itself.
+    /// Permissions that OpenCode refused itself.
     pub fn refusals(&self) -> &[String] {
         if self.refused.is_empty() { &self.rejected } else { &self.refused }
     }
@@ -148,7 +143,7 @@ impl Reader {
         self.texts.join("\n")
     }
 
-    /// Reads a line of standard error, without escapes.
+    /// Handles a line of standard error, without escape sequences.
     pub fn error_line(&mut self, line: &str) {
         self.errors.line(line);
         self.tail.line(line);
@@ -158,42 +153,40 @@ impl Reader {
         }
     }
 
-    /// Reads a line of standard output; one that was cut where it is `long`.
+    /// Handles a line of standard output; `long` if it was cut.
     pub fn line(&mut self, text: &str, long: bool, to: &mut Vec<Signal>) {
         if long {
-            return events::unread(text, "it is too long")
-                .into_iter()
-                .for_each(|it| self.unread(&it, true, to));
+            return events::unread(text, "too long").into_iter().for_each(|it| self.unread(&it, true, to));
         }
         if let Ok(line) = serde_json::from_str::<Line<'_>>(text) {
             return self.event(&line, to);
         }
-        let heard = events::heard(text);
-        for json in &heard.events {
+        let found = events::extract(text);
+        for json in &found.events {
             if let Ok(line) = serde_json::from_str::<Line<'_>>(json) {
                 self.event(&line, to);
             }
         }
-        match heard.unread {
+        match found.unread {
             Some(unread) => self.unread(&unread, false, to),
-            None if heard.events.is_empty() => self.tail.begin(text, 400),
+            None if found.events.is_empty() => self.tail.begin(text, 400),
             None => {}
         }
     }
 
-    /// An event that cannot be read is named, once; what it may have decided is then open.
+    /// Reports an unreadable event once, and remembers that it may have been the final one.
     pub fn unread(&mut self, unread: &Unread, long: bool, to: &mut Vec<Signal>) {
-        let why = format!("a line of OpenCode cannot be read ({})", unread.why);
+        let why = format!("cannot read a line of OpenCode ({})", unread.why);
         self.tail.line(&format!("[{why}]"));
         if self.damaged.is_none() && !long {
             to.push(note(why.clone()));
         }
-        // A tool's output may be as long as it likes.
+        // Long output of a tool does not matter.
         let tool = matches!(&*unread.kind, "tool_use" | "reasoning" | "step_start");
         if !long {
             self.damaged.get_or_insert(Outcome::Failed { why });
         } else if !tool {
-            self.damaged = Some(too_long("its answer"));
+            self.damaged = Some(too_long("the answer"));
         }
     }
 
@@ -218,12 +211,11 @@ impl Reader {
         }
     }
 
-    /// A step begins.
     pub fn begun(&mut self) {
         (self.last, self.fresh) = (Last::Open, true);
     }
 
-    /// A text, whole.
+    /// A complete text.
     pub fn text(&mut self, text: &str) {
         if std::mem::take(&mut self.fresh) {
             self.texts.clear();
@@ -232,7 +224,7 @@ impl Reader {
         self.tail.line(text);
     }
 
-    /// The first word of what went wrong: what follows it says less.
+    /// Keeps the first error, because later ones say less.
     pub fn failed_first(&mut self, failure: Failure) {
         if !matches!(self.last, Last::Error(_)) {
             self.failed(failure);
@@ -245,7 +237,7 @@ impl Reader {
         self.last = Last::Error(failure);
     }
 
-    /// A tool call that is over; of a subagent where `parent` is given.
+    /// A finished tool call; `parent` is set for a subagent's.
     pub fn tool(&mut self, part: &Part<'_>, parent: Option<&str>, to: &mut Vec<Signal>) {
         let Some(state) = part.state.get() else { return };
         let (name, failed) = (part.tool.str(), state.status.str() == "error");
@@ -265,25 +257,25 @@ impl Reader {
             parent: parent.map(ToOwned::to_owned),
             files: if failed { Vec::new() } else { tool::files(name, &state.input, &self.root) },
         }));
-        // A subagent's list is of its own work.
+        // A subagent's to-do list is not shown.
         if let Some(todos) = state.input.get("todos").and_then(Value::as_array).filter(|_| parent.is_none()) {
             to.push(todo(todos));
         }
     }
 
-    /// What a step used, whoever made it.
+    /// Adds the usage of a step, of a subagent too.
     pub fn used(&mut self, part: &Part<'_>, to: &mut Vec<Signal>) {
         if let Some(tokens) = part.tokens.get() {
             self.usage.tokens = Some(self.usage.tokens.unwrap_or_default().saturating_add(tokens.sum()));
         }
-        // It says 0 where it knows no price.
+        // A cost of 0 means that the price is unknown.
         if let Some(cost) = part.cost.amount().filter(|cost| *cost > 0.0) {
             self.usage.cost = Some(self.usage.cost.unwrap_or_default() + cost);
         }
         to.push(Signal::Progress(Progress::Usage { usage: self.usage.clone() }));
     }
 
-    /// A step is over.
+    /// A step ended.
     pub fn step(&mut self, part: &Part<'_>, to: &mut Vec<Signal>) {
         self.last = match part.reason.str() {
             "stop" => Last::Good,
@@ -296,7 +288,7 @@ impl Reader {
     }
 }
 
-/// The to-do list, as its tool is given it.
+/// The to-do list from its tool's input.
 pub fn todo(todos: &[Value]) -> Signal {
     let field =
         |item: &Value, key: &str| item.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();

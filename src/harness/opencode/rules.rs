@@ -1,18 +1,18 @@
-//! Commands are asked for, where the user's own configuration says nothing of them: OpenCode's own default allows them.
+//! Makes OpenCode ask before it runs commands, which it allows by default, unless the user's configuration has a rule.
 
 use crate::process::Environment;
 use regex::Regex;
 use serde_json::{Map, Value};
 
-/// The variable whose rules it puts after those of its files.
+/// The variable with rules that OpenCode adds after those of its files.
 pub const VARIABLE: &str = "OPENCODE_PERMISSION";
-/// The tool that runs commands, by a pattern that nobody else writes: beside it is seen what the user's rules say.
+/// Matches the `bash` tool by an unusual pattern, so that our rule can be told from the user's.
 const COMMANDS: &str = "bas?";
 
-/// The variable's value with our rule; none where the user's own value speaks of commands.
+/// The variable's value with our rule; `None` if the user's value has a rule for commands.
 pub fn ours(environment: &Environment) -> Option<String> {
     let users = environment.get(VARIABLE).map(|text| text.to_string_lossy().into_owned()).unwrap_or_default();
-    // What is no JSON it passes over.
+    // OpenCode ignores a value that is not JSON.
     let mut rules: Map<String, Value> = serde_json::from_str(&users).unwrap_or_default();
     if rules.keys().any(|name| is_for("bash", name)) {
         return None;
@@ -21,9 +21,9 @@ pub fn ours(environment: &Environment) -> Option<String> {
     serde_json::to_string(&rules).ok()
 }
 
-/// Whether the user's rules speak of commands. They stand before ours in those of each agent, behind the first, which
-/// is OpenCode's own; those of one agent follow ours, and have the last word anyway. Agents that it brings along may
-/// have more of its own.
+/// Whether the user's configuration has a rule for commands. In each agent's list the user's rules come before ours, after
+/// OpenCode's own first rule; the rules of a single agent come after ours and win anyway. Built-in agents may have more
+/// rules.
 pub fn users_speak(agents: &Value) -> bool {
     let name = |rule: &Value| rule["permission"].as_str().unwrap_or_default().to_owned();
     let speaks = |agent: &Value| {
@@ -35,7 +35,7 @@ pub fn users_speak(agents: &Value) -> bool {
     all.peek().is_some() && all.all(|speaks| speaks)
 }
 
-/// Whether a rule of this name is for the tool: `*` and `?` stand for others.
+/// Whether a rule's pattern matches the tool; it may contain `*` and `?`.
 fn is_for(tool: &str, name: &str) -> bool {
     let pattern = regex::escape(name).replace(r"\*", ".*").replace(r"\?", ".");
     Regex::new(&format!("(?s)^{pattern}$")).is_ok_and(|pattern| pattern.is_match(tool))
@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_speaks_of_commands_has_the_last_word() {
+    fn the_users_rules_for_commands_are_found() {
         for users in ["bash", "*", "b*", "?ash"] {
             assert!(users_speak(&json!([agent(&["*", "read", users, "bas?"])])), "{users}");
         }
@@ -59,7 +59,7 @@ mod tests {
             assert!(!users_speak(&json!([agent(&["*", "read", users, "bas?"])])), "{users}");
         }
         let own = [agent(&["*", "bas?", "bash"]), agent(&["*", "*", "bash", "bas?"]), agent(&[])];
-        assert!(!users_speak(&json!(own)), "an agent's own, and those that OpenCode brings along");
+        assert!(!users_speak(&json!(own)), "an agent's own rules, and those of built-in agents");
         assert!(!users_speak(&json!([{"name": "x"}])));
     }
 }

@@ -1,22 +1,22 @@
-//! `opencode run`: the prompt on standard input, a line for each part of the answer, and no final event.
+//! `opencode run`: the prompt on standard input, one line for each part of the answer, and no final event.
 //!
-//! It retries in silence, refuses at once what it would ask for, and leaves its shells to whoever stops it: the way for
-//! releases whose server does not come up, and for those who want it.
+//! It retries silently, refuses instead of asking, and does not stop its shells. Used for releases whose server does not
+//! start, and if the user chooses it.
 
 use super::names::HINT;
 use super::progress::{Last, Reader};
 use super::setup::{How, Setup};
-use super::verdict::{CUTS, judged};
+use super::verdict::{MAX_CUTS, outcome};
 use crate::harness::end_text::{cut_line, note};
 use crate::harness::{Actions, End, Ending, Harness, Invocation, Progress, Signal, Stopped, Task};
 use crate::outcome::Outcome;
 use crate::terminal::plain;
 use std::time::Duration;
 
-/// After so much silence outside of a step, that is shown: it retries without a word.
+/// After this much silence between steps the window says that OpenCode is probably retrying.
 const SILENCE: Duration = Duration::from_secs(15);
 
-/// One run of OpenCode.
+/// A single run of OpenCode.
 pub struct Run {
     setup: Setup,
     reader: Reader,
@@ -26,7 +26,6 @@ pub struct Run {
 }
 
 impl Run {
-    /// OpenCode's one run.
     pub fn new(setup: Setup) -> Self {
         let reader = Reader::new(setup.launch.root.clone(), &setup.secrets);
         Self { setup, reader, cut: None, again: false, silence: Duration::ZERO }
@@ -40,7 +39,7 @@ impl Harness for Run {
         let mut add = |more: &[&str]| args.extend(more.iter().map(|&s| s.to_owned()));
         add(&["run", "--format", "json"]);
         match (&setup.launch.task, &setup.how) {
-            (_, How::Told(_)) => {}
+            (_, How::ByText(_)) => {}
             (Task::Agent(name), _) => add(&["--agent", name]),
             (Task::Skill(name), _) => add(&["--command", name]),
         }
@@ -52,7 +51,7 @@ impl Harness for Run {
         Invocation {
             args,
             env: setup.environment(),
-            stdin: setup.told().into_bytes(),
+            stdin: setup.prompt_text().into_bytes(),
             streams: true,
             wake: Some(SILENCE),
             ..Invocation::default()
@@ -65,8 +64,8 @@ impl Harness for Run {
         }
         self.reader.line(text, lost > 0, &mut to.signals);
         (self.silence, to.wake) = (Duration::ZERO, Some(SILENCE));
-        if self.reader.cuts >= CUTS {
-            let why = "its stream is cut again and again".to_owned();
+        if self.reader.cuts >= MAX_CUTS {
+            let why = "the model's stream was cut repeatedly".to_owned();
             self.cut.get_or_insert(Outcome::Transient { why });
             to.stop = true;
         }
@@ -91,15 +90,17 @@ impl Harness for Run {
     fn woken(&mut self, to: &mut Actions) {
         if !self.busy() {
             self.silence += SILENCE;
-            let text =
-                format!("no word from its model for {}s; it retries in silence", self.silence.as_secs());
+            let text = format!(
+                "no output from the model for {}s; OpenCode retries silently",
+                self.silence.as_secs()
+            );
             to.signals.push(Signal::Progress(Progress::Waiting { text }));
         }
         to.wake = Some(SILENCE);
     }
 
     fn busy(&self) -> bool {
-        // Tools are told of when they are done: while a step is open one may be running.
+        // Tools are only reported when they finish, so one may be active while a step is open.
         self.reader.last == Last::Open
     }
 
@@ -107,7 +108,7 @@ impl Harness for Run {
         if self.setup.resume.is_some() && self.reader.errors.text().contains("Session not found") {
             self.setup.resume = None;
             self.again = true;
-            to.signals.push(note("the agent's session is not there any more: it starts afresh"));
+            to.signals.push(note("the agent's session no longer exists; starting a new one"));
         }
         if std::mem::take(&mut self.again) {
             self.reader = Reader::new(self.setup.launch.root.clone(), &self.setup.secrets);
@@ -115,7 +116,7 @@ impl Harness for Run {
         }
         let stopped = matches!(end.stopped, Some(Stopped::Asked | Stopped::Limit(_)));
         let cut = self.cut.take().filter(|_| !stopped);
-        let outcome = cut.unwrap_or_else(|| judged(&self.setup, &self.reader, end, self.reader.refusals()));
+        let outcome = cut.unwrap_or_else(|| outcome(&self.setup, &self.reader, end, self.reader.refusals()));
         let reader = &self.reader;
         let refusals = reader.refusals().iter().map(|what| format!("{what}; {HINT}")).collect();
         let (message, usage) = (reader.message(), reader.usage.clone());

@@ -1,5 +1,5 @@
-//! OpenCode's server, one a launch: a session is made in it, the prompt is put to that, and its events are followed
-//! until the session rests.
+//! OpenCode's server, one for each launch: it creates a session, sends the prompt to it, and follows its events until the
+//! session is idle.
 
 mod cut;
 mod lines;
@@ -12,8 +12,8 @@ use super::permission::Permissions;
 use super::progress::{Failure, Last};
 use super::rules;
 use super::setup::{How, Setup};
-use super::verdict::judged;
-use super::wire::{Line, Told};
+use super::verdict::outcome;
+use super::wire::{Line, Response};
 use crate::harness::end_text::{cut_line, exit_words};
 use crate::harness::events;
 use crate::harness::provider_errors::{self, Trouble};
@@ -29,18 +29,18 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// A server that has not taken the prompt by then never will. It tries for two minutes to install what plugins need.
-const START: Duration = Duration::from_secs(240);
-/// It has come to rest when nothing follows for so long; what was still to be told is told by then.
-const REST: Duration = Duration::from_millis(250);
-/// The same after an error, which not always is followed by rest.
-const ERROR: Duration = Duration::from_secs(2);
-/// Whoever waits longer than this for another try does not wait in a running process.
-const FAR: TimeDelta = TimeDelta::minutes(10);
-/// So often it tries again at most; releases before 1.18 do without end.
-const RETRIES: u64 = 5;
-/// Events that say nothing of the work.
-const DULL: &[&str] = &[
+/// How long the server may take until it accepts the prompt. It tries for two minutes to install plugins.
+const START_TIMEOUT: Duration = Duration::from_secs(240);
+/// The session has ended if no event follows idle for this long.
+const IDLE_DELAY: Duration = Duration::from_millis(250);
+/// The same after an error, which is not always followed by idle.
+const ERROR_DELAY: Duration = Duration::from_secs(2);
+/// A retry further away than this ends the process; the run waits instead.
+const MAX_RETRY_DELAY: TimeDelta = TimeDelta::minutes(10);
+/// Maximum number of OpenCode's own retries; releases before 1.18 retry without end.
+const MAX_RETRIES: u64 = 5;
+/// Markers of no-op events, which are dropped and do not reset the idle timer.
+const NOOP_EVENTS: &[&str] = &[
     r#""server.heartbeat""#,
     r#""plugin.added""#,
     r#""file.watcher.updated""#,
@@ -48,15 +48,14 @@ const DULL: &[&str] = &[
     r#""integration.updated""#,
     r#""reference.updated""#,
 ];
-/// What a server says that finds another one at making the same data base, and how often that is tried again.
+/// The error of two servers that create the same database at the same time, and how often the start is repeated.
 const LOCKED: &str = "database is locked";
-const TRIES: u8 = 3;
-/// What it says when it serves.
+const MAX_LOCKED: u8 = 3;
+/// The line with the server's port.
 const LISTENING: &str = "listening on http://127.0.0.1:";
-/// What it hears where a denial has ended its turn.
-const GO_ON: &str = "What was denied stays denied, and the calls that were made beside it are cancelled with it. Go on without what was denied, or finish and say what it is needed for.";
+/// The prompt after a denial has ended a turn.
+const CONTINUE: &str = "What was denied stays denied, and the other calls that were made at the same time are cancelled. Continue without what was denied, or finish and say what it is needed for.";
 
-/// A launch of OpenCode's server.
 pub struct Served {
     setup: Setup,
     flags: Flags,
@@ -64,32 +63,31 @@ pub struct Served {
     phase: Phase,
     watch: Watch,
     permissions: Permissions,
-    /// What ends it before its own end does.
+    /// An outcome that is decided before the process ends.
     cut: Option<Outcome>,
     again: bool,
     tries: u8,
-    /// It was told to go on, and has not begun with that.
-    told_on: bool,
-    /// The user's rules with ours added, until their own are found to speak of the same.
+    /// Whether it was told to continue and has not started to.
+    told_to_continue: bool,
+    /// The user's rules with ours added, until the user's own turn out to cover commands.
     rules: Option<String>,
-    /// Why its server does not do.
+    /// Why the server cannot be used.
     given_up: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
-    /// It does not serve yet, or the session is not made yet.
+    /// The server or the session does not exist yet.
     Starting,
-    /// It has its prompt.
+    /// After the prompt was sent.
     Working,
-    /// It rests, or went wrong: over unless it goes on.
-    Resting,
-    /// It was told to stop.
+    /// Idle or failed: ended, unless it continues.
+    Idle,
+    /// After the request to stop.
     Stopping,
 }
 
 impl Served {
-    /// OpenCode's server, for this.
     pub fn new(setup: Setup, flags: Flags) -> Self {
         let launch = &setup.launch;
         Self {
@@ -103,25 +101,25 @@ impl Served {
             cut: None,
             again: false,
             tries: 0,
-            told_on: false,
+            told_to_continue: false,
             given_up: None,
         }
     }
 
-    /// Why its server does not do, if it does not, and what there is to do otherwise.
+    /// If the server cannot be used: the setup for another way to run, and why.
     pub fn given_up(&mut self, end: &End) -> Option<(Setup, String)> {
         let stopped = matches!(end.stopped, Some(Stopped::Asked | Stopped::Limit(_)));
         if self.phase != Phase::Starting || self.cut.is_some() || self.again || stopped {
             return None;
         }
-        if self.tries < TRIES && self.watch.reader.errors.text().contains(LOCKED) {
+        if self.tries < MAX_LOCKED && self.watch.reader.errors.text().contains(LOCKED) {
             self.tries += 1;
             self.again = true;
             return None;
         }
-        let ended = || format!("it ended with {}", exit_words(end.exit));
+        let ended = || exit_words(end.exit);
         let why = self.given_up.take().unwrap_or_else(ended);
-        Some((self.setup.clone(), format!("OpenCode's server does not do ({why})")))
+        Some((self.setup.clone(), format!("cannot use OpenCode's server ({why})")))
     }
 
     fn give_up(&mut self, why: impl Into<String>, to: &mut Actions) {
@@ -138,7 +136,7 @@ impl Served {
         let (setup, id) = (&self.setup, &self.watch.session);
         self.phase = Phase::Working;
         to.wake = Some(Duration::MAX);
-        let told = setup.told();
+        let told = setup.prompt_text();
         let command = match (&setup.launch.task, &setup.how) {
             (Task::Skill(name), How::Named) => Some(name),
             _ => None,
@@ -154,7 +152,7 @@ impl Served {
         post("prompt", &format!("/session/{id}/{way}"), body, to);
     }
 
-    /// What is posted with a text.
+    /// The body of a prompt request.
     fn prompt_of(&self, text: &str) -> Value {
         let mut body = json!({"parts": [{"type": "text", "text": text}]});
         if let (Task::Agent(name), How::Named | How::MadePrimary) = (&self.setup.launch.task, &self.setup.how)
@@ -165,18 +163,20 @@ impl Served {
         body
     }
 
-    /// An answer to a request of ours.
-    fn answered(&mut self, told: &Told<'_>, to: &mut Actions) {
+    /// Handles the response to our request.
+    fn answered(&mut self, told: &Response<'_>, to: &mut Actions) {
         let good = told.status.0.is_some_and(|status| (200.0..300.0).contains(&status));
         let why = || match (told.answer.str(), told.status.0) {
-            ("events", Some(200.0)) => "its events ended".to_owned(),
-            (name, Some(_)) if good => format!("what it says of its {name} is not understood"),
-            (name, Some(status)) => format!("{name} was answered with {status}"),
-            (name, None) => format!("{name}: {}", told.error.str()),
+            ("events", Some(200.0)) => "the events ended".to_owned(),
+            (name, Some(_)) if good => format!("unexpected response to \"{name}\""),
+            (name, Some(status)) => format!("status {status} for \"{name}\""),
+            (name, None) => format!("\"{name}\" failed: {}", told.error.str()),
         };
         match (told.answer.str(), self.phase) {
-            ("stranger", Phase::Starting) if told.status.0.is_some() => self.let_in(told.status.0, to),
-            // Where it does not tell, its own word is waited for.
+            ("stranger", Phase::Starting) if told.status.0.is_some() => {
+                self.check_password(told.status.0, to)
+            }
+            // If it does not list its models, its error for an unknown one is waited for.
             ("models", Phase::Starting) if told.status.0.is_some() => {
                 self.models(Some(&told.body).filter(|_| good), to)
             }
@@ -184,76 +184,76 @@ impl Served {
             ("commands", Phase::Starting) if good && told.body.is_array() => self.commands(&told.body, to),
             ("session", Phase::Starting) if good => self.session_is(&told.body, to),
             ("session", Phase::Starting) if self.setup.resume.is_some() && told.status.0.is_some() => {
-                self.afresh("the agent's session is not there any more: it starts afresh", to);
+                self.start_new_session("the agent's session no longer exists; starting a new one", to);
             }
             (_, Phase::Starting) => self.give_up(why(), to),
-            // What stops it ends its shells before it answers.
-            ("abort", _) => to.wake = Some(REST),
+            // The server stops its shells before it answers.
+            ("abort", _) => to.wake = Some(IDLE_DELAY),
             ("prompt", Phase::Working) if !good && told.status.0.is_some() => {
                 self.watch.reader.failed_first(Failure::of(&told.body));
                 self.fail_later(to);
             }
-            // One that is not there any more needs none.
+            // The request no longer exists, so it needs no reply.
             ("permission", Phase::Working) if told.status.0 == Some(404.0) => {}
             ("prompt" | "permission" | "events", Phase::Working)
                 if !good || told.answer.str() == "events" =>
             {
-                let why = format!("the connection to OpenCode's server is lost ({})", why());
+                let why = format!("lost the connection to OpenCode's server ({})", why());
                 self.fail(Outcome::Transient { why }, to);
             }
             _ => {}
         }
     }
 
-    /// Whether a denial took the calls beside it along, and with them the turn: then it is over in the midst of tools.
+    /// Whether a denial has cancelled the other calls and with them the turn, which then ends in the middle of tool calls.
     fn is_cut_short(&self) -> bool {
-        self.told_on || (self.watch.reader.last == Last::Tools && self.permissions.denied())
+        self.told_to_continue || (self.watch.reader.last == Last::Tools && self.permissions.denied())
     }
 
-    fn go_on(&mut self, to: &mut Actions) {
+    fn prompt_to_continue(&mut self, to: &mut Actions) {
         self.permissions.over(to);
-        if !std::mem::replace(&mut self.told_on, true) {
-            let body = self.prompt_of(GO_ON);
+        if !std::mem::replace(&mut self.told_to_continue, true) {
+            let body = self.prompt_of(CONTINUE);
             post("prompt", &format!("/session/{}/prompt_async", self.watch.session), body, to);
         }
     }
 
     fn fail_later(&mut self, to: &mut Actions) {
         if self.phase == Phase::Working {
-            self.phase = Phase::Resting;
-            to.wake = Some(ERROR);
+            self.phase = Phase::Idle;
+            to.wake = Some(ERROR_DELAY);
         }
     }
 
-    fn means(&mut self, meaning: Meaning, to: &mut Actions) {
+    fn handle(&mut self, meaning: Meaning, to: &mut Actions) {
         match (meaning, self.phase) {
-            (Meaning::Working, Phase::Working) => self.told_on = false,
-            (Meaning::Working, Phase::Resting) => {
+            (Meaning::Working, Phase::Working) => self.told_to_continue = false,
+            (Meaning::Working, Phase::Idle) => {
                 self.phase = Phase::Working;
                 to.wake = Some(Duration::MAX);
             }
-            (Meaning::Rests, Phase::Working) if self.is_cut_short() => self.go_on(to),
-            (Meaning::Rests, Phase::Working | Phase::Resting | Phase::Stopping) => {
+            (Meaning::Idle, Phase::Working) if self.is_cut_short() => self.prompt_to_continue(to),
+            (Meaning::Idle, Phase::Working | Phase::Idle | Phase::Stopping) => {
                 self.permissions.over(to);
                 if self.phase == Phase::Working {
-                    self.phase = Phase::Resting;
+                    self.phase = Phase::Idle;
                 }
-                to.wake = Some(REST);
+                to.wake = Some(IDLE_DELAY);
             }
             (Meaning::Failed, _) => self.fail_later(to),
-            (Meaning::Retries(until, why, times), Phase::Working | Phase::Resting) => {
-                self.means(Meaning::Working, to);
+            (Meaning::Retries(until, why, times), Phase::Working | Phase::Idle) => {
+                self.handle(Meaning::Working, to);
                 self.retries(until, &why, times, to);
             }
             _ => {}
         }
     }
 
-    /// It waits for another try; for one that is far away, or one of too many, the run waits instead.
+    /// Ends the process if the retry is far away or one of too many; the run waits instead.
     fn retries(&mut self, until: Option<DateTime<Utc>>, why: &str, times: u64, to: &mut Actions) {
         let now = Utc::now();
-        let far = until.filter(|until| *until > now + FAR);
-        if far.is_some() || times > RETRIES {
+        let far = until.filter(|until| *until > now + MAX_RETRY_DELAY);
+        if far.is_some() || times > MAX_RETRIES {
             let outcome = match provider_errors::trouble(why) {
                 Trouble::Limit => provider_errors::limited(why, far, now),
                 _ => Outcome::Transient { why: why.to_owned() },
@@ -272,7 +272,7 @@ impl Harness for Served {
         env.extend(self.rules.iter().map(|rules| (rules::VARIABLE.to_owned(), rules.clone())));
         env.push(("OPENCODE_SERVER_USERNAME".to_owned(), NAME.to_owned()));
         env.push(("OPENCODE_SERVER_PASSWORD".to_owned(), self.password.clone()));
-        Invocation { args, env, streams: true, wake: Some(START), ..Invocation::default() }
+        Invocation { args, env, streams: true, wake: Some(START_TIMEOUT), ..Invocation::default() }
     }
 
     fn line(&mut self, text: &str, lost: u64, to: &mut Actions) {
@@ -280,27 +280,27 @@ impl Harness for Served {
             to.signals.push(cut_line(lost));
         }
         if cut::is_cut(text) {
-            let unread = events::unread(text, "it is too long");
+            let unread = events::unread(text, "too long");
             return unread.into_iter().for_each(|unread| self.unread(text, &unread, to));
         }
         if let Ok(line) = serde_json::from_str::<Line<'_>>(text) {
             return self.event(&line, to);
         }
-        let heard = events::heard(text);
-        for json in &heard.events {
+        let found = events::extract(text);
+        for json in &found.events {
             if let Ok(line) = serde_json::from_str::<Line<'_>>(json) {
                 self.event(&line, to);
             }
         }
-        if let Some(unread) = heard.unread {
+        if let Some(unread) = found.unread {
             return self.unread(text, &unread, to);
         }
-        if heard.events.is_empty() {
+        if found.events.is_empty() {
             let digits = |rest: &str| rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok();
             if let Some(port) = text.split_once(LISTENING).and_then(|(_, rest)| digits(rest)) {
                 let secret = BASE64_STANDARD.encode(format!("{NAME}:{}", self.password));
                 let authorization = format!("Basic {secret}");
-                to.connect = Some(Server { port, authorization, events: "/event", dull: DULL });
+                to.connect = Some(Server { port, authorization, events: "/event", dull: NOOP_EVENTS });
             }
             self.watch.reader.tail.begin(text, 400);
         }
@@ -316,16 +316,16 @@ impl Harness for Served {
 
     fn woken(&mut self, to: &mut Actions) {
         match self.phase {
-            Phase::Starting => self.give_up("it does not come up", to),
+            Phase::Starting => self.give_up("did not start in time", to),
             Phase::Working => {}
-            Phase::Resting | Phase::Stopping => to.stop = true,
+            Phase::Idle | Phase::Stopping => to.stop = true,
         }
     }
 
     fn wrap_up(&mut self, words: &str, to: &mut Actions) -> bool {
         let working = self.phase == Phase::Working;
         if working {
-            // It is read before the next step, whatever tool call is open.
+            // The server reads it before the next step, even during a tool call.
             let body = self.prompt_of(words);
             post("wrap-up", &format!("/session/{}/prompt_async", self.watch.session), body, to);
         }
@@ -357,10 +357,10 @@ impl Harness for Served {
             return None;
         }
         let stopped = matches!(end.stopped, Some(Stopped::Asked | Stopped::Limit(_)));
-        // What a machine refused was told to the model, which went on: it is no end of its own.
+        // The model was told of refused permissions and continued, so they do not decide the outcome.
         let outcome = match self.cut.take().filter(|_| !stopped) {
             Some(cut) => cut,
-            None => judged(&self.setup, &self.watch.reader, end, &[]),
+            None => outcome(&self.setup, &self.watch.reader, end, &[]),
         };
         let reader = &self.watch.reader;
         let refused = if stopped { &[] } else { self.permissions.refused() };

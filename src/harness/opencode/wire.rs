@@ -1,16 +1,16 @@
-//! The lines of OpenCode, as far as they are read: those of one run, and the events and answers of its server.
+//! The lines of OpenCode with the fields that are used: of `opencode run`, and its server's events and responses.
 
 use crate::harness::lenient_fields::{Number, Object, Text};
 use serde::Deserialize;
 use serde_json::Value;
 
-/// A line of one run, or an event of the server, or an answer of it as we put it.
+/// A line of `opencode run`, an event of the server, or a response in our own format.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Line<'a> {
     #[serde(borrow, rename = "type")]
     pub kind: Text<'a>,
-    /// One run: the session, what is told of, and what went wrong.
+    /// `opencode run`: the session, the part and the error.
     #[serde(borrow, rename = "sessionID")]
     pub session: Text<'a>,
     #[serde(borrow)]
@@ -19,12 +19,12 @@ pub struct Line<'a> {
     /// The server's event.
     #[serde(borrow)]
     pub properties: Object<Properties<'a>>,
-    /// The answer to a request of ours.
+    /// The response to our request.
     #[serde(borrow)]
-    pub superpower: Object<Told<'a>>,
+    pub superpower: Object<Response<'a>>,
 }
 
-/// What an event of the server tells.
+/// The properties of a server's event.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Properties<'a> {
@@ -64,7 +64,7 @@ pub struct Properties<'a> {
 }
 
 impl Properties<'_> {
-    /// Whose it is: releases before 1.3 say so only of the message or the part that is told of.
+    /// The event's session; releases before 1.3 name it only in the message or the part.
     pub fn session(&self) -> &str {
         let part = self.part.get().map(|part| part.session.str());
         let info = self.info.get().map(|info| info.session.str());
@@ -85,11 +85,11 @@ pub struct Info<'a> {
     pub role: Text<'a>,
     #[serde(borrow, rename = "parentID")]
     pub parent: Text<'a>,
-    /// Of an agent's message: whether it sums up the conversation, to make room.
+    /// For an agent's message: set if it summarizes the conversation to save space.
     pub summary: Value,
 }
 
-/// What a session is at.
+/// A session's status.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Status<'a> {
@@ -101,10 +101,10 @@ pub struct Status<'a> {
     pub next: Number,
 }
 
-/// An answer to a request, or the end of the events.
+/// The response to a request, or the end of the events.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct Told<'a> {
+pub struct Response<'a> {
     #[serde(borrow)]
     pub answer: Text<'a>,
     pub status: Number,
@@ -114,7 +114,6 @@ pub struct Told<'a> {
     pub lost: Number,
 }
 
-/// A part of an answer.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Part<'a> {
@@ -141,7 +140,7 @@ pub struct Part<'a> {
     pub cost: Number,
 }
 
-/// How far a tool call is.
+/// The state of a tool call.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct State<'a> {
@@ -155,7 +154,6 @@ pub struct State<'a> {
     pub error: Text<'a>,
 }
 
-/// What a step used.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Tokens {
@@ -165,7 +163,6 @@ pub struct Tokens {
     pub cache: Object<Cache>,
 }
 
-/// Caches' part of it.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Cache {
@@ -174,23 +171,20 @@ pub struct Cache {
 }
 
 impl Tokens {
-    /// All of them.
     pub fn sum(&self) -> u64 {
         let cache = self.cache.get().map_or(0, |cache| cache.read.count() + cache.write.count());
         self.input.count() + self.output.count() + self.reasoning.count() + cache
     }
 }
 
-/// When a part began and ended.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Time {
     pub end: Number,
-    /// When its output was dropped, to make room.
+    /// When the output was dropped to save space.
     pub compacted: Number,
 }
 
-/// What a tool says of its call.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Metadata<'a> {

@@ -53,6 +53,10 @@ impl Door {
 
     /// What a path leads to, links followed as the door says.
     pub(super) fn resolve(&self, path: &Path) -> io::Result<Meta> {
+        if self.links == Links::All {
+            let there = rustix::fs::stat(self.base.join(self.inner(path)?)).map_err(circle(path))?;
+            return Ok(meta::of(&there));
+        }
         #[cfg(target_os = "linux")]
         let flags = OFlags::PATH;
         #[cfg(not(target_os = "linux"))]
@@ -65,23 +69,19 @@ impl Door {
     pub(super) fn descend(&self, path: &Path, flags: OFlags, mode: Mode) -> io::Result<OwnedFd> {
         let inner = self.inner(path)?;
         let flags = flags | OFlags::CLOEXEC;
+        if self.links == Links::All {
+            return rustix::fs::open(self.base.join(inner), flags, mode).map_err(circle(path));
+        }
         #[cfg(target_os = "linux")]
         if let Some(opened) = self.without_links(inner, flags, mode) {
             return Ok(opened?);
         }
         let base = rustix::fs::open(&self.base, FOLDER, Mode::empty())?;
-        let opened = match self.links {
-            Links::All => {
-                let inner = if inner.as_os_str().is_empty() { Path::new(".") } else { inner };
-                rustix::fs::openat(&base, inner, flags, mode)
-            }
-            Links::Beneath => below(&base, &self.base, inner, flags, mode, Links::Beneath),
-            // Where `.claude` is no link, one call does.
-            Links::None => match below(&base, &self.base, inner, flags, mode, Links::None) {
-                Err(Errno::LOOP) if !self.private => self.below_claude(&base, inner, flags, mode),
-                opened => opened,
-            },
-        };
+        let mut opened = below(&base, &self.base, inner, flags, mode, self.links);
+        // Where `.claude` is no link, one call does.
+        if self.links == Links::None && !self.private && matches!(opened, Err(Errno::LOOP)) {
+            opened = self.below_claude(&base, inner, flags, mode);
+        }
         opened.map_err(|errno| match errno {
             Errno::XDEV => Refused::Outside(path.to_owned()).into(),
             Errno::LOOP => Refused::Link(self.link_on(&base, inner).unwrap_or(path.to_owned())).into(),
@@ -95,7 +95,7 @@ impl Door {
     fn without_links(&self, inner: &Path, flags: OFlags, mode: Mode) -> Option<rustix::io::Result<OwnedFd>> {
         use rustix::fs::{CWD, ResolveFlags};
         let down = |part: Component| matches!(part, Component::Normal(_) | Component::CurDir);
-        let applies = self.links != Links::All && self.base.is_absolute() && inner.components().all(down);
+        let applies = self.base.is_absolute() && inner.components().all(down);
         if !applies || WALKING.load(Ordering::Relaxed) {
             return None;
         }
@@ -104,6 +104,19 @@ impl Door {
             Err(Errno::LOOP | Errno::NOSYS | Errno::PERM | Errno::AGAIN | Errno::INTR) => None,
             answer => Some(answer),
         }
+    }
+
+    /// What stands at a path to which no link leads; a link at its end is what is there. None where that does not decide.
+    #[cfg(target_os = "linux")]
+    pub(super) fn without_links_to(&self, path: &Path) -> io::Result<Option<Meta>> {
+        let inner = self.inner(path)?;
+        if self.links != Links::All && inner.file_name().is_some() {
+            let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            if let Some(opened) = self.without_links(inner, flags, Mode::empty()) {
+                return Ok(Some(meta::of(&rustix::fs::fstat(opened?)?)));
+            }
+        }
+        Ok(None)
     }
 
     /// The same where `.claude` itself is a link: that one is followed, as long as it stays in the project.
@@ -139,6 +152,14 @@ impl Door {
             }
         }
         None
+    }
+}
+
+/// Where links lead anywhere, the kernel refuses only those that lead in a circle.
+fn circle(path: &Path) -> impl Fn(Errno) -> io::Error {
+    move |errno| match errno {
+        Errno::LOOP => Refused::Link(path.to_owned()).into(),
+        other => other.into(),
     }
 }
 

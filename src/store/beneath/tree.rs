@@ -34,8 +34,10 @@ pub(super) fn some(dir: OwnedFd, most: usize) -> io::Result<Vec<Entry>> {
 
 /// The first entries of an open folder with what is known of each; one that goes meanwhile is left out.
 pub(super) fn metas(dir: OwnedFd, most: usize) -> io::Result<Vec<(OsString, Meta)>> {
-    let names = names(dir.try_clone()?, most)?;
-    let meta = |name: &OsString| rustix::fs::statat(&dir, name, AtFlags::SYMLINK_NOFOLLOW).ok();
+    let mut entries = Dir::new(dir)?;
+    let names = read(&mut entries, most)?;
+    let dir = entries.fd()?;
+    let meta = |name: &OsString| rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW).ok();
     Ok(names.into_iter().filter_map(|(name, _)| meta(&name).map(|stat| (name, meta::of(&stat)))).collect())
 }
 
@@ -70,8 +72,11 @@ pub(super) fn remove(dir: &OwnedFd, name: &OsStr, depth: usize) -> io::Result<()
 }
 
 fn names(dir: OwnedFd, most: usize) -> io::Result<Vec<(OsString, FileType)>> {
+    read(&mut Dir::new(dir)?, most)
+}
+
+fn read(entries: &mut Dir, most: usize) -> io::Result<Vec<(OsString, FileType)>> {
     let mut names = Vec::new();
-    let mut entries = Dir::new(dir)?;
     let mut unknown = Vec::new();
     while names.len() < most
         && let Some(entry) = entries.read()

@@ -103,4 +103,12 @@ function Bang.project()
   return dir
 end
 
+--- Standard error without the list of changes that a pause at a gate prints.
+---@param err string
+---@return string
+function Bang.without_list(err)
+  local rest = err:gsub("superpower: gate of stage %d+/%d+: [^\n]* %(review=%x+%)\n", "")
+  return (rest:gsub("superpower:   [^\n]*\n", ""))
+end
+
 return Bang

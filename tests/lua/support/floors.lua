@@ -8,7 +8,7 @@ local Floors = {}
 Floors.order = {
   { "base", "config", "notify" }, -- needs nothing of ours
   { "editor" }, -- the user's editor: their autocommands, whether they type, their buffers
-  { "engine", "asks", "events", "session" }, -- the library: configured, called, asked, heard
+  { "engine", "requests", "events", "session" }, -- the library: configured, called, asked, heard
   { "runs" }, -- what is known of runs
   { "ui" }, -- windows that know of no feature
   { "ask", "declaration", "gate", "lsp", "notices", "verbs", "views" }, -- the features, with windows of their own
@@ -17,8 +17,8 @@ Floors.order = {
   { "init", "build", "health" }, -- the ways in
 }
 
---- Who names everything and needs little of it: loaded late, by name.
-Floors.late = { "boot", "init", "commands", "commands.subcommands", "commands.views" }
+--- Who names everything and needs little of it: loaded lazily, by name.
+Floors.lazy = { "boot", "init", "commands", "commands.subcommands", "commands.views" }
 
 ---@param module string without `superpower.`
 ---@return integer? floor from 1
@@ -34,7 +34,7 @@ end
 ---@class floors.Require
 ---@field module string without `superpower.`
 ---@field line integer
----@field how "top"|"late"|"inside"
+---@field how "top"|"lazy"|"inside"
 
 --- What a file requires of ours.
 ---@param module string its own name
@@ -46,14 +46,14 @@ function Floors.requires(module, source)
     number = number + 1
     local code = line:gsub("%-%-.*$", "")
     local heading = code:match('^local [%w_]+ = require%("superpower[%w_.]*"%)%s*$')
-    local late = code:match('^local [%w_]+ = late%("superpower[%w_.]*"%)%s*$')
-    if vim.trim(code) ~= "" and not heading and not late then
+    local lazy = code:match('^local [%w_]+ = lazy%("superpower[%w_.]*"%)%s*$')
+    if vim.trim(code) ~= "" and not heading and not lazy then
       top = false
     end
     for how, name in code:gmatch("%f[%w_]([%w_]+)[( ]*[\"']([%w_.]+)[\"']") do
       local ours = name == "superpower" and "init" or name:match("^superpower%.([%w_.]+)$")
-      if how == "late" or (how == "load" and module == "init") then
-        table.insert(found, { module = ours or name, line = number, how = "late" })
+      if how == "lazy" or (how == "load" and module == "init") then
+        table.insert(found, { module = ours or name, line = number, how = "lazy" })
       elseif how == "require" and ours and ours ~= module then
         table.insert(found, { module = ours, line = number, how = heading and top and "top" or "inside" })
       end
@@ -109,8 +109,8 @@ function Floors.problems(sources)
         table.insert(problems, ("%s requires %s, which is not there"):format(at, found.module))
       elseif found.how == "inside" then
         table.insert(problems, ("%s requires %s, and not at the top"):format(at, found.module))
-      elseif found.how == "late" and not vim.list_contains(Floors.late, module) then
-        table.insert(problems, ("%s loads %s late"):format(at, found.module))
+      elseif found.how == "lazy" and not vim.list_contains(Floors.lazy, module) then
+        table.insert(problems, ("%s loads %s lazily"):format(at, found.module))
       end
       if own and floor and floor > own then
         table.insert(problems, ("%s requires %s, which stands above it"):format(at, found.module))

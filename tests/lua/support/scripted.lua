@@ -53,7 +53,7 @@ S.engine = [[
   }
   answers.configure, answers.answer, answers.list = {}, {}, {}
   package.loaded["superpower.engine"] = M
-  package.loaded["superpower.asks"] = {
+  package.loaded["superpower.requests"] = {
     ask = function(op, fields, callback)
       vim.schedule(function() callback(M.call(op, fields)) end)
     end,

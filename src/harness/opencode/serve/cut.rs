@@ -1,11 +1,11 @@
-//! Lines that were too long to come whole.
+//! Recognizes lines that were too long.
 
 use crate::harness::sink::LINE;
 
-/// A line may lose so much of its beginning before it comes here.
+/// How many bytes a line may have lost before it gets here.
 const SLACK: usize = 64;
 
-/// Whether a line was too long: it is cut before it comes here.
+/// Whether a line was cut, judged by its length.
 pub(super) const fn is_cut(text: &str) -> bool {
     text.len() + SLACK > LINE
 }

@@ -1,4 +1,4 @@
-//! What the server's lines mean for the launch: its own answers, what it asks, events of the work.
+//! Handles the server's lines: responses, permission requests, and events.
 
 use super::cut::is_cut;
 use super::{Phase, Served};
@@ -6,7 +6,7 @@ use crate::harness::Actions;
 use crate::harness::end_text::{cut_line, questions};
 use crate::harness::events::Unread;
 use crate::harness::opencode::events::Meaning;
-use crate::harness::opencode::verdict::CUTS;
+use crate::harness::opencode::verdict::MAX_CUTS;
 use crate::harness::opencode::wire::Line;
 use crate::outcome::Outcome;
 use crate::prompt::head;
@@ -33,20 +33,20 @@ impl Served {
             _ if self.phase != Phase::Starting => {
                 let aborted = self.phase == Phase::Stopping && line.kind.str() == "session.error";
                 let meaning = if aborted { Meaning::None } else { self.watch.event(line, &mut to.signals) };
-                self.means(meaning, to);
+                self.handle(meaning, to);
             }
             _ => {}
         }
-        if self.watch.reader.cuts >= CUTS {
-            self.fail(Outcome::Transient { why: "its stream is cut again and again".to_owned() }, to);
+        if self.watch.reader.cuts >= MAX_CUTS {
+            self.fail(Outcome::Transient { why: "the model's stream was cut repeatedly".to_owned() }, to);
         }
     }
 
-    /// An event that cannot be read may be the one that is waited for.
+    /// Reports an unreadable event; ends the launch if it may have been the final one.
     pub(super) fn unread(&mut self, text: &str, unread: &Unread, to: &mut Actions) {
         let long = is_cut(text);
         self.watch.reader.unread(unread, long, &mut to.signals);
-        // A tool's output may be as long as it likes.
+        // Long output of a tool does not matter.
         let decides = !long || head(text, 4096).replace(' ', "").contains(r#""type":"text""#);
         if !decides {
             self.watch.reader.damaged = None;

@@ -1,4 +1,4 @@
-//! What comes before the prompt: whether the server knows the name, and a session of this directory.
+//! The steps before the prompt: checks the password, model and agent, and opens a session in this directory.
 
 use super::{Served, get, post, request, rules};
 use crate::harness::agent_file::File;
@@ -12,15 +12,15 @@ use serde_json::{Value, json};
 use std::path::Path;
 
 impl Served {
-    /// It is connected: whether it keeps strangers out, first of all.
+    /// Checks first that the server refuses requests without the password.
     pub(super) fn connected(&mut self, to: &mut Actions) {
         request("stranger", "/permission", Way::Stranger, to);
     }
 
-    /// Releases of before 2026 know no password, and neither ask for permissions in the way that is known here.
-    pub(super) fn let_in(&mut self, status: Option<f64>, to: &mut Actions) {
+    /// Refuses releases before 2026, which have no password and ask for permissions in another way.
+    pub(super) fn check_password(&mut self, status: Option<f64>, to: &mut Actions) {
         if status != Some(401.0) {
-            self.give_up("it asks nobody for a password, as old releases do", to);
+            self.give_up("this release does not ask for a password", to);
         } else if self.flags.model.is_some() {
             get("models", "/config/providers", to);
         } else {
@@ -28,14 +28,14 @@ impl Served {
         }
     }
 
-    /// Its models: one that it does not have would be asked for again and again, for a minute.
+    /// Checks the model, because OpenCode would retry an unknown one for a minute.
     pub(super) fn models(&mut self, known: Option<&Value>, to: &mut Actions) {
         let providers = known.and_then(|known| known["providers"].as_array()).filter(|all| !all.is_empty());
         if let (Some(providers), Some((provider, model))) = (providers, &self.flags.model) {
             let of = providers.iter().find(|it| it["id"] == provider.as_str());
             if of.is_none_or(|it| it["models"].get(model).is_none()) {
                 let why = format!(
-                    "OpenCode has no model \"{provider}/{model}\"; see harnesses.opencode.args, and `opencode models`"
+                    "OpenCode has no model \"{provider}/{model}\"; see harnesses.opencode.args and `opencode models`"
                 );
                 return self.fail(Outcome::FailedForGood { why }, to);
             }
@@ -43,7 +43,7 @@ impl Served {
         get("agents", "/agent", to);
     }
 
-    /// Its agents, with their rules: whether the user's own speak of what ours are about, and whether it knows the name.
+    /// Checks the agents' rules and name: if the user has rules for commands, ours are removed and the server restarted.
     pub(super) fn agents(&mut self, known: &Value, to: &mut Actions) {
         if self.rules.is_some() && rules::users_speak(known) {
             self.rules = None;
@@ -52,7 +52,7 @@ impl Served {
             return;
         }
         match (&self.setup.launch.task, &self.setup.how) {
-            (_, How::Told(_)) => self.session(to),
+            (_, How::ByText(_)) => self.session(to),
             (Task::Agent(_), _) => self.agent(known, to),
             (Task::Skill(_), _) => get("commands", "/command", to),
         }
@@ -94,10 +94,10 @@ impl Served {
             return self.fail(unknown, to);
         };
         to.signals.push(note(format!(
-            "OpenCode has no skill \"{name}\": the text of {} is given instead",
+            "OpenCode has no skill \"{name}\": the text of {} goes before the prompt instead",
             file.path
         )));
-        self.setup.how = How::Told(file);
+        self.setup.how = How::ByText(file);
         self.session(to);
     }
 
@@ -107,9 +107,12 @@ impl Served {
         let root = &self.setup.launch.root;
         let elsewhere = place != root && real(root).is_ok_and(|root| root != place);
         if !is_name(id) {
-            self.give_up("it makes no session", to);
+            self.give_up("it does not create a session", to);
         } else if self.setup.resume.is_some() && elsewhere {
-            self.afresh("the agent's session is of another directory: it starts afresh", to);
+            self.start_new_session(
+                "the agent's session belongs to another directory; starting a new one",
+                to,
+            );
         } else {
             id.clone_into(&mut self.watch.session);
             to.signals.push(Signal::Session(Session { harness: NAME.to_owned(), id: id.to_owned() }));
@@ -117,7 +120,7 @@ impl Served {
         }
     }
 
-    pub(super) fn afresh(&mut self, why: &str, to: &mut Actions) {
+    pub(super) fn start_new_session(&mut self, why: &str, to: &mut Actions) {
         self.setup.resume = None;
         to.signals.push(note(why));
         self.session(to);

@@ -1,13 +1,13 @@
---- What may be opened in a buffer, or made: never a pipe or a device, for which the editor would wait without an end, and
---- nothing behind a link that leads out of the project.
+--- Checks whether a path may be opened in a buffer or created. Pipes and devices would block the editor, and a link
+--- may leave the project.
 local M = {}
 
---- A file that is larger takes the editor's time and memory.
+--- A larger file would take too much of the editor's time and memory.
 local LARGEST = 256 * 1024 * 1024
 
 local words = { fifo = "pipe", char = "device", block = "device", socket = "socket" }
 
---- Why this path cannot be opened in a buffer. A file that is not there yet can.
+--- Returns why this path cannot be opened in a buffer. A path that does not exist yet is fine.
 ---@param path string
 ---@return string? problem
 function M.problem(path)
@@ -21,26 +21,26 @@ function M.problem(path)
   end
 end
 
---- Why nothing may be made at this path: a link on the way to it leads out of the project.
+--- Returns why nothing may be created at this path: a link on the way to it leaves the project.
 ---@param root string
 ---@param path string
 ---@return string? problem
 function M.outside(root, path)
   local real_root = vim.uv.fs_realpath(root) or root
-  local way = path
+  local current = path
   while true do
-    local real = vim.uv.fs_realpath(way)
+    local real = vim.uv.fs_realpath(current)
     if real then
       local inside = real == real_root or vim.startswith(real, real_root .. "/")
-      return not inside and ('"%s" leads out of the project, to "%s"'):format(way, real) or nil
-    elseif vim.uv.fs_lstat(way) then
-      return ('"%s" is a link to what is not there'):format(way)
+      return not inside and ('"%s" leads out of the project, to "%s"'):format(current, real) or nil
+    elseif vim.uv.fs_lstat(current) then
+      return ('"%s" is a broken link'):format(current)
     end
-    local above = vim.fs.dirname(way)
-    if above == way then
+    local above = vim.fs.dirname(current)
+    if above == current then
       return nil
     end
-    way = above
+    current = above
   end
 end
 

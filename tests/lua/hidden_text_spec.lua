@@ -25,7 +25,7 @@ describe("text that is drawn", function()
     { 0x1d173, 0x1d17a },
     { 0xe0000, 0xe0fff },
   }
-  it("shows every character that hides or turns it", function()
+  it("shows every character that hides or reorders it", function()
     local nvim = Shop.child()
     local missed = nvim:lua(
       [[
@@ -44,7 +44,7 @@ describe("text that is drawn", function()
     eq({}, missed)
   end)
 
-  it("leaves what is a part of an emoji or a word", function()
+  it("leaves characters that are part of an emoji or a word", function()
     local nvim = Shop.child()
     local function visible(text)
       return nvim:lua("return require('superpower.base.text').visible(...)", text)

@@ -1,9 +1,9 @@
---- What stands in the frame of the progress window: state, time, tokens and cost, in a few words.
+--- Describes a run in a few words: its state, time, tokens and cost.
 local text = require("superpower.base.text")
 
 local M = {}
 
---- `41.2k tokens · $0.38`; what is not known is not shown as zero.
+--- Formats tokens and cost: `41.2k tokens · $0.38`. An unknown value is left out, not shown as zero.
 ---@param run superpower.Snapshot
 ---@return string
 function M.usage(run)
@@ -20,46 +20,46 @@ function M.usage(run)
   return table.concat(parts, " · ")
 end
 
---- Whether the stage that runs is in the user's own hands.
+--- Whether the active stage is a manual one.
 ---@param run superpower.Snapshot
 ---@return boolean
-function M.in_hand(run)
+function M.is_manual(run)
   local stage = run.state == "running" and run.stages[run.current_stage]
   return stage and stage.mark == "by-hand" or false
 end
 
---- What `:Superpower gate` opens of this run, in a word.
+--- Returns what `:Superpower gate` opens for this run.
 ---@param run superpower.Snapshot
 ---@return "gate"|"answer"|"result"|nil
-function M.opens(run)
-  if M.in_hand(run) then
+function M.waits_for(run)
+  if M.is_manual(run) then
     return run.ours and "result" or nil
   elseif run.state == "paused" then
     return run.gate and "gate" or (run.reason == "needs-human" and "answer" or nil)
   end
 end
 
---- Why a run is paused, in a word or two.
+--- Returns why a run is paused, in a word or two.
 ---@param reason string?
 ---@return string
-function M.why(reason)
+function M.reason(reason)
   if reason == "needs-human" then
     return "asks you"
   end
   return reason ~= "user" and reason or "paused"
 end
 
---- That a run is paused, and why.
+--- Returns that a run is paused, and why.
 ---@param reason string?
 ---@return string
 function M.paused(reason)
-  local why = M.why(reason)
+  local why = M.reason(reason)
   return why == reason and "paused: " .. why or why
 end
 
---- A time of day, with its date where that is not today's.
+--- Formats a time of day, with its date if that is not today.
 ---@param ms integer since the epoch
----@param now? integer in seconds; the clock's
+---@param now? integer in seconds; default: the current time
 ---@return string
 function M.clock(ms, now)
   local at = math.floor(ms / 1000)
@@ -67,12 +67,12 @@ function M.clock(ms, now)
   return os.date(today and "%H:%M" or "%Y-%m-%d %H:%M", at) --[[@as string]]
 end
 
---- The state in one or two words.
+--- Returns the state in one or two words.
 ---@param run superpower.Snapshot
 ---@return string
 function M.state(run)
-  if M.in_hand(run) then
-    return run.pausing and "pausing" or "by hand"
+  if M.is_manual(run) then
+    return run.pausing and "pausing" or "manual"
   elseif run.state == "paused" then
     return run.reason == "gate" and "gate" or M.paused(run.reason)
   elseif run.state == "running" and run.waiting_until then
@@ -83,7 +83,7 @@ function M.state(run)
   return run.state
 end
 
---- What is said of a gate that waits.
+--- Returns the message about a gate that waits.
 ---@param run superpower.Snapshot
 ---@return string
 function M.gate(run)
@@ -96,7 +96,7 @@ function M.gate(run)
   )
 end
 
---- How long the run has taken so far.
+--- Returns how long the run has taken so far, in milliseconds.
 ---@param run superpower.Snapshot
 ---@param now integer
 ---@return integer

@@ -1,17 +1,17 @@
---- Files of the plugin's own: a stage's output, its prompt, the log. The engine reads them, because what a repository has
---- put in the place of one (a pipe, a link, a device) must not keep the editor waiting.
+--- Reads the end of the plugin's own files: a stage's output, its prompt, the log. The engine reads them, because a
+--- repository may have replaced one (by a pipe, a link, a device) and that must not block the editor.
 local session = require("superpower.session")
 
 local M = {}
 
 ---@class superpower.Part a part of a file
 ---@field text string
----@field from integer where it begins
----@field size integer of the whole file
+---@field from integer its offset in the file
+---@field size integer the size of the whole file
 
---- The last part of a file, or why it cannot be read.
+--- Returns the last part of a file, or why it cannot be read.
 ---@param root string
----@param path string whole, or from the root
+---@param path string absolute, or relative to the root
 ---@param most integer bytes
 ---@return superpower.Part? part
 ---@return string? problem
@@ -25,10 +25,10 @@ function M.last(root, path, most)
   if part then
     return part
   end
-  return nil, err and err.message or ('"%s" is not there'):format(path)
+  return nil, err and err.message or ('"%s" does not exist'):format(path)
 end
 
---- The same as lines. The first may have lost its beginning.
+--- The same, as lines. The first line may be incomplete.
 ---@param root string
 ---@param path string
 ---@param most integer bytes

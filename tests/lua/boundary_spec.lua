@@ -27,7 +27,7 @@ local function alive(nvim)
   eq(2, nvim:lua("return 1 + 1"))
 end
 
-describe("the door", function()
+describe("the native library", function()
   it("offers what library.lua describes, and nothing else", function()
     local kinds = child():lua([[
       local kinds = {}
@@ -175,7 +175,7 @@ describe("the door", function()
     alive(nvim)
   end)
 
-  it("does not write on what is no pipe of ours", function()
+  it("writes to no file descriptor but its own pipe", function()
     local nvim = child()
     local answers = nvim:lua([[
       local answers = {}
@@ -218,12 +218,12 @@ describe("the door", function()
     alive(nvim)
   end)
 
-  it("is not a drill's when nobody asked for one", function()
+  it("does not panic on request without the test variable", function()
     local nvim = child({ env = {} })
     eq("unknown-op", nvim:lua("local _, err = engine.call('panic', { where = 'call' }); return err.code"))
   end)
 
-  it("works when it was opened in a coroutine that is gone", function()
+  it("works when it was opened in a coroutine that has ended", function()
     local nvim = T.child({ env = { SUPERPOWER_TEST_PANIC = "1" } })
     nvim:lua([[
       coroutine.wrap(function() require("superpower.engine").load() end)()
@@ -268,7 +268,7 @@ describe("the door", function()
     alive(nvim)
   end)
 
-  it("rings again after the module was loaded anew", function()
+  it("wakes the main loop again after the module was reloaded", function()
     local nvim = child()
     nvim:lua([[
       package.loaded["superpower.engine"] = nil
@@ -326,7 +326,7 @@ describe("engine.lua", function()
     eq({ "none", true }, own)
   end)
 
-  it("says an event handler's fault once, and goes on with the others", function()
+  it("reports an error of an event handler once, and calls the others", function()
     local nvim = child()
     nvim:lua([[
       heard, said = 0, {}
@@ -365,7 +365,7 @@ describe("engine.lua", function()
     eq(copy .. "/lib/libsuperpower.so", nvim:lua("return require('superpower.engine').info().path"))
   end)
 
-  it("says what is wrong with a file that is no library", function()
+  it("reports what is wrong with a file that is not a library", function()
     local path = T.write(T.dir() .. "/libsuperpower.so", "not a library")
     local nvim = T.child({ env = { SUPERPOWER_NATIVE = path } })
     local err = nvim:lua("local _, err = require('superpower.engine').call('health'); return err")
@@ -399,21 +399,21 @@ describe("engine.lua", function()
     eq({ path = path, library = 99, plugin = 2 }, err.data)
   end)
 
-  it("answers what is asked on the main loop, in order, and nothing once the editor is left", function()
+  it("answers requests on the main loop, in order, and none once the editor is left", function()
     local nvim = T.child()
     local heard = nvim:lua([[
-      local engine, asks, heard = require("superpower.engine"), require("superpower.asks"), {}
+      local engine, requests, heard = require("superpower.engine"), require("superpower.requests"), {}
       local function hear(value, err)
         table.insert(heard, err and err.code or "fine")
       end
-      asks.ask("schema", {}, hear)
-      asks.ask("nonsense", {}, hear)
-      asks.ask("run", { inputs = function() end }, hear)
-      asks.ask("stop", {}, hear)
+      requests.ask("schema", {}, hear)
+      requests.ask("nonsense", {}, hear)
+      requests.ask("run", { inputs = function() end }, hear)
+      requests.ask("stop", {}, hear)
       assert(#heard == 2, "only what was never asked is answered at once")
       vim.wait(5000, function() return #heard == 4 end)
       engine.stop()
-      asks.ask("schema", {}, hear)
+      requests.ask("schema", {}, hear)
       vim.wait(50)
       return heard]])
     eq({ "bad-argument", "bad-request", "fine", "unknown-op", "stopped" }, heard)
@@ -452,7 +452,7 @@ describe("engine.lua", function()
     alive(child({ env = { SUPERPOWER_NATIVE = place } }))
   end)
 
-  it("says nothing on leaving, and hears nothing more", function()
+  it("is silent when the editor is left, and handles no more events", function()
     local nvim = child()
     nvim:lua([[engine.on("*", function() vim.api.nvim_err_writeln("heard after the end") end)]])
     local started = vim.uv.hrtime()
@@ -465,7 +465,7 @@ describe("engine.lua", function()
     eq("", table.concat(nvim.stderr, "\n"))
   end)
 
-  it("looks for events itself where there is no pipe", function()
+  it("polls for events without a pipe", function()
     local nvim = T.child({ env = { SUPERPOWER_TEST_PANIC = "1" } })
     nvim:lua("vim.uv.pipe = function() return nil, 'EMFILE' end")
     nvim:lua(PRELUDE)

@@ -78,7 +78,7 @@ describe("yaml-language-server in the same buffer", function()
     nvim:wait("vim.fn.getline(5) == '  - agent: spec-kit'", 10000, "the only one to be inserted")
   end)
 
-  it("tells what a key means once", function()
+  it("explains a key once", function()
     local nvim = editor()
     nvim:cmd("call cursor(6, 6)")
     nvim:lua("vim.lsp.buf.hover()")

@@ -50,7 +50,7 @@ describe("run=ID", function()
     ["progress run=0190-f"] = { "status" },
     ["gate run=0190-f"] = { "status" },
   }) do
-    it("is the run that is meant: " .. line, function()
+    it("selects the run: " .. line, function()
       local nvim = child()
       local before = #S.calls(nvim, wanted[1])
       nvim:cmd("Superpower " .. line)
@@ -117,13 +117,13 @@ describe("run=ID", function()
     eq({}, completed(nvim, "Superpower check r"))
   end)
 
-  it("that cannot be is refused, and a comment that begins so is quoted", function()
+  it("that is invalid is refused, and a comment that starts with it is quoted", function()
     local nvim = child()
     for line, words in pairs({
-      ["Superpower cancel run="] = "run= needs the id of a run",
-      ["Superpower cancel run=0190-f now"] = 'cancel takes nothing but run=ID, got "now"',
-      ["Superpower resume run=0190-f bugfix"] = 'resume takes one run, not also "bugfix"',
-      ["Superpower log run=0190-f x"] = 'log takes nothing, got "x"',
+      ["Superpower cancel run="] = "run= needs a run id",
+      ["Superpower cancel run=0190-f now"] = 'cancel takes only run=ID, got "now"',
+      ["Superpower resume run=0190-f bugfix"] = 'resume takes one run, got also "bugfix"',
+      ["Superpower log run=0190-f x"] = 'log takes no arguments, got "x"',
     }) do
       nvim:cmd("messages clear")
       nvim:cmd(line)
@@ -140,7 +140,7 @@ describe("run=ID", function()
 end)
 
 describe("run_id in Lua", function()
-  it("is the run that is meant, with a callback or without", function()
+  it("selects the run, with or without a callback", function()
     local nvim = child()
     nvim:lua([[local sp = require("superpower")
       local named = { run_id = "0190-f" }
@@ -158,7 +158,7 @@ describe("run_id in Lua", function()
     eq("0190-f", S.calls(nvim, "decide")[1].run_id)
   end)
 
-  it("of something else is refused as data", function()
+  it("of another type is refused as data", function()
     local nvim = child()
     local codes = nvim:lua([[local sp, codes = require("superpower"), {}
       for _, verb in ipairs({ "pause", "cancel", "skip", "retry", "resume" }) do
@@ -173,7 +173,7 @@ describe("run_id in Lua", function()
     eq({}, S.calls(nvim, "cancel"))
   end)
 
-  it("of a status is that run's, and leaves the shown one shown", function()
+  it("returns that run's status, and leaves the shown run unchanged", function()
     local nvim = child()
     other(nvim)
     local run = nvim:lua("return require('superpower').status({ run_id = '0190-f' })")
@@ -181,13 +181,13 @@ describe("run_id in Lua", function()
     eq("0190-f", S.calls(nvim, "status")[#S.calls(nvim, "status")].run_id)
     eq("0190-abc", nvim:lua("return require('superpower.runs').get().run_id"))
     contains(nvim:lua("return require('superpower').statusline()"), "new-ui-feature")
-    S.refuse(nvim, "status", { code = "unknown-run", message = 'no run "0190-x" in this project' })
+    S.refuse(nvim, "status", { code = "unknown-run", message = 'unknown run "0190-x"' })
     eq("unknown-run", nvim:lua("return (select(2, require('superpower').status({ run_id = '0190-x' })) or {}).code"))
   end)
 end)
 
-describe("what is told of a run", function()
-  it("has the words of that run, also where another is at the front by then", function()
+describe("messages about a run", function()
+  it("describe that run, even if another run is current by then", function()
     local nvim = child()
     nvim:lua([[said = {}; vim.notify = function(text) table.insert(said, text) end
       heard = {}
@@ -216,7 +216,7 @@ describe("what is told of a run", function()
     ok(not nvim:lua("return require('superpower.gate').is_open()"), "the gate of the other run is not this one's")
   end)
 
-  it("says both, where two runs of a project pause one behind the other", function()
+  it("report both runs of a project that pause one after the other", function()
     local nvim = child()
     nvim:lua("said = {}; vim.notify = function(text) table.insert(said, text) end")
     S.send(nvim, { type = "snapshot", run = S.run() })
@@ -238,7 +238,7 @@ describe("what is told of a run", function()
   end)
 end)
 
-describe("without a screen", function()
+describe("headless", function()
   it("a verb that fits several runs lists them (2), and run=ID names one", function()
     local dir = Bang.project()
     eq(3, Bang.run("Superpower! run small epic=first", { dir = dir }).code)
@@ -246,7 +246,7 @@ describe("without a screen", function()
     for _, verb in ipairs({ "approve", "changes more", "reject", "resume", "cancel" }) do
       local done = Bang.run("Superpower! " .. verb, { dir = dir })
       eq({ 2, "" }, { done.code, done.out }, verb)
-      contains(done.err, "2 runs fit; name one as the first word:\n  run=", verb)
+      contains(done.err, "2 runs are possible; name one as the first word:\n  run=", verb)
       contains(done.err, "small 2/3  first", verb)
     end
     local listed = Bang.run("Superpower! cancel", { dir = dir }).err
@@ -256,7 +256,7 @@ describe("without a screen", function()
     contains(done.out, "[superpower] COMPLETE  small")
     done = Bang.run("Superpower! approve run=0000 good", { dir = dir })
     eq(2, done.code)
-    contains(done.err, 'no run "0000" in this project; :Superpower runs lists them')
+    contains(done.err, 'unknown run "0000"; see :Superpower runs')
     eq(0, Bang.run(("Superpower! cancel run=%s"):format(second), { dir = dir }).code)
   end)
 end)

@@ -120,7 +120,7 @@ for name, page in pairs(pages) do
 end
 
 describe("the README's table of commands", function()
-  it("names sub-words that there are, and all of them", function()
+  it("names exactly the sub-commands that exist", function()
     local nvim = T.child()
     local known = nvim:lua("return vim.tbl_map(function() return true end, require('superpower.commands.subcommands'))")
     known.dashboard = nil
@@ -136,7 +136,7 @@ describe("the README's table of commands", function()
     end
   end)
 
-  it("names pages of the help that there are", function()
+  it("names only help tags that exist", function()
     local tags = pages["doc/superpower.txt"]
     for tag in pages["README.md"]:gmatch(":help (superpower[%w%-]*)") do
       contains(tags, "*" .. tag .. "*")
@@ -146,7 +146,7 @@ end)
 
 describe("every line for a shell", function()
   for name, page in pairs(pages) do
-    it("that starts Neovim ends as is said, in " .. name, function()
+    it("that starts Neovim ends as described, in " .. name, function()
       local nvim = Shop.child()
       local init = T.write(T.dir() .. "/init.lua", Shop.config .. ("\nvim.opt.runtimepath:prepend(%q)"):format(T.root))
       local count = 0
@@ -173,7 +173,7 @@ describe("every line for a shell", function()
     end)
   end
 
-  it("that calls make names a target that there is", function()
+  it("that calls make names a target that exists", function()
     local makefile = T.read(T.root .. "/Makefile")
     local text = pages["README.md"] .. pages["doc/superpower.txt"] .. T.read(T.root .. "/CONTRIBUTING.md")
     local count = 0
@@ -191,7 +191,7 @@ end)
 local shown_at_once = { ["unknown-stage"] = true, ["unknown-dependency"] = true, ["misplaced-field"] = true }
 
 describe("every block", function()
-  it("of Lua runs, and its configuration has no fault", function()
+  it("of Lua runs, and its configuration has no problems", function()
     for name, page in pairs(pages) do
       for _, code in ipairs(blocks(page, "lua")) do
         local nvim = Shop.child({ init = "" })
@@ -204,7 +204,7 @@ describe("every block", function()
           vim.pack = vim.pack or {}
           local fine, err = pcall(chunk)
           if not fine then return err end
-          local faults = require("superpower.config").faults()
+          local faults = require("superpower.config").problems()
           return #faults > 0 and table.concat(faults, "\n") or nil
         ]],
           code

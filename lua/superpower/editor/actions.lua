@@ -1,19 +1,19 @@
---- The user's own autocommands hear of what we do, and what goes wrong in them neither stops our action nor is ours: their
---- error is shown as Neovim shows it, and what they kept from being done is done without them. So is a refusal of
---- Neovim's own (E37, a swap file): its line, and no trace of ours.
-local regular = require("superpower.base.regular")
+--- Editor actions (open a window, make a buffer, …) that survive the user's autocommands. An error in an autocommand
+--- does not stop the action: it is shown as Neovim shows it, and what it prevented is done without autocommands. If
+--- Neovim itself refuses (E37, a swap file), only its message is shown, without our stack trace.
+local path_check = require("superpower.base.path_check")
 local notify = require("superpower.notify")
 
 local M = {}
 
---- Whether it was raised in an autocommand.
+--- Whether an error was raised in an autocommand.
 ---@param message string
 ---@return boolean
-local function heard(message)
+local function from_autocommand(message)
   return message:find('%a+ Autocommands for ".-": ') ~= nil
 end
 
---- An error as Neovim itself would say it: without where in our code it came by.
+--- Returns an error as Neovim itself would show it, without the place in our code.
 ---@param message string
 ---@return string
 function M.words(message)
@@ -24,48 +24,50 @@ end
 ---@param message string
 local function show(message)
   if vim.v.exiting == vim.NIL then
-    notify.theirs(M.words(message))
+    notify.editor_error(M.words(message))
   end
 end
 
---- What is done while errors in autocommands are kept quiet.
+--- The function that runs under `:silent!`.
 ---@type fun()
 M.doing = function() end
 
---- Does something under `:silent!`, where an error in an autocommand ends neither it nor the other autocommands.
+--- Runs a function under `:silent!`, so that an error in one autocommand stops neither the function nor the other
+--- autocommands.
 ---@generic T
 ---@param fn fun(): T
----@return boolean fine it did not raise itself
+---@return boolean fine the function itself did not raise
 ---@return T|string value or error
----@return string heard the last error that was kept quiet, or ""
+---@return string message the last error that was silenced, or ""
 local function quietly(fn)
   local fine, value = false, nil
   vim.v.errmsg = ""
   M.doing = function()
     fine, value = pcall(fn)
   end
-  local ran, message = pcall(vim.cmd, "silent! lua require('superpower.editor.theirs').doing()")
+  local ran, message = pcall(vim.cmd, "silent! lua require('superpower.editor.actions').doing()")
   return fine, value, ran and vim.v.errmsg or tostring(message)
 end
 
---- What becomes of something that raised: nothing where the user gave it up, Neovim's own words where it refused.
+--- Handles an error of an action: returns nothing if the user interrupted it, or Neovim's own message if Neovim
+--- refused it.
 ---@param message string
 ---@return nil, string refusal
 local function refused(message)
   if message:find("Vim:Interrupt", 1, true) or message:find("Keyboard interrupt", 1, true) then
     return nil, ""
-  elseif heard(message) or message:find("Vim[^:]*:E%d+") or message:find("^E%d+") then
+  elseif from_autocommand(message) or message:find("Vim[^:]*:E%d+") or message:find("^E%d+") then
     return nil, M.words(message)
   end
   error(message, 0)
 end
 
---- Does something that autocommands hear of.
+--- Runs an action that triggers autocommands.
 ---@generic T
 ---@param fn fun(): T
 ---@return T?
----@return string? refusal Neovim's own, to be said or got round
-function M.act(fn)
+---@return string? refusal Neovim's own message
+function M.run(fn)
   local fine, value, words = quietly(fn)
   if words ~= "" then
     show(words)
@@ -76,9 +78,9 @@ function M.act(fn)
   return refused(tostring(value))
 end
 
---- Lets the user's autocommands hear of a `User` event.
+--- Fires a `User` event for the user's autocommands.
 ---@param fn fun()
-function M.hear(fn)
+function M.emit(fn)
   local fine, value, words = quietly(fn)
   if words ~= "" or not fine then
     show(words ~= "" and words or tostring(value))
@@ -88,7 +90,7 @@ end
 --- Makes a window the current one.
 ---@param win integer
 function M.enter(win)
-  M.act(function()
+  M.run(function()
     vim.api.nvim_set_current_win(win)
   end)
 end
@@ -98,7 +100,7 @@ end
 ---@param scratch boolean
 ---@return integer buf
 function M.buffer(listed, scratch)
-  return (M.act(function()
+  return (M.run(function()
     return vim.api.nvim_create_buf(listed, scratch)
   end))
 end
@@ -109,21 +111,21 @@ end
 ---@param config vim.api.keyset.win_config
 ---@return integer win
 function M.open(buf, enter, config)
-  local win, refusal = M.act(function()
+  local win, refusal = M.run(function()
     return vim.api.nvim_open_win(buf, enter, config)
   end)
   return win or error(refusal, 0)
 end
 
---- A command that opens a window, which is then the current one.
+--- Runs a command that opens a window and enters it.
 ---@param command string
 function M.split(command)
-  M.act(function()
+  M.run(function()
     vim.cmd(command)
   end)
 end
 
---- Whether a file is what the current window shows.
+--- Whether the current window shows a file.
 ---@param path string
 ---@return boolean
 local function shown(path)
@@ -135,14 +137,14 @@ local function shown(path)
   return here and not unread
 end
 
---- Opens a file, where it is one for which the editor need not wait. Where Neovim does not give up the buffer of this
---- window ('hidden' is off, and it has changes), in a split; what else it refuses, or the user at a swap file's question, is
---- said, and nothing is open then.
+--- Opens a file, unless it would block the editor. If Neovim cannot abandon the buffer of this window ('hidden' is
+--- off, and it has changes), the file opens in a split. If Neovim refuses for another reason, or the user cancels at
+--- the question about a swap file, the message is shown and no file is opened.
 ---@param how "edit"|"tabedit"
 ---@param path string
 ---@return boolean opened
 function M.file(how, path)
-  local problem = regular.problem(path)
+  local problem = path_check.problem(path)
   if problem then
     notify.error(problem)
     return false
@@ -150,13 +152,13 @@ function M.file(how, path)
   local function open(command)
     vim.cmd[command](vim.fn.fnameescape(path))
   end
-  -- Not quietly: what Neovim says of a file, and asks of its swap file, is to be seen.
+  -- Not silently: the user has to see what Neovim says about the file, and its question about a swap file.
   local fine, message = pcall(open, how)
   local refusal = ""
   if not fine and tostring(message):find("Vim[^:]*:E37:") then
     fine, message = pcall(open, "split")
   end
-  if not fine and heard(tostring(message)) then
+  if not fine and from_autocommand(tostring(message)) then
     show(message)
     fine = shown(path) or quietly(function()
       open(how)
@@ -165,7 +167,7 @@ function M.file(how, path)
     refusal = select(2, refused(tostring(message)))
   end
   if refusal ~= "" then
-    notify.theirs(refusal)
+    notify.editor_error(refusal)
   end
   return fine and shown(path)
 end
@@ -174,7 +176,7 @@ end
 ---@param buf integer
 ---@param name string
 function M.name(buf, name)
-  M.act(function()
+  M.run(function()
     vim.api.nvim_buf_set_name(buf, name)
   end)
 end
@@ -182,7 +184,7 @@ end
 --- Closes a window.
 ---@param win integer
 function M.close(win)
-  M.act(function()
+  M.run(function()
     vim.api.nvim_win_close(win, true)
   end)
 end

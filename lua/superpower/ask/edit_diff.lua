@@ -1,4 +1,4 @@
---- An edit that an agent asks for, as a diff: its old and its new text are its input, and nobody compares them by eye.
+--- Shows an edit that an agent asks for as a diff, since its input holds the whole old and new text.
 local M = {}
 
 local compare = vim.text and vim.text.diff or vim.diff
@@ -13,7 +13,8 @@ local function diff(edit)
   return type(found) == "string" and found or nil
 end
 
---- A tool's input with its old and new texts as `diff`; as it is where it has none, or has one of its own.
+--- Returns a tool's input with its old and new texts replaced by `diff`. An input without them, or with a diff, is
+--- returned unchanged.
 ---@param input table
 ---@return table
 function M.shown(input)
@@ -33,7 +34,7 @@ function M.shown(input)
   return out
 end
 
---- The group of a line of a diff.
+--- Returns the highlight group of a line of a diff.
 ---@param line string
 ---@return string?
 function M.group(line)

@@ -1,20 +1,21 @@
---- Whether a message stands in the last line. With `cmdheight=0` it stands where the status line is, and Neovim draws that
---- over it as soon as anything of ours is drawn: then nothing is, until the message is gone. Nothing says that a message
---- stands; it shows in the colour of the line's first cell, which is not what it was when we drew last.
+--- Tells whether the last line shows a message. With `cmdheight=0` a message takes the place of the status line, and
+--- Neovim overwrites it as soon as anything of ours is drawn. So nothing is drawn until the message is gone. No event
+--- reports a message; it shows in the colour of the line's first cell, which differs from the colour when we drew
+--- last.
 local notify = require("superpower.notify")
 
 local M = {}
 
---- How long a line in another colour counts as a message, in milliseconds: one that `:messages` has, and another one, which
---- may be the status line. A key that is typed ends it: who types has seen it.
-local longest, unknown = 30000, 5000
+--- How long a line in another colour counts as a message, in milliseconds: first one that `:messages` has, then one
+--- that may be the status line. A typed key ends it: the user has seen it.
+local max_known, max_unknown = 30000, 5000
 
 local namespace = vim.api.nvim_create_namespace("superpower-message")
-local clean ---@type integer? the colour when we drew last
-local since ---@type number? when it was first another one
-local typed = false -- since then
+local clean ---@type integer? the colour at our last redraw
+local since ---@type number? when the colour was first different
+local typed = false -- a key was typed since then
 
-local function over()
+local function reset()
   since, typed = nil, false
   vim.on_key(nil, namespace)
 end
@@ -33,7 +34,7 @@ local function possible()
 end
 
 ---@return boolean
-local function kept()
+local function in_history()
   local cells = {}
   for column = 1, vim.o.columns do
     cells[column] = vim.fn.screenstring(vim.o.lines, column)
@@ -45,12 +46,12 @@ local function kept()
 end
 
 ---@return boolean
-function M.stands()
+function M.is_shown()
   if vim.api.nvim_get_mode().mode:find("^r") then
-    return true -- it asks for a key
+    return true -- a prompt
   elseif not possible() or not clean or vim.fn.screenattr(vim.o.lines, 1) == clean then
     if since then
-      over()
+      reset()
     end
     return false
   elseif not since then
@@ -60,16 +61,16 @@ function M.stands()
     end, namespace)
   end
   local time = vim.uv.now() - since
-  return not typed and (time < unknown or (time < longest and kept()))
+  return not typed and (time < max_unknown or (time < max_known and in_history()))
 end
 
---- Something of ours has changed: it is drawn now, and what stands in the last line then is no message.
-function M.drawn()
+--- Redraws after a change of ours. What the last line shows then is not a message.
+function M.redrawn()
   if possible() and vim.api.nvim_get_mode().mode:find("^[nvi]") then
     vim.cmd.redraw()
     clean = vim.fn.screenattr(vim.o.lines, 1)
     if since then
-      over()
+      reset()
     end
   end
 end

@@ -1,9 +1,9 @@
---- Links that are not followed, since they leave the project: said where something seems to be missing.
+--- Links that are not followed because they leave the project. They are reported where something seems to be missing.
 local session = require("superpower.session")
 
 local M = {}
 
---- What is said behind "none here", or "".
+--- Builds the text that follows "none here", or "".
 ---@param root string
 ---@param done fun(sentence: string)
 function M.sentence(root, done)
@@ -12,7 +12,7 @@ function M.sentence(root, done)
   end)
 end
 
---- The same as a list, where nothing was found.
+--- Returns the links as a list, if nothing was found.
 ---@param root string
 ---@param found table[]?
 ---@param done fun(left: string[]?)

@@ -5,8 +5,8 @@
 
 use std::borrow::Cow;
 
-/// Marks such a string; a character for private use, which no tool of this family writes.
-pub const MARK: &str = "\u{f8ff}number ";
+/// Marks such a string.
+pub const MARK: &str = "\u{fdd0}number ";
 
 /// `json` with every number that has an exponent as a marked string.
 pub fn hide(json: &str) -> Cow<'_, str> {
@@ -27,6 +27,14 @@ pub fn show(json: &str) -> Cow<'_, str> {
 /// What a marked string stands for; any other as it is.
 pub fn plain(text: &str) -> &str {
     text.strip_prefix(MARK).unwrap_or(text)
+}
+
+/// `json` with each string that `with` gives another for. Both have their quotes.
+pub(super) fn texts(json: &str, with: impl Fn(&str) -> Option<String>) -> Cow<'_, str> {
+    replace(json, |token| match token {
+        Token::Text(text) => with(text),
+        Token::Number(_) => None,
+    })
 }
 
 enum Token<'a> {

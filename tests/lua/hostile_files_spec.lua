@@ -47,7 +47,7 @@ end
 
 describe("a planted file", function()
   for name, plant in pairs(plants) do
-    it("in the place of squad.json is said, and not waited for: " .. name, function()
+    it("in the place of squad.json is reported, and does not block: " .. name, function()
       local nvim = project(".claude/state/squad.json", plant)
       local before = vim.uv.fs_stat("/proc/self/status") and peak(nvim)
       nvim:cmd("edit README.md")
@@ -58,7 +58,7 @@ describe("a planted file", function()
       end
     end)
 
-    it("in the place of a kept declaration is said: " .. name, function()
+    it("in the place of a kept declaration is reported: " .. name, function()
       local began = vim.json.encode({
         at = "2026-11-30T00:14:02.5Z",
         event = "run-started",
@@ -118,7 +118,7 @@ describe("a planted file", function()
       vim.fn.mkdir(vim.fs.dirname(path), "p")
       sh("ln", "-s", inner:match("yaml$") and elsewhere .. "/not-there" or elsewhere, path)
       nvim:lua("require('superpower.declaration.scaffold').new(..., 'my-new', 'blank')", nvim.project)
-      contains(nvim:messages(), "nothing is made there")
+      contains(nvim:messages(), "cannot create the declaration")
       eq({}, vim.fn.readdir(elsewhere))
     end
   end)

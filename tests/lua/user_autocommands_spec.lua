@@ -47,7 +47,7 @@ local function said(nvim)
 end
 
 describe("the user's autocommands that raise", function()
-  it("keep no window of ours from opening and closing", function()
+  it("do not prevent our windows from opening and closing", function()
     local nvim = S.child()
     raise(nvim)
     S.answer(nvim, "review", S.review)
@@ -73,7 +73,7 @@ describe("the user's autocommands that raise", function()
   end)
 
   for _, event in ipairs(events) do
-    it("keep no file from being opened: " .. event, function()
+    it("do not prevent a file from being opened: " .. event, function()
       local nvim = Shop.child()
       nvim:lua(
         "local event = ...; vim.api.nvim_create_autocmd(event, { callback = function() error('theirs: ' .. event) end })",
@@ -90,7 +90,7 @@ describe("the user's autocommands that raise", function()
 end)
 
 describe("a file that Neovim does not open in this window", function()
-  it("is opened in a split where 'hidden' is off and the buffer has changes", function()
+  it("is opened in a split if 'hidden' is off and the buffer has changes", function()
     for verb, name in pairs({ ["edit bugfix"] = "bugfix", ["new my-own blank"] = "my-own" }) do
       local nvim = Shop.child()
       nvim:cmd("edit README.md | set nohidden")
@@ -104,7 +104,7 @@ describe("a file that Neovim does not open in this window", function()
     end
   end)
 
-  it("leaves what the user answers at a swap file's question to Neovim", function()
+  it("leaves the answer to a swap file's question to Neovim", function()
     local nvim = Shop.child({ args = { "--cmd", "set directory=./.swap//" } })
     vim.fn.mkdir(nvim.project .. "/.swap")
     nvim:lua("vim.o.swapfile = true; vim.o.updatecount = 1")

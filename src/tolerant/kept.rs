@@ -1,17 +1,16 @@
 //! JSON as others write it: whatever can be understood is read, and comes out again as it was.
 //!
-//! This is the only place that calls the parser for documents of other tools.
+//! This is the only reader of documents that are written again with what other tools keep in them.
 
-use super::numbers::{MARK, hide};
-use crate::tolerant;
+use super::guard::{HALF, bare, guard};
+use super::numbers::{self, MARK, hide};
+use super::{FILE, strict};
+use serde::Serialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt;
-
-/// Stands before the four digits of half a surrogate pair; for private use, as [`MARK`] is.
-const HALF: char = '\u{f8fe}';
 
 /// A JSON text that was read.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,30 +24,54 @@ pub struct Read {
 /// Reads a text, also with a byte-order mark, zeros at its end, commas before a closing bracket, raw control characters
 /// in strings, halves of surrogate pairs, and `NaN` or `Infinity`.
 pub fn read(text: &str) -> Result<Read, serde_json::Error> {
-    let text = text.trim_start_matches('\u{feff}').trim_end_matches('\0');
-    let (value, text) = match serde_json::from_str(&hide(text)) {
-        Ok(value) => (value, Cow::Borrowed(text)),
+    let (value, text) = parsed(text)?;
+    let mut names = Twice::default();
+    let _ = (&mut names).deserialize(&mut serde_json::Deserializer::from_str(&text));
+    Ok(Read { value, twice: names.found.map(|name| for_people(&name)) })
+}
+
+/// The same for one who only looks: names that stand twice are not looked for, which takes as long as reading.
+pub fn value(text: &str) -> Result<Value, serde_json::Error> {
+    parsed(text).map(|(value, _)| value)
+}
+
+/// What a text says, and the text that it was read from.
+fn parsed(text: &str) -> Result<(Value, Cow<'_, str>), serde_json::Error> {
+    let text = guard(text.trim_start_matches('\u{feff}').trim_end_matches('\0'));
+    match serde_json::from_str(&hide(&text)) {
+        Ok(value) => Ok((value, text)),
         Err(error) => {
-            let mended = mended(text);
+            let mended = mended(&text);
             let read = serde_json::from_str(&hide(&mended)).map(|value| (value, mended.clone())).or_else(
                 |refused| {
                     // What is left is the one reader's of all that others write.
-                    let strict = tolerant::strict(&mended, tolerant::FILE).map_err(|_| refused)?;
+                    let strict = strict(&mended, FILE).map_err(|_| refused)?;
                     serde_json::from_str(&hide(&strict)).map(|value| (value, strict))
                 },
             );
             // The error is of the text as it is: in the mended one it would name other columns.
             let (value, text) = read.map_err(|_: serde_json::Error| error)?;
-            (value, Cow::Owned(text))
+            Ok((value, Cow::Owned(text)))
         }
-    };
-    let mut names = Twice::default();
-    let _ = (&mut names).deserialize(&mut serde_json::Deserializer::from_str(&text));
-    Ok(Read { value, twice: names.found })
+    }
+}
+
+/// The text of a document: two-space indent, a newline at the end, and everything as it was read.
+pub fn text(document: &impl Serialize) -> String {
+    as_read(&serde_json::to_string_pretty(document).unwrap_or_default()) + "\n"
+}
+
+/// The text of a part of it, in one line.
+pub fn line(value: &Value) -> String {
+    as_read(&value.to_string())
+}
+
+fn as_read(json: &str) -> String {
+    bare(&show(&numbers::show(json))).into_owned()
 }
 
 /// A text of ours with the halves of surrogate pairs as they were read.
-pub fn show(text: &str) -> Cow<'_, str> {
+fn show(text: &str) -> Cow<'_, str> {
     if !text.contains(HALF) {
         return Cow::Borrowed(text);
     }
@@ -67,15 +90,16 @@ pub fn show(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// A string of the document for people, who see what a half pair is everywhere else.
+/// A string of the document for people, who see what a half pair is everywhere else, and the digits of a number.
 pub fn for_people(text: &str) -> String {
+    let text = numbers::plain(text);
     let mut parts = text.split(HALF);
     let mut shown = parts.next().unwrap_or_default().to_owned();
     for part in parts {
         shown.push('\u{fffd}');
         shown.push_str(part.get(4..).unwrap_or(part));
     }
-    shown
+    bare(&shown).into_owned()
 }
 
 /// The text without what strict readers refuse. It is only made where one has refused it.
