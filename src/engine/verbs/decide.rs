@@ -92,11 +92,18 @@ pub fn decide(engine: &Engine, request: Decide) -> Result<Value, Refusal> {
         let mut since = Vec::new();
         if request.decision == Decision::Approve {
             let approval = Approval { engine, looks: &looks, opened, stage, answers: &answers };
-            since = approval.weigh(given.as_ref()).map_err(|kept| {
-                let Held { refusal, shown, list } = *kept;
-                held = shown.map(|shown| NotTaken { run: opened.run.clone(), stage, visit, shown, list });
-                refusal
-            })?;
+            since = match approval.weigh(given.as_ref()) {
+                Ok(since) => since,
+                Err(kept) => {
+                    let Held { refusal, shown, list } = *kept;
+                    held = shown.map(|shown| NotTaken { run: opened.run.clone(), stage, visit, shown, list });
+                    if host.config.headless {
+                        // A script asks once: whatever else it has to answer is said with the same refusal.
+                        before_driving(engine, root, opened, &answers.agreeing_to_nothing(), true)?;
+                    }
+                    return Err(refusal);
+                }
+            };
         }
         let news = given.as_ref().filter(|given| given.is_news);
         // Ahead of a declaration that was edited, under which the gate may be no gate any more.
