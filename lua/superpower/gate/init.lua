@@ -52,9 +52,10 @@ function M.decide(fields, callback)
     if err then
       decided[key] = nil
       local changed = not_as_shown[err.code] and (err.data and err.data.files or {})
-      if changed and open and open:alive() and open:key() == key then
-        open:look_again(changed)
-        err = vim.tbl_extend("force", err, { shown = true })
+      local here = open and open:alive() and open:key() == key
+      if here and (changed or err.code == "given-up") then -- a question about new changes, left open
+        assert(open):look_again(changed or nil)
+        err = vim.tbl_extend("force", err, { shown = changed and true or nil })
       elseif changed and fields.root and not notify.headless() then
         M.open(fields.root, { run_id = fields.run_id })
       end

@@ -151,6 +151,9 @@ impl NotTaken {
                 engine.notice_answer(root, &line);
             }
         }
+        if run.shown_at(stage, visit).last() == Some(&shown) {
+            return;
+        }
         // Where it cannot be written now, this editor alone knows of it.
         let _ = record(&engine.host(), root, &run.run_id, shown.event(stage, visit));
     }
