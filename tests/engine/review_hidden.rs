@@ -101,7 +101,8 @@ fn what_hides_files_stands_first_and_what_it_hides_is_listed() {
         for file in ["evil.sh", "src/evil.sh", "hooks/evil.sh", "target/evil.sh", "x.log"] {
             write(&place.root, file, "pwn\n");
         }
-        let (listed, _) = place.list();
+        let (listed, left_out) = place.list();
+        assert_eq!(left_out, None, "{what}: what is listed is not counted too");
         let heads: Vec<&str> = listed.iter().take(first.len()).map(|line| &line[2..]).collect();
         let (mut heads, mut wanted) = (heads, first.to_vec());
         heads.sort_unstable();

@@ -54,6 +54,8 @@ impl Review {
         if !feed.add.is_empty() {
             self.git.run(&["update-index", "-z", "--add", "--remove", "--replace", "--stdin"], &feed.add)?;
         }
+        // What is looked at all the same is listed, not counted.
+        found.ignored.retain(|name| !found.names.contains(name));
         let mut rules = self.rules();
         let ignored =
             found.ignored.iter().map(|name| lossy(name.strip_prefix(self.prefix.as_bytes()).unwrap_or(name)));
