@@ -18,8 +18,9 @@ pub fn cancel_unreadable(host: &Host, root: &Path, run_id: &str, by: &str) -> Re
     let at = (host.clock)();
     let dir = RunDir::of(root, run_id).map_err(OpenError::from)?;
     let place = Place::new(&dir, &host.keys);
-    let whole =
-        |contents: &Contents| contents.ours && contents.damaged.is_none() && contents.strange.is_empty();
+    let whole = |contents: &Contents| {
+        contents.ours && contents.damaged.is_none() && contents.foreign_lines.is_empty()
+    };
     if let Some(contents) = journal::read(&place).ok().filter(whole) {
         let mut journal = Journal::open(&place, &contents)?;
         let mut event = Event::Cancelled { by: by.to_owned() };

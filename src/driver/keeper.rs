@@ -90,7 +90,7 @@ impl Keeper {
 
     /// Writes the journal, so that it survives the editor.
     pub(super) fn write(&mut self, run: &Run) -> Result<(), StartError> {
-        if self.journal.waits() {
+        if self.journal.has_unwritten() {
             self.hold(run)?;
         }
         Ok(self.journal.write()?)
@@ -102,7 +102,7 @@ impl Keeper {
         if self.lease.as_ref().is_none_or(|lease| lease.holds(&self.root)) {
             return Ok(());
         }
-        self.journal.still_ours()?;
+        self.journal.ensure_ours()?;
         self.lease = Some(lock(&self.root)?);
         self.sign(run);
         Ok(())

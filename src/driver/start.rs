@@ -203,7 +203,7 @@ fn ready<E: From<StartError>>(
 
 /// Leaves out of the journal what is not ours or not whole, and says so; the run goes on from what stands before.
 fn mend(host: &Host, root: &Path, opened: &mut Opened) -> Result<(), JournalError> {
-    let (damaged, strange) = (opened.contents.damaged, opened.contents.strange.len());
+    let (damaged, strange) = (opened.contents.damaged, opened.contents.foreign_lines.len());
     if damaged.is_none() && strange == 0 {
         return Ok(());
     }
