@@ -26,8 +26,11 @@ pub fn take_up(host: &Arc<Host>, root: &Path, but: &str) {
         let Some(opened) = opened else { continue };
         let (place, _) = checkpoint_writer::place(root, &dir, &opened.run);
         let report = reporter(&place, sayer(host, root));
-        let book =
-            Checkpoints::go_on(opening(host, place, &dir, checkpoint_writer::find_nothing()), None, report);
+        let book = Checkpoints::open_after(
+            opening(host, place, &dir, checkpoint_writer::find_nothing()),
+            None,
+            report,
+        );
         book.restored(past(root, &opened.run, &checkpoint_writer::keys(&opened.run.plan)));
         host.unwritten.keep(Left::new(root, &opened.run, book, Arc::default(), CancelToken::default()));
     }

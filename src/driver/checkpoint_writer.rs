@@ -116,8 +116,8 @@ impl CheckpointWriter {
         let (shared, is_shown) = (Arc::downgrade(shared), shown.clone());
         let report = reporter(&place, say);
         let document = place.clone();
-        let book = Checkpoints::go_on(opening(host, place, dir, find), before, move |told| {
-            if matches!(told, Report::Changed | Report::Stands(_)) {
+        let book = Checkpoints::open_after(opening(host, place, dir, find), before, move |told| {
+            if matches!(told, Report::Changed | Report::State(_)) {
                 flag.store(true, Ordering::Relaxed);
                 if !drive.send(Message::Checkpoints)
                     && is_shown.load(Ordering::Relaxed)
@@ -125,7 +125,7 @@ impl CheckpointWriter {
                 {
                     // The drive is over: its last picture is what the editor shows.
                     let (name, value) = match &told {
-                        Report::Stands(state) => ("checkpoint_waiting", json!(reason(state))),
+                        Report::State(state) => ("checkpoint_waiting", json!(reason(state))),
                         _ => ("checkpoints", shown_rows(&publish, &document)),
                     };
                     let event = shared.picture().amended(&root, name, value);
@@ -265,9 +265,9 @@ pub fn reporter(
     let document = place.named();
     move |report| match report {
         Report::Waiting(why) => say("warn", &format!("\"{document}\" is not written yet: {why}")),
-        Report::Mended(what) => say("warn", &what),
+        Report::Fixed(what) => say("warn", &what),
         Report::Recovered => say("info", &format!("\"{document}\" is written again")),
-        Report::Changed | Report::Stands(_) => {}
+        Report::Changed | Report::State(_) => {}
     }
 }
 

@@ -95,7 +95,7 @@ fn a_name_that_stands_twice_is_said_and_the_document_kept() {
         let (now, found, beside) = written(text.as_bytes());
         let aside = found.aside.unwrap();
         assert_eq!(aside.why, Unreadable::Twice(name.into()), "{text}");
-        assert!(aside.why.to_string().contains(&format!("says \"{name}\" twice")));
+        assert!(aside.why.to_string().contains(&format!("\"{name}\" occurs twice")));
         assert!(beside[0].to_string_lossy().contains("metadata.json.before-"), "{beside:?}");
         assert!(now.contains("PASSED"), "{now}");
     }

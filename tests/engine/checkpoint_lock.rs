@@ -115,7 +115,7 @@ fn liveness_comes_first_and_age_says_nothing() {
     age(&dir.path().join(LOCK));
     let error = Lock::of(dir.path()).take(SHORT, &mut Patience::default()).unwrap_err();
     let text = error.to_string();
-    let wanted = format!("is held by process {}, for 1h 0m", child.id());
+    let wanted = format!("has been held by process {} for 1h 0m", child.id());
     assert!(text.starts_with('"') && text.contains(LOCK) && text.ends_with(&wanted), "{text}");
     child.kill().unwrap();
     child.wait().unwrap();
@@ -155,7 +155,7 @@ fn a_bare_directory_is_respected_and_after_a_minute_a_human_is_told() {
     let mut patience = Patience::default();
     let error = lock.take(SHORT, &mut patience).unwrap_err();
     assert!(matches!(error, LockError::Held { .. }), "{error}");
-    assert!(error.to_string().contains("is held by a script that left no name, for 0s"), "{error}");
+    assert!(error.to_string().contains("has been held by an unnamed script for 0s"), "{error}");
     patience.grow(Duration::from_secs(60));
     let error = lock.take(SHORT, &mut patience).unwrap_err();
     assert!(matches!(error, LockError::Abandoned { .. }), "{error}");
@@ -202,7 +202,7 @@ fn a_holder_in_another_container_is_not_taken_for_dead() {
     fs::write(dir.path().join(LOCK).join(RECORD), serde_json::to_vec(&owner).unwrap()).unwrap();
     let mut patience = Patience::default();
     let error = Lock::of(dir.path()).take(SHORT, &mut patience).unwrap_err();
-    assert!(error.to_string().contains("is held by process 1999999999 of \"elsewhere\""), "{error}");
+    assert!(error.to_string().contains("has been held by process 1999999999 on \"elsewhere\""), "{error}");
     patience.grow(Duration::from_secs(61));
     let error = Lock::of(dir.path()).take(SHORT, &mut patience).unwrap_err();
     assert!(matches!(error, LockError::Abandoned { .. }), "{error}");

@@ -129,7 +129,7 @@ fn a_held_lock_never_holds_up_a_run_and_the_newest_waits() {
     assert!(begun.elapsed() < SECOND, "the run waited {:?}", begun.elapsed());
     until("it says that it waits", || matches!(checkpoints.state(), State::Waiting(_)));
     let State::Waiting(why) = checkpoints.state() else { unreachable!() };
-    assert!(why.contains("is held by a script that left no name"), "{why}");
+    assert!(why.contains("has been held by an unnamed script"), "{why}");
     assert!(!checkpoints.flush(SECOND / 2), "nothing was written");
     assert!(!project.track().document().exists());
 
@@ -201,7 +201,7 @@ fn an_unreadable_document_is_moved_aside_said_aloud_and_never_overwritten() {
     assert_eq!(aside.len(), 1);
     assert_eq!(fs::read_to_string(&aside[0]).unwrap(), broken);
     let told = project.reports().into_iter().find_map(|report| match report {
-        Report::Mended(text) => Some(text),
+        Report::Fixed(text) => Some(text),
         _ => None,
     });
     assert!(told.as_ref().is_some_and(|text| text.contains(&aside[0].display().to_string())), "{told:?}");
@@ -223,8 +223,8 @@ fn a_dead_owners_lock_is_broken_and_named() {
     let checkpoints = project.open();
     checkpoints.started(start("PLAN"), now()).unwrap();
     assert!(checkpoints.flush(SECOND));
-    let wanted = format!("was left by process {}, which is dead; it was broken", child.id());
-    let told = |report: &Report| matches!(report, Report::Mended(text) if text.ends_with(&wanted));
+    let wanted = format!("of process {}, which no longer runs", child.id());
+    let told = |report: &Report| matches!(report, Report::Fixed(text) if text.ends_with(&wanted));
     until("it is told", || project.reports().iter().any(told));
 }
 
@@ -291,7 +291,7 @@ fn an_agent_that_writes_the_document_itself_while_we_do_loses_nothing() {
     assert_eq!(execute["status"], "PASSED");
     assert_eq!((&execute["fixes_applied"], &execute["last_task"]), (&json!(60), &json!("Theirs 60")));
     assert_eq!((&execute["tasks_completed"], &execute["tasks_total"]), (&json!(1), &json!(2)));
-    let mended = project.reports().into_iter().filter(|report| matches!(report, Report::Mended(_)));
+    let mended = project.reports().into_iter().filter(|report| matches!(report, Report::Fixed(_)));
     assert_eq!(mended.count(), 0, "a half-written document is waited for");
 }
 
@@ -304,7 +304,7 @@ fn one_fix_too_many_is_refused_and_written_as_blocked() {
     let refused = checkpoints.started(start("FIX"), now()).unwrap_err().to_string();
     assert_eq!(
         refused,
-        "fix cycle 3 of at most 2: raise \"max_fix_cycles\" in \"conductor/tracks/auth/metadata.json\", or fix it by hand"
+        "fix cycle 3 of at most 2: raise \"max_fix_cycles\" in \"conductor/tracks/auth/metadata.json\", or fix it manually"
     );
     assert!(checkpoints.flush(GRACE));
     assert_eq!(project.checkpoint("FIX")["status"], "BLOCKED");
@@ -500,5 +500,5 @@ fn what_is_no_record_in_a_lock_is_nobodys_and_never_waited_for() {
     other.track().make().unwrap();
     std::os::unix::fs::symlink(&lock, other.track().dir().join(LOCK)).unwrap();
     let error = Store::new(other.track()).update(now(), SECOND / 10, |_, _| {}).unwrap_err().to_string();
-    assert!(error.contains("is held by a script that left no name"), "{error}");
+    assert!(error.contains("has been held by an unnamed script"), "{error}");
 }

@@ -317,7 +317,7 @@ fn an_agent_that_ends_its_own_checkpoint_keeps_its_words_and_the_track_moved_on(
     theirs.insert("status".into(), json!("PASSED"));
     theirs.insert("completed_at".into(), json!("2026-02-13T12:00:04Z"));
     theirs.insert("notes".into(), json!("Plan with 5 phases, 35 tasks"));
-    run.record.claim_step("EVALUATE_PLAN", run.now);
+    run.record.set_current_step("EVALUATE_PLAN", run.now);
     run.todo(&[("a", "completed")]);
     assert_eq!(run.checkpoint("PLAN")["status"], "PASSED", "progress does not take it back");
     run.end(&passed());
@@ -347,7 +347,7 @@ fn a_late_beginning_does_not_bring_a_track_back() {
     let start = Start { key: "PLAN".into(), agent: "x".into(), first: true, ..Start::default() };
     run.tracker.started(start, Some(&run.record), run.now);
     // The lock is held; the agent writes without one.
-    run.record.claim_step("EVALUATE_PLAN", run.now);
+    run.record.set_current_step("EVALUATE_PLAN", run.now);
     run.wait(30);
     assert_eq!(run.state()["current_step"], "EVALUATE_PLAN");
     assert_eq!(run.checkpoint("PLAN")["status"], "IN_PROGRESS");

@@ -45,7 +45,7 @@ fn waits(picture: &Value) -> &str {
 fn tells_all(text: &str, lock: &std::path::Path) {
     let lock = lock.display();
     let wanted = format!(
-        "\"{lock}\" is held by a script that left no name, for 2h 0m: if nothing of it runs any more, remove it with: rm -r '{lock}'"
+        "\"{lock}\" has been held by an unnamed script for 2h 0m; if that no longer runs, remove the lock with: rm -r '{lock}'"
     );
     assert!(text.contains(&wanted), "{text}");
 }
@@ -151,7 +151,7 @@ fn a_fresh_lock_is_waited_for_and_not_offered() {
     world.run("one", json!({}));
     assert_eq!(world.settled()["state"], "complete");
     let picture = world.until("it to be shown", |picture| !waits(picture).is_empty());
-    assert!(waits(&picture).contains("is held by a script that left no name, for "), "{picture:#}");
+    assert!(waits(&picture).contains("has been held by an unnamed script for "), "{picture:#}");
     assert!(!waits(&picture).contains("rm -r"), "{picture:#}");
     let unwritten = world.ok("stop", json!({ "grace_ms": 200 }))["unwritten"].clone();
     assert!(unwritten[0].as_str().unwrap().contains(&lock.display().to_string()), "{unwritten}");

@@ -49,7 +49,7 @@ describe("the bang", function()
       eq(0, done.code, done.err)
       local said = 'superpower: track: "conductor/tracks/t/metadata.json" stays unwritten until the next start: '
       contains(done.err, said)
-      contains(done.err, '.metadata.lock" is held by a script that left no name, for 2h 0m')
+      contains(done.err, '.metadata.lock" has been held by an unnamed script for 2h 0m')
       contains(done.err, "remove it with: rm -r '")
       ok(done.err:sub(-1) == "\n", "whole lines")
       local again = headless("Superpower! resume track", { dir = dir })
