@@ -59,7 +59,7 @@ impl Record {
     /// Parses a document, and returns what of the text it cannot hold.
     pub fn read(text: &str) -> Result<(Self, Option<Unreadable>), Unreadable> {
         let read = kept::read(text).map_err(|error| Unreadable::NotJson(error.to_string()))?;
-        Ok((Self::of(read.value)?, read.twice.map(Unreadable::Twice)))
+        Ok((Self::of(read.value)?, read.duplicate_key.map(Unreadable::Twice)))
     }
 
     fn of(value: Value) -> Result<Self, Unreadable> {

@@ -198,7 +198,10 @@ fn an_unknown_superpower_is_answered_with_the_names_nearest_first() {
     assert_eq!(unknown.names[0], "bugfix");
     assert!(unknown.to_string().contains("did you mean \"bugfix\"?"), "{unknown}");
     let none = Index::read(&root.join("empty"), &Places::default()).superpower("x").cloned().unwrap_err();
-    assert_eq!(none.to_string(), "no superpower \"x\"; there are none here, :Superpower new makes one");
+    assert_eq!(
+        none.to_string(),
+        "no superpower \"x\"; this project has none yet, create one with :Superpower new"
+    );
 }
 
 #[test]
@@ -253,7 +256,7 @@ fn a_link_that_leaves_the_project_is_named_where_something_is_missing() {
     let unknown = |name: &str| index.superpower(name).cloned().unwrap_err().to_string();
     let (w, gone) = (unknown("w"), unknown("gone"));
     assert!(w.contains("w.yaml is a link out of the project") && !w.contains("gone"), "{w}");
-    assert!(gone.contains(".claude/superpowers/gone.yaml is a link that leads nowhere"), "{gone}");
+    assert!(gone.contains(".claude/superpowers/gone.yaml is a broken link"), "{gone}");
     let not_followed = |path: &str| format!("{path} is a link out of the project, which is not followed");
     assert_eq!(index.left.agents[0].to_string(), not_followed(".claude/agents/qa.md"));
     assert_eq!(index.left.skills[0].to_string(), not_followed(".claude/skills/s"));

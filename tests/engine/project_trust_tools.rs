@@ -114,7 +114,7 @@ fn more_than_anybody_can_agree_to_is_refused_and_the_folder_named() {
     let refused = read(&root, Tools::Opencode, &mut Cache::default()).unwrap_err();
     assert_eq!(refused.folder, ".opencode");
     assert!(
-        refused.to_string().starts_with("\".opencode\" brings more than 2,000 files or 64 MiB"),
+        refused.to_string().starts_with("\".opencode\" has more than 2,000 files or 64 MiB"),
         "{refused}"
     );
     subject(&root, Tools::Claude);

@@ -58,8 +58,8 @@ const FORMS: &[Form] = &[
     ("words behind", |it| format!("{it} $ "), AmongOthers),
     ("braces before", |it| format!("{{x}} {{}} fn() {{ {it}"), AmongOthers),
     ("a comma is missing", |it| it.replacen('{', r#"{"x":1 "#, 1), Never),
-    ("it breaks off", |it| it[..it.len() - 1].to_owned(), Never),
-    ("it breaks off in a text", |it| format!("{},\"x\":\"half", &it[..it.len() - 1]), Never),
+    ("the text ends early", |it| it[..it.len() - 1].to_owned(), Never),
+    ("the text ends in a string", |it| format!("{},\"x\":\"half", &it[..it.len() - 1]), Never),
 ];
 
 /// A door: its name, the strict object that means `word` there, what it reads, and whether it is a document.
@@ -233,12 +233,12 @@ fn an_event_that_decides_and_cannot_be_read_fails_at_once_with_its_line() {
         let script = format!("init()\nprint({line:?}, flush=True)\nrest()\n");
         let (_running, signals) = start("claude", &scripted(dir.path(), &script), launch_in(dir.path()));
         let Outcome::Failed { why } = ended(&signals).1.outcome else { panic!("{line}") };
-        assert!(why.starts_with("cannot read a line of Claude Code (it breaks off: {\"type\":"), "{why}");
+        assert!(why.starts_with("cannot read a line of Claude Code (unexpected end: {\"type\":"), "{why}");
     }
     let served = play(
         "def work(body):\n    say('half'); events.put('{\"type\": \"session.idle\", \"properties\": {\"sessionID\": ')",
         |_, _| {},
     );
     let Outcome::Failed { why } = ended(&served.signals).1.outcome else { panic!() };
-    assert!(why.starts_with("cannot read a line of OpenCode (it breaks off"), "{why}");
+    assert!(why.starts_with("cannot read a line of OpenCode (unexpected end"), "{why}");
 }
