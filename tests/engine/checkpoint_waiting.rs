@@ -90,7 +90,7 @@ fn what_an_ended_process_leaves_is_said_and_written_by_the_next_one() {
     let unwritten = stopped["unwritten"].as_array().unwrap();
     assert_eq!(unwritten.len(), 1, "{stopped}");
     let said = unwritten[0].as_str().unwrap();
-    assert!(said.starts_with(&format!("one: \"{TRACK}\" stays unwritten until the next start: ")), "{said}");
+    assert!(said.starts_with(&format!("one: \"{TRACK}\" will be written at the next start: ")), "{said}");
     tells_all(said, &lock);
     let mark = world.path(&format!(".claude/state/runs/{run_id}/checkpoint-waits"));
     assert!(mark.exists());

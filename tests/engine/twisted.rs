@@ -85,7 +85,7 @@ fn read_verdict(text: &str) -> Read {
     match (verdict(text).word(), verdict(text)) {
         (Some(word), _) => Read::Word(word.to_owned()),
         (_, superpower::driver::verdict::Verdict::Unreadable) => {
-            Read::Named("its verdict cannot be read".into())
+            Read::Named("the verdict cannot be read".into())
         }
         _ => Read::Nothing,
     }
