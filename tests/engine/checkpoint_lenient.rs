@@ -33,7 +33,7 @@ fn written(bytes: &[u8]) -> (String, Found, Vec<PathBuf>) {
 }
 
 #[test]
-fn what_can_be_understood_is_kept_as_it_was() {
+fn understandable_documents_are_preserved() {
     let cases: [(&str, &str); 12] = [
         ("\u{feff}{\"a\": 1}", "\"a\": 1"),
         ("{\r\n  \"a\": \"x\\r\\n\",\r\n  \"b\": 2\r\n}\r\n", "\"a\": \"x\\r\\n\""),
@@ -60,7 +60,7 @@ fn what_can_be_understood_is_kept_as_it_was() {
 }
 
 #[test]
-fn what_cannot_be_understood_is_moved_aside() {
+fn unreadable_documents_are_moved_aside() {
     let deep = format!("{}{}", "[".repeat(200_000), "]".repeat(200_000));
     let cases: [&[u8]; 10] = [
         b"",
@@ -83,7 +83,7 @@ fn what_cannot_be_understood_is_moved_aside() {
 }
 
 #[test]
-fn a_name_that_stands_twice_is_said_and_the_document_kept() {
+fn a_duplicate_key_is_reported_and_the_document_saved() {
     for (text, name) in [
         (r#"{"a": 1, "b": {"c": 1, "c": 2}, "loop_state": {}}"#, "c"),
         (
@@ -102,7 +102,7 @@ fn a_name_that_stands_twice_is_said_and_the_document_kept() {
 }
 
 #[test]
-fn a_checkpoint_that_is_no_object_stays_beside_ours() {
+fn a_checkpoint_that_is_not_an_object_is_kept_beside_ours() {
     for foreign in ["5", "true", "[1,2]"] {
         let text = format!("{{\"loop_state\": {{\"checkpoints\": {{\"PLAN\": {foreign}}}}}}}");
         let (now, found, _) = written(text.as_bytes());
@@ -115,7 +115,7 @@ fn a_checkpoint_that_is_no_object_stays_beside_ours() {
 }
 
 #[test]
-fn half_a_pair_is_shown_as_what_it_is_everywhere() {
+fn a_lone_surrogate_is_shown_the_same_everywhere() {
     let text = r#"{"loop_state": {"checkpoints": {"PLAN": {"status": "PASSED", "notes": "half \ud83d!"}}}}"#;
     let rows = rows(&Record::parse(text).unwrap());
     assert_eq!(rows[0].notes.as_deref(), Some("half \u{fffd}!"));
@@ -124,7 +124,7 @@ fn half_a_pair_is_shown_as_what_it_is_everywhere() {
 /// What we wrote ourselves is not read again; what somebody else has put in its place is, and is kept where it says more
 /// than we can write.
 #[test]
-fn what_somebody_else_writes_between_two_of_ours_is_read() {
+fn a_write_between_two_of_ours_is_read() {
     let dir = tempfile::tempdir().unwrap();
     let place = Place::of_run(dir.path(), dir.path());
     let mut store = Store::new(place.clone());
@@ -151,7 +151,7 @@ fn what_somebody_else_writes_between_two_of_ours_is_read() {
 
 /// Nothing that somebody else wrote is taken for a mark of ours, or of the JSON reader.
 #[test]
-fn what_looks_like_a_mark_is_kept_as_it_was() {
+fn text_that_looks_like_a_marker_is_preserved() {
     for kept in [
         "\"a\": \"\u{f8ff}number 5\"",
         "\"a\": \"\u{f8fe}d83d\"",

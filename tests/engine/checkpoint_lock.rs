@@ -58,7 +58,7 @@ fn names(dir: &Path) -> Vec<String> {
 }
 
 #[test]
-fn it_is_a_directory_with_its_owners_record_and_leaves_nothing() {
+fn the_lock_is_a_directory_with_a_record_and_leaves_nothing() {
     for lock in [|dir: &Path| Lock::of(dir), |dir: &Path| Lock::of(dir).without_exclusive_rename()] {
         let dir = tempfile::tempdir().unwrap();
         let held = lock(dir.path()).take(SHORT, &mut Patience::default()).unwrap();
@@ -89,7 +89,7 @@ fn a_scripts_empty_directory_is_never_replaced() {
 }
 
 #[test]
-fn an_orphan_is_recovered_with_a_named_reason_and_the_wait_is_bounded() {
+fn a_dead_owners_lock_is_broken_and_the_wait_has_a_limit() {
     let (dir, mut child) = orphaned();
     let begun = Instant::now();
     let held = Lock::of(dir.path()).take(SECOND, &mut Patience::default()).unwrap();
@@ -105,7 +105,7 @@ fn an_orphan_is_recovered_with_a_named_reason_and_the_wait_is_bounded() {
 }
 
 #[test]
-fn liveness_comes_first_and_age_says_nothing() {
+fn liveness_decides_and_age_does_not() {
     // The dead one's is fresh and is broken; the live one's is old and stays.
     let (dir, mut child) = orphaned();
     assert!(Lock::of(dir.path()).take(SHORT, &mut Patience::default()).is_ok());
@@ -122,7 +122,7 @@ fn liveness_comes_first_and_age_says_nothing() {
 }
 
 #[test]
-fn recovery_is_on_the_only_path() {
+fn every_attempt_can_break_a_dead_lock() {
     let (dir, mut child) = orphaned();
     let mut store = Store::new(Place::of_run(dir.path(), dir.path()));
     let found = store.update(chrono::Utc::now(), SECOND, |_, _| {}).unwrap();
@@ -131,7 +131,7 @@ fn recovery_is_on_the_only_path() {
 }
 
 #[test]
-fn a_live_owners_lock_is_never_reaped() {
+fn a_live_owners_lock_is_never_broken() {
     let dir = tempfile::tempdir().unwrap();
     let mut child = process("hold", dir.path());
     wait_for(&mut child, "held");
@@ -147,7 +147,7 @@ fn a_live_owners_lock_is_never_reaped() {
 }
 
 #[test]
-fn a_bare_directory_is_respected_and_after_a_minute_a_human_is_told() {
+fn an_unnamed_lock_is_respected_and_reported_after_a_minute() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join(LOCK);
     fs::create_dir(&path).unwrap();
@@ -174,7 +174,7 @@ fn a_bare_directory_is_respected_and_after_a_minute_a_human_is_told() {
 
 /// Its age counts from before this process: a human who starts an editor need not wait a minute to hear of it.
 #[test]
-fn a_bare_directory_that_is_old_already_is_told_at_once() {
+fn an_old_unnamed_lock_is_reported_at_once() {
     let dir = tempfile::Builder::new().prefix("it's ").tempdir().unwrap();
     let path = dir.path().join(LOCK);
     fs::create_dir(&path).unwrap();
@@ -193,7 +193,7 @@ fn a_bare_directory_that_is_old_already_is_told_at_once() {
 }
 
 #[test]
-fn a_holder_in_another_container_is_not_taken_for_dead() {
+fn a_holder_in_another_container_does_not_count_as_dead() {
     let dir = tempfile::tempdir().unwrap();
     let mut owner = Owner::this();
     owner.process.pid = 1_999_999_999;
@@ -209,7 +209,7 @@ fn a_holder_in_another_container_is_not_taken_for_dead() {
 }
 
 #[test]
-fn a_process_id_given_to_another_is_no_owner() {
+fn a_reused_process_id_is_not_the_owner() {
     let mut owner = Owner::this();
     assert_eq!(owner.life(), Life::Alive);
     owner.process.start_time += 1;
@@ -220,7 +220,7 @@ fn a_process_id_given_to_another_is_no_owner() {
 }
 
 #[test]
-fn of_many_breakers_one_breaks_and_nobody_is_in_together() {
+fn only_one_of_many_breakers_succeeds() {
     let (dir, mut child) = orphaned();
     let (inside, broke) = (AtomicUsize::new(0), AtomicUsize::new(0));
     std::thread::scope(|scope| {
@@ -240,7 +240,7 @@ fn of_many_breakers_one_breaks_and_nobody_is_in_together() {
 }
 
 #[test]
-fn a_lock_that_was_taken_away_is_not_released_for_somebody_else() {
+fn releasing_a_removed_lock_keeps_another_owners_lock() {
     let dir = tempfile::tempdir().unwrap();
     let held = Lock::of(dir.path()).take(SHORT, &mut Patience::default()).unwrap();
     fs::remove_dir_all(dir.path().join(LOCK)).unwrap();
@@ -250,7 +250,7 @@ fn a_lock_that_was_taken_away_is_not_released_for_somebody_else() {
 }
 
 #[test]
-fn a_kill_at_any_instant_leaves_a_whole_document_and_the_next_writer_goes_on_within_a_second() {
+fn a_kill_at_any_time_leaves_a_whole_document_and_a_usable_lock() {
     let rounds = if std::env::var_os("SUPERPOWER_LONG").is_some() { 300 } else { 25 };
     let dir = tempfile::tempdir().unwrap();
     let place = Place::of_run(dir.path(), dir.path());

@@ -8,7 +8,7 @@ fn metadata(world: &World, path: &str) -> Value {
 }
 
 #[test]
-fn a_run_keeps_metadata_in_its_track() {
+fn a_run_writes_metadata_in_its_track() {
     let world = World::new();
     world.declare(
         "track",
@@ -60,7 +60,7 @@ fn a_fix_too_many_blocks_the_run() {
 }
 
 #[test]
-fn what_an_earlier_editor_could_not_write_is_written_by_the_next() {
+fn the_next_editor_writes_what_an_earlier_one_could_not() {
     let mut world = World::new();
     world.declare(
         "two",
@@ -105,7 +105,7 @@ sed 's/\"status\": \"IN_PROGRESS\"/\"last_task\": \"Task 3\", &/' $f > $f.new &&
 
 /// A declaration that was edited while its run was paused has keys of its own: each stage writes its own step.
 #[test]
-fn after_an_edit_each_stage_keeps_its_own_step() {
+fn each_stage_keeps_its_step_after_an_edit() {
     let world = World::new();
     let (moved, gate) = ("  - {name: three, agent: c}\n", "  - {name: g2, gate: human-approval}\n");
     let stages = |end: String| {

@@ -78,7 +78,7 @@ fn passed() -> End {
 }
 
 #[test]
-fn start_writes_in_progress_with_agent_and_time() {
+fn a_start_writes_in_progress_with_agent_and_time() {
     let mut run = Run::new();
     run.start("PLAN", true);
     assert_eq!(run.state()["current_step"], "PLAN");
@@ -94,7 +94,7 @@ fn start_writes_in_progress_with_agent_and_time() {
 }
 
 #[test]
-fn a_whole_plan_looks_as_in_the_protocol() {
+fn a_complete_plan_matches_the_protocol() {
     let mut run = Run::new();
     run.start("PLAN", true);
     run.wait(60);
@@ -219,7 +219,7 @@ fn failed_stays_failed_and_the_fourth_fix_is_past_the_limit() {
 }
 
 #[test]
-fn seven_steps_wait_and_none_is_dropped() {
+fn seven_unwritten_steps_are_all_kept() {
     let mut tracker = Tracker::default();
     let record = Record::minimal(None, noon());
     for number in 0..7 {
@@ -235,7 +235,7 @@ fn seven_steps_wait_and_none_is_dropped() {
 }
 
 #[test]
-fn an_interruption_stays_in_progress_exact_to_the_last_task() {
+fn an_interrupted_step_stays_in_progress_with_its_last_task() {
     let mut run = Run::new();
     run.start("EXECUTE", true);
     run.now += TimeDelta::milliseconds(100);
@@ -256,7 +256,7 @@ fn an_interruption_stays_in_progress_exact_to_the_last_task() {
 }
 
 #[test]
-fn a_new_visit_shows_nothing_of_the_last_one_but_what_is_foreign() {
+fn a_new_visit_clears_our_fields_but_not_foreign_ones() {
     let mut run = Run::new();
     run.start("EXECUTE", true);
     run.wait(1);
@@ -277,7 +277,7 @@ fn a_new_visit_shows_nothing_of_the_last_one_but_what_is_foreign() {
 }
 
 #[test]
-fn what_was_prepared_for_a_step_stays() {
+fn prepared_fields_of_a_step_are_kept() {
     let text = json!({ "loop_state": { "checkpoints": {
         "EXECUTE": { "status": "NOT_STARTED", "tasks_total": 35, "mode": "parallel" } } } });
     let mut run = Run::on(Record::parse(&text.to_string()).unwrap());
@@ -309,7 +309,7 @@ fn an_agent_that_writes_its_own_progress_is_not_overwritten() {
 }
 
 #[test]
-fn an_agent_that_ends_its_own_checkpoint_keeps_its_words_and_the_track_moved_on() {
+fn an_agents_own_end_keeps_its_notes_and_the_tracks_step() {
     let mut run = Run::new();
     run.start("PLAN", true);
     run.wait(5);
@@ -329,7 +329,7 @@ fn an_agent_that_ends_its_own_checkpoint_keeps_its_words_and_the_track_moved_on(
 }
 
 #[test]
-fn an_agent_that_claims_what_the_evidence_denies_is_overruled() {
+fn evidence_overrules_an_agents_claim() {
     let mut run = Run::new();
     run.start("PLAN", true);
     run.wait(5);
@@ -342,7 +342,7 @@ fn an_agent_that_claims_what_the_evidence_denies_is_overruled() {
 }
 
 #[test]
-fn a_late_beginning_does_not_bring_a_track_back() {
+fn a_start_written_late_does_not_move_a_track_back() {
     let mut run = Run::new();
     let start = Start { key: "PLAN".into(), agent: "x".into(), first: true, ..Start::default() };
     run.tracker.started(start, Some(&run.record), run.now);
@@ -354,7 +354,7 @@ fn a_late_beginning_does_not_bring_a_track_back() {
 }
 
 #[test]
-fn an_end_without_a_beginning_and_a_second_end_are_refused() {
+fn an_end_without_a_start_and_a_second_end_are_refused() {
     let mut tracker = Tracker::default();
     let error = tracker.ended(&passed(), noon()).unwrap_err();
     assert!(
@@ -368,7 +368,7 @@ fn an_end_without_a_beginning_and_a_second_end_are_refused() {
 }
 
 #[test]
-fn outcomes_are_ends_where_nothing_follows_by_itself() {
+fn an_outcome_is_an_end_if_nothing_follows_automatically() {
     let why = || "w".to_owned();
     let of = |outcome: &Outcome, last| End::of(outcome, "m", last);
     assert_eq!(of(&Outcome::Passed, false), Some(End::Passed { notes: "m".into() }));
@@ -388,7 +388,7 @@ fn outcomes_are_ends_where_nothing_follows_by_itself() {
 }
 
 #[test]
-fn a_list_that_is_rewritten_cleared_or_begun_anew_counts_right() {
+fn rewritten_and_cleared_lists_are_counted_correctly() {
     let mut figures = figures::Figures::default();
     assert!(figures.take(&list(&[("a", "completed"), ("b", "pending")])));
     assert!(!figures.take(&list(&[("a", "completed"), ("b", "in_progress")])));
@@ -437,7 +437,7 @@ fn skills_of_the_protocol_get_their_parameters() {
 
 /// What an attempt did whose checkpoint waits still is not forgotten when the next attempt begins.
 #[test]
-fn the_next_attempt_goes_on_from_figures_that_wait() {
+fn the_next_attempt_continues_from_unwritten_progress() {
     let mut tracker = Tracker::default();
     let start = |first| Start { key: "EXECUTE".into(), agent: "x".into(), first, ..Start::default() };
     tracker.started(start(true), None, noon());

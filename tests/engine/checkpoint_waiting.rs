@@ -51,7 +51,7 @@ fn tells_all(text: &str, lock: &std::path::Path) {
 }
 
 #[test]
-fn it_is_shown_at_a_gate_and_written_there_once_the_lock_is_gone() {
+fn it_is_shown_at_a_gate_and_written_once_the_lock_is_released() {
     let world = world();
     let lock = lock(&world, HOURS);
     world.run("two", json!({}));
@@ -81,7 +81,7 @@ fn it_is_shown_at_a_gate_and_written_there_once_the_lock_is_gone() {
 }
 
 #[test]
-fn what_an_ended_process_leaves_is_said_and_written_by_the_next_one() {
+fn the_next_process_writes_what_an_ended_one_has_left() {
     let mut world = world();
     let lock = lock(&world, HOURS);
     let run_id = world.run("one", json!({}));
@@ -108,7 +108,7 @@ fn what_an_ended_process_leaves_is_said_and_written_by_the_next_one() {
 }
 
 #[test]
-fn another_run_and_a_refused_resume_write_what_was_left() {
+fn another_run_and_a_refused_resume_write_what_is_waiting() {
     for verb in ["run", "resume", "resume of a damaged run"] {
         let mut world = world();
         let lock = lock(&world, HOURS);
@@ -134,7 +134,7 @@ fn another_run_and_a_refused_resume_write_what_was_left() {
 }
 
 #[test]
-fn it_is_tried_once_more_before_a_process_ends() {
+fn writing_is_tried_once_more_before_a_process_ends() {
     let world = world();
     let lock = lock(&world, HOURS);
     world.run("one", json!({}));
@@ -145,7 +145,7 @@ fn it_is_tried_once_more_before_a_process_ends() {
 }
 
 #[test]
-fn a_fresh_lock_is_waited_for_and_not_offered() {
+fn a_fresh_lock_is_waited_for_and_its_removal_not_suggested() {
     let world = world();
     let lock = lock(&world, Duration::from_secs(1));
     world.run("one", json!({}));
@@ -160,7 +160,7 @@ fn a_fresh_lock_is_waited_for_and_not_offered() {
 
 /// The next drive of the run has all that the one before could not write, also what no journal holds.
 #[test]
-fn the_next_drive_goes_on_from_what_waits() {
+fn the_next_drive_continues_from_what_is_waiting() {
     let world = world();
     world.declare(
         "execute",
@@ -211,7 +211,7 @@ fn execute(world: &World) -> Value {
 
 /// A later process has the figures too, which no journal holds, and the files that the attempt has written.
 #[test]
-fn a_later_process_writes_all_that_an_earlier_one_knew() {
+fn a_later_process_writes_everything_an_earlier_one_knew() {
     for verb in ["look", "approve"] {
         let (world, lock, _) = executed_behind_a_lock();
         world.write("plan.md", "");
@@ -235,7 +235,7 @@ fn a_later_process_writes_all_that_an_earlier_one_knew() {
 
 /// A file of an older version is empty, and one that was spoiled tells nothing: the journal and the plan tell the rest.
 #[test]
-fn without_what_was_kept_the_boxes_are_counted_again() {
+fn boxes_are_counted_again_without_saved_progress() {
     for kept in ["", "{\"steps\": [{\"key\": 7}, null]}", "[", "{\"steps\": 1}"] {
         let (world, lock, mark) = executed_behind_a_lock();
         fs::write(&mark, kept).unwrap();
@@ -250,7 +250,7 @@ fn without_what_was_kept_the_boxes_are_counted_again() {
 
 /// An attempt that was cut off with its process: the step stays in progress, exact to the last task.
 #[test]
-fn a_step_that_was_cut_off_is_written_as_far_as_it_was() {
+fn an_interrupted_step_is_written_with_its_progress() {
     let mut world = world();
     world.declare("execute", &format!("{INPUTS}{EXECUTE}"));
     world.write("plan.md", "- [ ] first\n- [ ] second\n");
@@ -277,7 +277,7 @@ fn a_step_that_was_cut_off_is_written_as_far_as_it_was() {
 
 /// A visit of `FIX` that could not be counted is counted by whoever writes it.
 #[test]
-fn a_fix_cycle_that_waited_is_counted_by_a_later_process() {
+fn a_later_process_counts_a_waiting_fix_cycle() {
     let mut world = world();
     world.declare(
         "fix",
@@ -297,7 +297,7 @@ fn a_fix_cycle_that_waited_is_counted_by_a_later_process() {
 
 /// What another process has written of the same step since is newer than what waits here.
 #[test]
-fn what_somebody_else_has_begun_since_is_not_overruled() {
+fn steps_that_others_have_begun_since_are_not_overwritten() {
     let world = world();
     world.hook("exit 1");
     world.declare("fails", &format!("{INPUTS}stages:\n  - {{agent: a, max_attempts: 1}}\n"));
@@ -315,7 +315,7 @@ fn what_somebody_else_has_begun_since_is_not_overruled() {
 
 /// A run that came with a clone says nothing of the tracks here, though it is marked as one that has something to write.
 #[test]
-fn a_run_that_is_not_ours_writes_nothing() {
+fn a_foreign_run_writes_nothing() {
     let mut world = world();
     let run_id = world.run("one", json!({}));
     world.settled();

@@ -211,6 +211,6 @@ fn a_run_killed_at_every_write_keeps_every_promise() {
 }
 
 #[test]
-fn a_full_disk_pauses_the_run_and_it_goes_on_when_there_is_room() {
+fn a_full_disk_pauses_the_run_until_there_is_space() {
     at_every_operation("fail");
 }

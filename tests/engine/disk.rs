@@ -11,7 +11,7 @@ fn foreign(world: &World, squad: Value) {
 }
 
 #[test]
-fn a_run_whose_editor_was_killed_is_called_interrupted_and_goes_on() {
+fn a_run_whose_editor_was_killed_is_interrupted_and_can_continue() {
     let mut world = World::new();
     world.declare("three", THREE);
     world.run("three", json!({}));
@@ -69,7 +69,7 @@ fn another_tools_squad_is_taken_over() {
 }
 
 #[test]
-fn a_foreign_squad_that_cannot_be_is_refused_and_left_as_it_is() {
+fn an_invalid_foreign_squad_is_refused_and_left_unchanged() {
     let world = World::new();
     world.declare("three", THREE);
     for (squad, code, says) in [
@@ -107,7 +107,7 @@ fn a_foreign_squad_that_cannot_be_is_refused_and_left_as_it_is() {
 }
 
 #[test]
-fn a_squad_that_cannot_be_read_is_moved_aside_and_never_overwritten() {
+fn an_unreadable_squad_is_moved_aside_and_never_overwritten() {
     let world = World::new();
     world.declare("three", THREE);
     world.write(".claude/state/squad.json", "{\"active_superpower\": \"thr");
@@ -128,7 +128,7 @@ fn a_squad_that_cannot_be_read_is_moved_aside_and_never_overwritten() {
 }
 
 #[test]
-fn an_edit_that_loses_nothing_goes_on_and_another_asks() {
+fn a_harmless_edit_continues_and_any_other_asks() {
     let world = World::new();
     world.declare("three", THREE);
     world.run("three", json!({}));
@@ -147,7 +147,7 @@ fn an_edit_that_loses_nothing_goes_on_and_another_asks() {
 }
 
 #[test]
-fn files_that_change_after_the_approval_are_named_and_asked_about() {
+fn files_changed_after_the_approval_are_listed_and_asked_about() {
     let mut world = World::new();
     world.declare("three", THREE);
     world.write("agent-hook", "");
@@ -173,7 +173,7 @@ fn files_that_change_after_the_approval_are_named_and_asked_about() {
 }
 
 #[test]
-fn a_journal_of_a_newer_format_is_shown_and_not_written() {
+fn a_journal_in_a_newer_format_is_shown_but_never_written() {
     let mut world = World::new();
     world.declare("three", THREE);
     let run_id = world.run("three", json!({}));
@@ -201,7 +201,7 @@ fn a_state_directory_that_leads_out_of_the_project_is_refused() {
 }
 
 #[test]
-fn an_expected_file_is_named_by_a_value_and_not_by_a_pattern_in_it() {
+fn a_pattern_in_an_input_value_does_not_match_expected_files() {
     let world = World::new();
     world.declare(
         "expects",
@@ -227,7 +227,7 @@ const NAMED: &str = "stages:
 ";
 
 #[test]
-fn an_approval_is_never_moved_to_another_gate() {
+fn an_approval_never_applies_to_another_gate() {
     let world = World::new();
     world.declare("named", NAMED);
     world.run("named", json!({}));
@@ -247,7 +247,7 @@ fn an_approval_is_never_moved_to_another_gate() {
 }
 
 #[test]
-fn a_stage_that_was_put_before_is_run_and_no_other_again() {
+fn an_inserted_stage_runs_and_no_other_runs_again() {
     let world = World::new();
     world.declare("named", NAMED);
     world.run("named", json!({}));
@@ -264,7 +264,7 @@ fn a_stage_that_was_put_before_is_run_and_no_other_again() {
 }
 
 #[test]
-fn what_a_terminal_would_obey_is_made_visible_in_the_log() {
+fn terminal_sequences_are_made_visible_in_the_log() {
     let world = World::new();
     world.declare("loud", "stages:\n  - {agent: a, description: \"Do\\e[2J\\0\\u202eit\"}\n");
     world.hook("printf 'which\\033[31m one?'; exit 2");

@@ -89,7 +89,7 @@ fn a_read_only_project_starts_nothing_and_leaves_nothing() {
 }
 
 #[test]
-fn a_disk_that_fills_up_pauses_the_run_which_goes_on_when_there_is_room() {
+fn a_full_disk_pauses_the_run_until_there_is_space() {
     let (world, run_id) = working();
     let path = format!(".claude/state/runs/{run_id}/journal.jsonl");
     let failing = Failing::with(world.root(), libc::ENOSPC, state);
@@ -120,7 +120,7 @@ fn a_disk_that_fills_up_pauses_the_run_which_goes_on_when_there_is_room() {
 
 /// Writes that come through by halves leave no half line behind.
 #[test]
-fn a_decision_that_cannot_be_written_is_not_made() {
+fn a_decision_that_cannot_be_saved_is_not_made() {
     let world = World::new();
     world.declare("gate", "stages:\n  - {agent: a}\n  - {gate: human-approval}\n  - {agent: b}\n");
     let run_id = world.run("gate", json!({}));
@@ -143,7 +143,7 @@ fn a_decision_that_cannot_be_written_is_not_made() {
 }
 
 #[test]
-fn a_state_directory_that_vanishes_is_noticed_and_not_made_anew() {
+fn a_missing_state_directory_is_noticed_and_not_recreated() {
     let (world, _) = working();
     let (state, aside) = (world.path(".claude/state"), world.path("aside"));
     fs::rename(&state, &aside).unwrap();
@@ -177,7 +177,7 @@ fn a_state_directory_that_vanishes_is_noticed_and_not_made_anew() {
 }
 
 #[test]
-fn a_journal_that_is_replaced_or_written_by_others_is_left_alone() {
+fn a_journal_that_others_replace_or_write_is_left_alone() {
     for replaced in [true, false] {
         let (world, run_id) = working();
         let path = world.path(&format!(".claude/state/runs/{run_id}/journal.jsonl"));
@@ -203,7 +203,7 @@ fn a_journal_that_is_replaced_or_written_by_others_is_left_alone() {
 }
 
 #[test]
-fn whoever_has_just_taken_the_lock_is_not_taken_for_the_one_before() {
+fn a_new_lease_holder_is_not_confused_with_the_previous_one() {
     let (world, run_id) = working();
     assert!(lease::holder(&world.root()).flatten().is_some_and(|holder| holder.run_id == run_id));
     world.write("go", "");
@@ -214,7 +214,7 @@ fn whoever_has_just_taken_the_lock_is_not_taken_for_the_one_before() {
 }
 
 #[test]
-fn a_lock_that_somebody_removes_is_taken_anew_or_given_up() {
+fn a_removed_lock_is_taken_again_or_ends_the_drive() {
     let (world, _) = working();
     let lock = lease::path(&world.root());
     fs::remove_file(&lock).unwrap();
@@ -238,7 +238,7 @@ fn a_lock_that_somebody_removes_is_taken_anew_or_given_up() {
 
 /// What can be made anew is worth a warning, once, and no more.
 #[test]
-fn projections_and_the_log_hold_up_nothing() {
+fn unwritable_projections_and_logs_do_not_stop_a_run() {
     for name in ["squad.json", "superpower.log"] {
         let world = World::new();
         world.declare("two", TWO);

@@ -469,7 +469,7 @@ fn cancel_moves_an_unreadable_foreign_run_aside() {
 
 /// Files of a newer version are never cut or rewritten, ours or not.
 #[test]
-fn a_foreign_run_of_a_newer_format_is_not_taken_over() {
+fn a_foreign_run_in_a_newer_format_is_not_adopted() {
     let (world, run_id) = planted(true);
     let path = format!(".claude/state/runs/{run_id}/journal.jsonl");
     let newer = world.journal(&run_id).replacen("\"format\":2", "\"format\":3", 1)

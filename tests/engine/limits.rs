@@ -200,7 +200,7 @@ fn files_are_up_to_date_when_a_stop_is_announced() {
 
 /// Whatever a harness believes: what is months away is read as unknown, and what is not today is shown with its date.
 #[test]
-fn a_limit_is_bounded_and_shown_with_its_date() {
+fn a_long_limit_is_capped_and_shown_with_its_date() {
     let shown = |outcome: Outcome| {
         let stage = Stage::ending(vec![outcome]);
         let handle = stage.start(TWO);

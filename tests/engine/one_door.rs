@@ -53,7 +53,7 @@ fn allowed(path: &str) -> bool {
 }
 
 #[test]
-fn files_are_reached_through_the_door_only() {
+fn files_are_opened_through_a_door_only() {
     let mut wrong = Vec::new();
     for source in sources().into_iter().filter(|source| !allowed(&source.path)) {
         let ways = ways_past(&source.code).into_iter();
@@ -63,7 +63,7 @@ fn files_are_reached_through_the_door_only() {
 }
 
 #[test]
-fn what_is_allowed_is_needed() {
+fn every_listed_exception_is_needed() {
     let sources = sources();
     for (name, _) in ALLOWED {
         let mut of = sources.iter().filter(|source| source.path == *name || source.path.starts_with(name));
@@ -72,7 +72,7 @@ fn what_is_allowed_is_needed() {
 }
 
 #[test]
-fn the_ways_past_the_door_are_seen() {
+fn the_check_detects_files_opened_without_a_door() {
     for code in [
         "use std::fs;",
         "use std::fs::{self, File};",

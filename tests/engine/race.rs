@@ -34,7 +34,7 @@ fn editor(world: &World, job: &str) -> Child {
 }
 
 #[test]
-fn of_many_deciders_one_decides() {
+fn only_one_of_many_deciders_decides() {
     let (rounds, threads, processes) =
         if std::env::var_os("SUPERPOWER_LONG").is_some() { (1_000, 80, 20) } else { (2, 10, 4) };
     for _ in 0..rounds {

@@ -39,7 +39,7 @@ fn approved_until(last: &str) -> World {
 
 /// The next stage was decided upon, and its agent never heard of: it has not started.
 #[test]
-fn a_stage_that_was_only_decided_upon_has_not_started() {
+fn a_decided_stage_has_not_started() {
     let world = approved_until("stage-decided");
     world.write("plan.md", "evil\n");
     let message = world.refused("resume", json!({}), "files-changed");
@@ -79,7 +79,7 @@ fn a_stage_that_was_only_decided_upon_has_not_started() {
 }
 
 #[test]
-fn a_file_that_was_written_anew_as_it_was_is_not_asked_about() {
+fn a_file_rewritten_unchanged_is_not_asked_about() {
     let world = approved();
     world.write("plan.md", "plan\n");
     world.write("another.md", "not under review\n");
@@ -88,7 +88,7 @@ fn a_file_that_was_written_anew_as_it_was_is_not_asked_about() {
 }
 
 #[test]
-fn a_file_that_is_gone_is_asked_about() {
+fn a_deleted_file_is_asked_about() {
     let world = approved();
     fs::remove_file(world.path("plan.md")).unwrap();
     let message = world.refused("resume", json!({}), "files-changed");
@@ -99,7 +99,7 @@ fn a_file_that_is_gone_is_asked_about() {
 
 /// The editor waits for the answer to a decision, and a large tree takes git longer than a frame.
 #[test]
-fn deciding_looks_at_the_files_under_review_and_not_at_the_whole_tree() {
+fn deciding_compares_the_reviewed_files_only() {
     let (world, run_id) = at_gate();
     // Whoever looks at the whole tree would wait for this, give up, and decide without a digest.
     let lock = fs::File::open(world.reviews().join("snapshot.lock")).unwrap();
@@ -117,7 +117,7 @@ const TWO_GATES: &str =
 
 /// An editor that dies after its approval is in the journal, and before the files are remembered as they were then.
 #[test]
-fn an_approval_without_its_baseline_gets_one_when_the_run_goes_on() {
+fn an_approval_without_a_baseline_gets_one_on_resume() {
     for heard in [false, true] {
         let mut world = World::new();
         world.declare("gates", TWO_GATES);
@@ -148,7 +148,7 @@ fn an_approval_without_its_baseline_gets_one_when_the_run_goes_on() {
 }
 
 #[test]
-fn what_an_attempts_end_has_found_is_not_looked_for_again() {
+fn the_comparison_at_an_attempts_end_is_reused() {
     let (world, run_id) = at_gate();
     let opened = world.opened(&run_id);
     let (cancel, secrets) = (CancelToken::default(), superpower::process::Secrets::default());

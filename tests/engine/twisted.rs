@@ -154,7 +154,7 @@ fn read_metadata(text: &str) -> Read {
 }
 
 #[test]
-fn every_twisted_form_is_understood_or_named_at_every_door() {
+fn every_door_reads_or_reports_every_form() {
     let mut wrong = Vec::new();
     for (door, object, read, document) in DOORS {
         for (form, twist, understood) in FORMS {
@@ -176,7 +176,7 @@ fn every_twisted_form_is_understood_or_named_at_every_door() {
 }
 
 #[test]
-fn a_document_that_cannot_be_read_is_named_with_its_place_and_kept() {
+fn an_unreadable_document_is_reported_with_its_position_and_saved() {
     let world = World::new();
     world.declare("one", "stages:\n  - {agent: a}\n");
     let torn = "{\n  \"active_superpower\": \"one\",\n  \"current_stage\": }";
@@ -190,7 +190,7 @@ fn a_document_that_cannot_be_read_is_named_with_its_place_and_kept() {
 }
 
 #[test]
-fn what_a_tolerated_document_says_stays_where_it_is_written_again() {
+fn a_leniently_read_document_is_written_back_unchanged() {
     let dir = tempfile::tempdir().unwrap();
     let path = squad::path(dir.path());
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -210,7 +210,7 @@ fn what_a_tolerated_document_says_stays_where_it_is_written_again() {
 
 /// The agent is done, whatever its terminal's title does to the line.
 #[test]
-fn text_around_the_last_event_is_cut_off_and_nobody_waits() {
+fn text_around_the_last_event_is_ignored() {
     for (before, behind) in
         [("\\x1b]0;work\\x07", ""), ("bye from a hook", ""), ("", " $ "), ("\\x1b[2K> ", "\\x1b[0m")]
     {
@@ -225,7 +225,7 @@ fn text_around_the_last_event_is_cut_off_and_nobody_waits() {
 }
 
 #[test]
-fn an_event_that_decides_and_cannot_be_read_fails_at_once_with_its_line() {
+fn an_unreadable_deciding_event_fails_at_once_with_its_line() {
     for line in
         [r#"{"type":"result","result":"do"#, r#"{"type":"control_request","request_id":"r1","request":{"#]
     {
