@@ -210,7 +210,7 @@ fn repair(host: &Host, root: &Path, opened: &mut Opened) -> Result<(), JournalEr
             damage.line
         ),
         None => format!(
-            "{} in the journal of {name} not written by superpower.nvim; ignored",
+            "ignored {} in the journal of {name} that superpower.nvim did not write",
             crate::run::log::count(strange, "line")
         ),
     };

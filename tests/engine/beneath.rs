@@ -1,4 +1,4 @@
-//! The one door to files: what it opens, what it refuses, and that it waits for nobody.
+//! The door to files: what it opens, what it refuses, and that it never blocks.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use superpower::store::beneath::{Door, Kind, Refused, SMALL, set_walking};
 
-/// A project beside a folder of somebody else's.
+/// A project, and beside it a folder of another user.
 struct Place {
     _dir: tempfile::TempDir,
     root: PathBuf,
@@ -25,7 +25,7 @@ fn place() -> Place {
     Place { _dir: dir, root, outside }
 }
 
-/// Runs it with the one system call, and with the walk that stands in for it.
+/// Runs the test with `openat2`, and again with the walk that replaces it.
 fn both(test: impl Fn(&Place)) {
     for walking in [false, true] {
         set_walking(walking);
@@ -196,7 +196,7 @@ fn reads_respect_their_size_limit() {
         assert_eq!(refused(&error), Refused::TooLarge(path.clone(), SMALL));
         assert!(error.to_string().contains("larger than 16 MiB"), "{error}");
         assert!(started.elapsed() < Duration::from_millis(100));
-        // A file whose size is told wrong, as the kernel's own are.
+        // A file with a wrong size, as in `/proc`.
         let status = Door::home(Path::new("/proc/self")).read(Path::new("/proc/self/status"), 10);
         assert!(
             cfg!(not(target_os = "linux")) || matches!(refused(&status.unwrap_err()), Refused::TooLarge(..))

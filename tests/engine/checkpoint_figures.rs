@@ -1,4 +1,4 @@
-//! Figures of agents that tell nothing while they work, and what a full disk leaves of a checkpoint.
+//! Progress of agents that report none while they work, and checkpoints on a full disk.
 
 use crate::disk_faults::Failing;
 use crate::world::World;
@@ -89,7 +89,7 @@ third) cp -p before.md copied.md; rm one.md;; esac; echo done",
     let files = |key: &str| {
         let mut files: Vec<String> =
             serde_json::from_value(checkpoint(&world, key)["output_files"].clone()).unwrap();
-        // What this world's own script keeps.
+        // Files of the test's own script.
         files.retain(|file| !matches!(file.as_str(), ".prompt" | "calls"));
         files.sort();
         files
@@ -108,7 +108,7 @@ fn the_notes_of_a_failure_have_the_last_output() {
     assert_eq!(world.settled()["reason"], "failed");
     let notes = "ERROR: exit status 1: cannot find module \"x\"";
     assert_eq!(checkpoint(&world, "A")["notes"], notes);
-    // From the journal it is the same.
+    // The result from the journal is the same.
     let mut world = world;
     world.restart();
     std::fs::remove_file(world.path("conductor/tracks/t/metadata.json")).unwrap();
@@ -118,7 +118,7 @@ fn the_notes_of_a_failure_have_the_last_output() {
     assert_eq!(checkpoint(&world, "A")["notes"], notes);
 }
 
-/// Nothing says that a stage has ended that the run does not know of.
+/// No checkpoint records an end that the run does not know of.
 #[test]
 fn on_a_full_disk_no_checkpoint_is_ahead_of_the_journal() {
     for by_hand in [true, false] {

@@ -1,4 +1,4 @@
-//! Documents as others write them: what can be understood stays, what cannot is kept aside and said.
+//! Documents as other tools write them: what can be understood is preserved, the rest is saved and reported.
 
 use chrono::Utc;
 use std::fs;
@@ -10,7 +10,7 @@ use superpower::checkpoint::{Place, rows};
 
 const WAIT: Duration = Duration::from_secs(10);
 
-/// Writes one checkpoint into a document; gives its text then, what was found, and what stands beside it.
+/// Writes a checkpoint into a document; returns its new text, what was found, and the other files there.
 fn written(bytes: &[u8]) -> (String, Found, Vec<PathBuf>) {
     let dir = tempfile::tempdir().unwrap();
     let place = Place::of_run(dir.path(), dir.path());
@@ -53,7 +53,7 @@ fn understandable_documents_are_preserved() {
         assert!(now.contains(wanted), "{text:?} became {now}");
         assert!(now.contains("\"PLAN\""), "{now}");
         assert_eq!(found.aside, None, "{text:?}");
-        // Once more it is the same: what was read leniently is written so that it can be read again.
+        // A second time gives the same: what was read leniently is written so that it can be read again.
         let again = Record::parse(&now).unwrap();
         assert_eq!(again.text(), now);
     }
@@ -121,7 +121,7 @@ fn a_lone_surrogate_is_shown_the_same_everywhere() {
     assert_eq!(rows[0].notes.as_deref(), Some("half \u{fffd}!"));
 }
 
-/// What we wrote ourselves is not read again; what somebody else has put in its place is, and is kept where it says more
+/// Our own text is not parsed again. A text that another tool has put in its place is, and is saved if it holds more
 /// than we can write.
 #[test]
 fn a_write_between_two_of_ours_is_read() {
@@ -149,7 +149,7 @@ fn a_write_between_two_of_ours_is_read() {
     assert!(text.contains("REVIEW") && text.contains("\"theirs\": 2") && aside.is_none(), "{text}");
 }
 
-/// Nothing that somebody else wrote is taken for a mark of ours, or of the JSON reader.
+/// Text of other tools is never mistaken for one of our markers, or the JSON parser's.
 #[test]
 fn text_that_looks_like_a_marker_is_preserved() {
     for kept in [
@@ -172,9 +172,9 @@ fn text_that_looks_like_a_marker_is_preserved() {
         assert!(now.contains(kept), "{kept} became {now}");
         assert_eq!(found.aside, None, "{kept}");
         assert_eq!(Record::parse(&now).unwrap().text(), now, "{kept}");
-        // The same where the text has to be mended first.
-        let (mended, _, _) = written(format!("{{\n  {kept},\n}}\n").as_bytes());
-        assert_eq!(mended.replace(char::is_whitespace, ""), now.replace(char::is_whitespace, ""), "{kept}");
+        // The same if the text must be repaired first.
+        let (repaired, _, _) = written(format!("{{\n  {kept},\n}}\n").as_bytes());
+        assert_eq!(repaired.replace(char::is_whitespace, ""), now.replace(char::is_whitespace, ""), "{kept}");
     }
     let escaped = r#"{"\ufdd0number 1": "\uFDD1dead", "b": {"\u0024serde_json::private::Number": "5"}}"#;
     let (now, ..) = written(escaped.as_bytes());

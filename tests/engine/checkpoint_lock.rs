@@ -1,4 +1,4 @@
-//! The lock: whom it waits for, whom it breaks, and what it says.
+//! The lock: when it waits, when it is broken, and what it reports.
 
 use crate::child::child;
 use crate::counted::count;
@@ -17,7 +17,7 @@ use superpower::checkpoint::store::Store;
 const SHORT: Duration = Duration::from_millis(150);
 const SECOND: Duration = Duration::from_secs(1);
 
-/// A process that does `job` (`hold` or `write`) at the checkpoint in `dir`.
+/// A process that does `job` (`hold` or `write`) with the checkpoint in `dir`.
 pub fn process(job: &str, dir: &Path) -> Child {
     let mut command = child(&format!("checkpoint-{job}"));
     command.arg(dir).stdout(Stdio::piped()).spawn().unwrap()
@@ -31,13 +31,14 @@ fn wait_for(child: &mut Child, word: &str) {
     );
 }
 
-/// A directory whose lock a process held when it was killed. It is not reaped: a zombie is dead enough.
+/// A directory whose lock was held by a process when it was killed. The process is not reaped: a zombie counts as
+/// dead.
 fn orphaned() -> (tempfile::TempDir, Child) {
     let dir = tempfile::tempdir().unwrap();
     let mut child = process("hold", dir.path());
     wait_for(&mut child, "held");
     child.kill().unwrap();
-    // Killed is not yet dead.
+    // The kill takes a moment.
     let owner = Owner::read(&dir.path().join(LOCK)).unwrap();
     while owner.life() == Life::Alive {
         std::thread::sleep(Duration::from_millis(1));
@@ -67,7 +68,7 @@ fn the_lock_is_a_directory_with_a_record_and_leaves_nothing() {
         assert_eq!(owner.process.pid, std::process::id());
         assert!(!owner.process.boot_id.is_empty());
         assert_eq!(owner.life(), Life::Alive);
-        // A script's `mkdir` fails, and so does a `rmdir` of somebody who does not hold it.
+        // A script's `mkdir` fails, and so does a `rmdir` by another process.
         assert!(fs::create_dir(dir.path().join(LOCK)).is_err());
         assert!(fs::remove_dir(dir.path().join(LOCK)).is_err());
         drop(held);
@@ -106,7 +107,7 @@ fn a_dead_owners_lock_is_broken_and_the_wait_has_a_limit() {
 
 #[test]
 fn liveness_decides_and_age_does_not() {
-    // The dead one's is fresh and is broken; the live one's is old and stays.
+    // The dead owner's lock is new and gets broken; the live owner's is old and stays.
     let (dir, mut child) = orphaned();
     assert!(Lock::of(dir.path()).take(SHORT, &mut Patience::default()).is_ok());
     child.wait().unwrap();
@@ -160,9 +161,9 @@ fn an_unnamed_lock_is_respected_and_reported_after_a_minute() {
     let error = lock.take(SHORT, &mut patience).unwrap_err();
     assert!(matches!(error, LockError::Abandoned { .. }), "{error}");
     let text = error.to_string();
-    assert!(text.contains(&format!("remove it with: rm -r '{}'", path.display())), "{text}");
+    assert!(text.contains(&format!("remove the lock with: rm -r '{}'", path.display())), "{text}");
     assert!(path.exists(), "it is offered, not done");
-    // Another directory under the same name is another holder: the minute begins anew.
+    // A new directory with the same name is another holder, so the minute starts again.
     fs::remove_dir(&path).unwrap();
     std::thread::sleep(Duration::from_millis(20));
     fs::create_dir(&path).unwrap();
@@ -172,7 +173,7 @@ fn an_unnamed_lock_is_respected_and_reported_after_a_minute() {
     assert!(lock.take(SHORT, &mut patience).is_ok());
 }
 
-/// Its age counts from before this process: a human who starts an editor need not wait a minute to hear of it.
+/// The age counts from before this process: after starting an editor, the user need not wait a minute for the report.
 #[test]
 fn an_old_unnamed_lock_is_reported_at_once() {
     let dir = tempfile::Builder::new().prefix("it's ").tempdir().unwrap();
@@ -181,13 +182,13 @@ fn an_old_unnamed_lock_is_reported_at_once() {
     age(&path);
     let error = Lock::of(dir.path()).take(SHORT, &mut Patience::default()).unwrap_err();
     assert!(matches!(error, LockError::Abandoned { .. }), "{error}");
-    let command = error.to_string().split_once("remove it with: ").unwrap().1.to_owned();
+    let command = error.to_string().split_once("remove the lock with: ").unwrap().1.to_owned();
     assert!(error.to_string().contains("for 1h 0m"), "{error}");
-    // A clock that was behind makes nobody older.
+    // A time in the future does not increase the age.
     File::open(&path).unwrap().set_modified(SystemTime::now() + Duration::from_secs(3600)).unwrap();
     let error = Lock::of(dir.path()).take(SHORT, &mut Patience::default()).unwrap_err();
     assert!(matches!(error, LockError::Held { .. }), "{error}");
-    // The command does what it says.
+    // The suggested command works.
     assert!(Command::new("sh").args(["-c", &command]).status().unwrap().success());
     assert!(!path.exists());
 }
@@ -273,7 +274,7 @@ fn a_kill_at_any_time_leaves_a_whole_document_and_a_usable_lock() {
         child.wait().unwrap();
     }
     assert!(broken > 0, "no kill met a held lock: the test tests nothing");
-    // The next one's first step sweeps what was left beside.
+    // The next update removes what was left beside the lock.
     Store::new(place).update(chrono::Utc::now(), SECOND, |_, _| {}).unwrap();
     assert_eq!(names(dir.path()), ["metadata.json"]);
 }

@@ -126,7 +126,7 @@ fn an_unchanged_document_is_written_back_unchanged() {
     for (form, text) in FORMS {
         assert_eq!(leaves_of(&Record::parse(text).unwrap().text()), leaves_of(text), "{form}");
     }
-    // JSON readers may take 1.10 and 1.1 for the same; the text tells.
+    // JSON parsers may treat 1.10 and 1.1 as equal, so compare the text.
     let strings = regex::Regex::new(r#""(\\.|[^"\\])*""#).unwrap();
     let number = regex::Regex::new(r"-?\d[\d.eE+-]*").unwrap();
     let numbers = |text: &str| -> Vec<String> {
@@ -236,13 +236,13 @@ fn an_evaluators_fix_cycle_is_counted_once() {
         record.begin_fix();
         assert_eq!(record.json()["loop_state"]["fix_cycle_count"], count);
     }
-    // An evaluator resets the checkpoint without counting: it counts all the same.
+    // An evaluator resets the checkpoint without counting: the visit still counts.
     record.checkpoint_mut("FIX").insert("status".into(), json!("NOT_STARTED"));
     assert_eq!(record.next_fix().count, 5);
     assert!(record.next_fix().past());
 }
 
-/// A field's name: few of them, so that both sides meet.
+/// A field name, from few names so that both sides share some.
 fn name() -> impl Strategy<Value = String> {
     prop::sample::select(vec!["status", "notes", "progress", "tasks_total", "own", "cycle"])
         .prop_map(str::to_owned)
@@ -282,7 +282,7 @@ proptest! {
         let mut merged = theirs.clone();
         let mut written = Written::default();
         merge(&mut merged, &ours, &mut written, &[]);
-        // Nothing of theirs is lost or moved, but for an empty place (null) and what is inside of an object.
+        // Nothing of theirs is lost or moved, except nulls and the contents of objects.
         let kept: Vec<_> = merged.keys().take(theirs.len()).collect();
         prop_assert_eq!(kept, theirs.keys().collect::<Vec<_>>());
         for (name, value) in &theirs {
@@ -290,13 +290,13 @@ proptest! {
                 prop_assert_eq!(&merged[name], value);
             }
         }
-        // All of ours that was not there is there now.
+        // Every new field of ours is there.
         for (name, value) in &ours {
             if theirs.get(name).is_none_or(Value::is_null) {
                 prop_assert_eq!(&merged[name], value);
             }
         }
-        // Again changes nothing.
+        // A second merge changes nothing.
         let once = merged.clone();
         merge(&mut merged, &ours, &mut written, &[]);
         prop_assert_eq!(merged, once);

@@ -1,4 +1,4 @@
-//! The handle and its thread: what the disk shows, and what people are told.
+//! The handle and its thread: what is on disk, and what is reported.
 
 use crate::checkpoint_record::noon;
 use serde_json::{Value, json};
@@ -75,7 +75,7 @@ fn todo(items: &[(&str, &str)]) -> Vec<TodoItem> {
     items.iter().map(|(text, status)| TodoItem { text: (*text).into(), status: (*status).into() }).collect()
 }
 
-/// Waits until `true`, and says how long it took.
+/// Waits until `is` returns true; returns how long it took.
 fn until(what: &str, mut is: impl FnMut() -> bool) -> Duration {
     let begun = Instant::now();
     while !is() {
@@ -266,7 +266,7 @@ fn concurrent_writes_by_an_agent_are_not_lost() {
     checkpoints.started(start("EXECUTE"), now()).unwrap();
     assert!(checkpoints.flush(GRACE));
     let place = project.track();
-    // As agents do it: no lock, the whole file, in place.
+    // As agents write: without the lock, the whole file, in place.
     let agent = std::thread::spawn(move || {
         for number in 1..=60 {
             let Ok(mut document) = serde_json::from_slice::<Value>(&fs::read(place.document()).unwrap())
@@ -309,7 +309,7 @@ fn a_fix_beyond_the_limit_is_refused_and_written_as_blocked() {
     assert!(checkpoints.flush(GRACE));
     assert_eq!(project.checkpoint("FIX")["status"], "BLOCKED");
     assert_eq!(project.state()["step_status"], "BLOCKED");
-    // A human's retry is the same visit.
+    // A user's retry belongs to the same visit.
     checkpoints.started(Start { first: false, ..start("FIX") }, now()).unwrap();
     assert!(checkpoints.close(GRACE));
     assert_eq!(project.checkpoint("FIX")["status"], "IN_PROGRESS");
@@ -433,7 +433,7 @@ fn a_track_id_cannot_leave_the_project() {
     std::os::unix::fs::symlink(outside.path().join("later"), root.join("conductor/tracks/dangling")).unwrap();
     fs::create_dir(root.join("conductor/real")).unwrap();
     std::os::unix::fs::symlink(root.join("conductor/real"), root.join("conductor/tracks/in")).unwrap();
-    // Also one that stays inside: it may have come with a clone, and lead to what is no track.
+    // A link inside the project is refused too, because it may come from a clone and lead to something else.
     for name in ["out", "dangling", "in"] {
         let link = Path::new("conductor/tracks").join(name);
         let refused = Place::of_track(root, name).unwrap_err();
@@ -454,7 +454,7 @@ fn a_link_created_later_is_not_followed() {
     assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 0);
 }
 
-/// What stands in the document's place is neither waited for nor written through.
+/// A non-file at the document's path neither blocks nor is written through.
 #[test]
 fn a_non_file_at_the_documents_path_is_reported_at_once() {
     type Plant = (&'static str, fn(&Path));

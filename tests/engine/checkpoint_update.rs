@@ -1,4 +1,4 @@
-//! What is written when, with a clock of our own.
+//! What is written when, with a test clock.
 
 use crate::checkpoint_record::noon;
 use chrono::{DateTime, TimeDelta, Utc};
@@ -10,7 +10,7 @@ use superpower::checkpoint::{Place, figures, parameters};
 use superpower::harness::TodoItem;
 use superpower::outcome::Outcome;
 
-/// A run against a document in memory, and a clock.
+/// A run with a document in memory and a test clock.
 struct Run {
     tracker: Tracker,
     record: Record,
@@ -45,7 +45,7 @@ impl Run {
         self.settle();
     }
 
-    /// Writes if it is time to.
+    /// Writes if it is due.
     fn settle(&mut self) {
         if self.tracker.due().is_some_and(|due| due <= self.now) {
             self.tracker.apply(&mut self.record, self.now);
@@ -246,7 +246,7 @@ fn an_interrupted_step_stays_in_progress_with_its_last_task() {
     assert_eq!(run.checkpoint("EXECUTE")["status"], "IN_PROGRESS");
     assert_eq!(run.record.interrupted_at(), Some("Task 1"));
 
-    // It goes on: nothing of it is forgotten.
+    // A continuation forgets nothing.
     let mut run = Run { now: run.now + TimeDelta::hours(2), tracker: Tracker::default(), ..run };
     run.start("EXECUTE", false);
     let execute = run.checkpoint("EXECUTE");
@@ -393,14 +393,14 @@ fn rewritten_and_cleared_lists_are_counted_correctly() {
     assert!(figures.take(&list(&[("a", "completed"), ("b", "pending")])));
     assert!(!figures.take(&list(&[("a", "completed"), ("b", "in_progress")])));
     assert_eq!((figures.done, figures.total, figures.last.as_deref()), (1, Some(2), Some("a")));
-    // Rewritten: the new one counts, the last task stays known.
+    // Rewritten: the new list counts, the last task stays known.
     assert!(!figures.take(&list(&[("c", "pending"), ("d", "in_progress"), ("e", "pending")])));
     assert_eq!((figures.done, figures.total, figures.last.as_deref()), (0, Some(3), Some("a")));
     assert!(figures.take(&list(&[("c", "completed"), ("d", "completed"), ("e", "completed")])));
-    // Cleared: nothing is known anew.
+    // Cleared: the progress does not change.
     assert!(!figures.take(&[]));
     assert_eq!((figures.done, figures.total, figures.last.as_deref()), (3, Some(3), Some("e")));
-    // Begun anew after a finished one: it goes on from there.
+    // A new list after a finished one is added to it.
     assert!(!figures.take(&list(&[("f", "in_progress")])));
     assert_eq!((figures.done, figures.total), (3, Some(4)));
 }
@@ -435,7 +435,7 @@ fn skills_of_the_protocol_get_their_parameters() {
     assert_eq!(parameters("ux-writing", [("spec", "s.md")], &place, "r1", None), None);
 }
 
-/// What an attempt did whose checkpoint waits still is not forgotten when the next attempt begins.
+/// The work of an attempt with an unwritten checkpoint is not forgotten when the next attempt begins.
 #[test]
 fn the_next_attempt_continues_from_unwritten_progress() {
     let mut tracker = Tracker::default();

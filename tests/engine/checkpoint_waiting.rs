@@ -1,5 +1,5 @@
-//! A checkpoint that cannot be written waits: it is shown, tried again without a drive, at the next start and at the end
-//! of a process, and never lost.
+//! A checkpoint that cannot be written is shown, retried without a drive, at the next start and at the end of the
+//! process, and never lost.
 
 use crate::project_review::repo;
 use crate::world::World;
@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime};
 const TRACK: &str = "conductor/tracks/t/metadata.json";
 const INPUTS: &str = "inputs:\n  - {name: track_id, default: t}\n";
 
-/// A script's lock of the track, so old.
+/// A script's lock of the track, of this age.
 fn lock(world: &World, age: Duration) -> PathBuf {
     let lock = world.path("conductor/tracks/t/.metadata.lock");
     fs::create_dir_all(&lock).unwrap();
@@ -41,7 +41,7 @@ fn waits(picture: &Value) -> &str {
     picture["checkpoint_waiting"].as_str().unwrap_or_default()
 }
 
-/// The lock, who holds it, for how long, and how to remove it.
+/// The message has the lock, its holder, its age, and the command to remove it.
 fn tells_all(text: &str, lock: &std::path::Path) {
     let lock = lock.display();
     let wanted = format!(
@@ -95,8 +95,8 @@ fn the_next_process_writes_what_an_ended_one_has_left() {
     let mark = world.path(&format!(".claude/state/runs/{run_id}/checkpoint-waits"));
     assert!(mark.exists());
     world.restart();
-    // The next editor shows it as soon as it shows the run, and writes it without driving anything.
-    world.until("it to be shown", |picture| waits(picture).contains("remove it with"));
+    // The next editor shows it together with the run, and writes it without driving anything.
+    world.until("it to be shown", |picture| waits(picture).contains("remove the lock with"));
     fs::remove_dir(&lock).unwrap();
     world.until("it to be written", |_| status_of(&world, "A") == "PASSED");
     world.until("the mark to go", |_| !mark.exists());
@@ -121,7 +121,7 @@ fn another_run_and_a_refused_resume_write_what_is_waiting() {
         } else if verb == "resume" {
             world.refused("resume", json!({}), "finished");
         } else {
-            // It is refused before the verb is asked.
+            // This is refused before the verb is handled.
             fs::remove_file(world.newest_seal(&run_id)).unwrap();
             world.refused("resume", json!({}), "damaged-journal");
         }
@@ -158,7 +158,8 @@ fn a_fresh_lock_is_waited_for_and_its_removal_not_suggested() {
     assert!(lock.exists());
 }
 
-/// The next drive of the run has all that the one before could not write, also what no journal holds.
+/// The next drive of the run has everything that the previous one could not write, including what no journal
+/// contains.
 #[test]
 fn the_next_drive_continues_from_what_is_waiting() {
     let world = world();
@@ -187,7 +188,7 @@ fn the_next_drive_continues_from_what_is_waiting() {
 const EXECUTE: &str =
     "stages:\n  - {agent: loop-executor, inputs: {plan: plan.md}}\n  - {gate: human-approval}\n";
 
-/// A run that was left at its gate, with an `EXECUTE` that has ticked both boxes and is not written.
+/// A run at its gate, after an `EXECUTE` that has ticked both boxes and whose checkpoint is not written.
 fn executed_behind_a_lock() -> (World, PathBuf, PathBuf) {
     let mut world = world();
     world.declare("execute", &format!("{INPUTS}{EXECUTE}"));
@@ -209,7 +210,7 @@ fn execute(world: &World) -> Value {
     document["loop_state"]["checkpoints"]["EXECUTE"].clone()
 }
 
-/// A later process has the figures too, which no journal holds, and the files that the attempt has written.
+/// A later process also has the progress and the attempt's files, which no journal contains.
 #[test]
 fn a_later_process_writes_everything_an_earlier_one_knew() {
     for verb in ["look", "approve"] {
@@ -233,7 +234,7 @@ fn a_later_process_writes_everything_an_earlier_one_knew() {
     }
 }
 
-/// A file of an older version is empty, and one that was spoiled tells nothing: the journal and the plan tell the rest.
+/// A file of an older version is empty, and a damaged one is ignored; the journal and the plan provide the rest.
 #[test]
 fn boxes_are_counted_again_without_saved_progress() {
     for kept in ["", "{\"steps\": [{\"key\": 7}, null]}", "[", "{\"steps\": 1}"] {
@@ -248,7 +249,7 @@ fn boxes_are_counted_again_without_saved_progress() {
     }
 }
 
-/// An attempt that was cut off with its process: the step stays in progress, exact to the last task.
+/// An attempt that was killed with its process: the step stays in progress, up to date to the last task.
 #[test]
 fn an_interrupted_step_is_written_with_its_progress() {
     let mut world = world();
@@ -275,7 +276,7 @@ fn an_interrupted_step_is_written_with_its_progress() {
     );
 }
 
-/// A visit of `FIX` that could not be counted is counted by whoever writes it.
+/// A visit of `FIX` that could not be counted is counted by the process that writes it.
 #[test]
 fn a_later_process_counts_a_waiting_fix_cycle() {
     let mut world = world();
@@ -295,7 +296,7 @@ fn a_later_process_counts_a_waiting_fix_cycle() {
     assert_eq!(document["loop_state"]["fix_cycle_count"], 1);
 }
 
-/// What another process has written of the same step since is newer than what waits here.
+/// What another process has since written about a step takes precedence.
 #[test]
 fn steps_that_others_have_begun_since_are_not_overwritten() {
     let world = world();
@@ -313,7 +314,7 @@ fn steps_that_others_have_begun_since_are_not_overwritten() {
     assert_eq!(status_of(&world, "A"), "IN_PROGRESS");
 }
 
-/// A run that came with a clone says nothing of the tracks here, though it is marked as one that has something to write.
+/// A run from a clone must not write to the tracks here, even if it is marked as having unwritten steps.
 #[test]
 fn a_foreign_run_writes_nothing() {
     let mut world = world();
@@ -322,7 +323,7 @@ fn a_foreign_run_writes_nothing() {
     let dir = format!(".claude/state/runs/{run_id}");
     fs::remove_file(world.path(TRACK)).unwrap();
     world.restart();
-    // Its first line is of a format without seals: nobody can tell who wrote it.
+    // The format of its header has no seals, so we cannot know who wrote it.
     let journal = world.read(&format!("{dir}/journal.jsonl"));
     let (_, records) = journal.split_once('\n').unwrap();
     world.write(&format!("{dir}/journal.jsonl"), &format!("{{\"format\":1}}\n{records}"));

@@ -1,4 +1,4 @@
-//! What is on disk when things went wrong: crashes, other tools, other versions, damage.
+//! The files on disk after crashes, damage, and changes by other tools and versions.
 
 use crate::world::World;
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ fn a_run_whose_editor_was_killed_is_interrupted_and_can_continue() {
     world.declare("three", THREE);
     world.run("three", json!({}));
     let picture = world.settled();
-    // What a crash in the middle of the first stage would have left: the journal without its end.
+    // As a crash during the first stage would leave it: the journal without its end.
     world.restart();
     let run_id = picture["run_id"].as_str().unwrap();
     let text = world.journal(run_id);
@@ -40,7 +40,7 @@ fn another_tools_squad_is_taken_over() {
     let world = World::new();
     world.declare("three", THREE);
     let at = |stage: Value, status: &str| json!({ "active_superpower": "three", "current_stage": stage, "status": status, "inputs": { "epic": "x" }, "mood": "good" });
-    // At a gate stage the gate asks.
+    // At a gate stage, the gate asks.
     foreign(&world, at(json!(2), "paused"));
     world.ok("resume", json!({}));
     let picture = world.settled();
@@ -52,7 +52,7 @@ fn another_tools_squad_is_taken_over() {
     world.ok("resume", json!({ "which": "three" }));
     assert_eq!(world.settled()["gate"]["id"], "4.1");
     assert_eq!(world.calls(), ["b", "c"]);
-    // At both, paused: the gate is open and the work not repeated. Not paused: the work is done.
+    // With both: if paused, the gate is open and the work is not repeated; if not paused, the work is done.
     foreign(&world, at(json!(4), "paused"));
     world.ok("decide", json!({ "decision": "approve" }));
     assert_eq!(world.settled()["state"], "complete");
@@ -61,7 +61,7 @@ fn another_tools_squad_is_taken_over() {
     world.ok("resume", json!({}));
     assert_eq!(world.settled()["gate"]["id"], "4.1");
     assert_eq!(world.calls(), ["b", "c", "c"]);
-    // Stage 0 or none is stage 1; a byte-order mark is no fault.
+    // Stage 0 or no stage means stage 1; a byte-order mark is accepted.
     world.write(".claude/state/squad.json", &format!("\u{feff}{}", at(json!(0), "paused")));
     world.ok("resume", json!({}));
     assert_eq!(world.settled()["gate"]["id"], "2.1");
@@ -138,7 +138,7 @@ fn a_harmless_edit_continues_and_any_other_asks() {
     world.ok("decide", json!({ "decision": "approve" }));
     world.settled();
     assert_eq!(world.calls(), ["a", "bb", "c"]);
-    // The gate that is open was removed: that is a choice.
+    // The user removed the open gate on purpose.
     world.declare("three", &THREE.replace("{agent: c, gate: human-approval", "{agent: c"));
     let message = world.refused("decide", json!({ "decision": "approve" }), "declaration-changed");
     assert!(message.contains("answer=old"), "{message}");
@@ -161,7 +161,7 @@ fn files_changed_after_the_approval_are_listed_and_asked_about() {
     world.ok("decide", json!({ "decision": "approve" }));
     world.settled();
     world.restart();
-    // What a crash between the approval and the next stage would have left.
+    // As a crash between the approval and the next stage would leave it.
     world.cut_journal(&run_id, "\"gate-decided\"");
     world.write("plan.md", "another plan\n");
     let message = world.refused("resume", json!({}), "files-changed");

@@ -235,7 +235,7 @@ fn a_record_added_by_others_does_not_pass_a_gate() {
     assert_eq!(world.settled()["gate"]["id"], "2.1");
     assert_eq!(world.calls(), ["a"]);
     let said: Vec<_> = world.events().into_iter().filter(|it| it["level"] == "warn").collect();
-    assert!(said.iter().any(|it| it["message"].as_str().unwrap().contains("set aside")), "{said:?}");
+    assert!(said.iter().any(|it| it["message"].as_str().unwrap().contains("ignored")), "{said:?}");
     // Also with a copy of our own record, and with one sealed for another place in the chain.
     let text = world.journal(&run_id);
     let last = text.lines().last().unwrap().to_owned();
@@ -439,7 +439,7 @@ fn a_state_directory_in_the_project_is_not_trusted() {
     world.refused("resume", json!({}), "foreign-run");
     world.configure(json!({ "trust": "always", "state_dir": world.path("inner/superpower") }));
     let message = world.refused("run", json!({ "name": "two" }), "no-state");
-    assert!(message.contains("lies in the project"), "{message}");
+    assert!(message.contains("is inside the project"), "{message}");
 }
 
 /// A cloned repository may contain any number of runs.

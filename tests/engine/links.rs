@@ -1,4 +1,4 @@
-//! A repository can bring symlinks along: nothing of ours is written through one of them.
+//! A repository can contain symbolic links; we never write through one.
 
 use crate::world::World;
 use serde_json::json;

@@ -1,10 +1,10 @@
-//! No file below a project or in our state is reached past the one door to files.
+//! No file below a project or in our state is opened without a door.
 
 use crate::architecture::sources;
 use regex::Regex;
 use std::sync::LazyLock;
 
-/// What may do without the door, and why. A name that ends in `/` stands for a folder.
+/// Files that may work without a door, and why. A name that ends in `/` is a folder.
 const ALLOWED: &[(&str, &str)] = &[
     ("store/beneath.rs", "it is the door"),
     ("store/beneath/", "it is the door"),
@@ -22,10 +22,10 @@ const ALLOWED: &[(&str, &str)] = &[
     ),
 ];
 
-/// Names of the standard library that are no way to a file: what is open already.
+/// Names of the standard library that open no file.
 const TYPES: &[&str] = &["::File", "::File;", "::TryLockError;", "::{File, TryLockError};"];
 
-/// What is looked for: imports, names, questions about a path, and questions about what may be a path.
+/// What is searched for: imports, names, and queries about paths or values that may be paths.
 static PATTERNS: LazyLock<[Regex; 4]> = LazyLock::new(|| {
     [
         r"\bstd::fs\b((?:::\{[^}]*\}|[^\s,)])*)",
@@ -36,14 +36,14 @@ static PATTERNS: LazyLock<[Regex; 4]> = LazyLock::new(|| {
     .map(|pattern| Regex::new(pattern).expect("a pattern"))
 });
 
-/// Ways past the door in a source.
+/// Uses in a source that bypass the door.
 fn ways_past(code: &str) -> Vec<String> {
     let [imported, named, asked, metadata] = &*PATTERNS;
     let imports = imported.captures_iter(code).filter(|it| !TYPES.contains(&&it[1]));
     let mut found: Vec<String> = imports.map(|it| it[0].to_owned()).collect();
     found.extend(named.find_iter(code).map(|it| it.as_str().to_owned()));
     found.extend(asked.find_iter(code).map(|it| it.as_str().to_owned()));
-    // Of an open file it is fine.
+    // Metadata of an open file is allowed.
     found.extend(metadata.captures_iter(code).filter(|it| &it[1] != "file").map(|it| it[0].to_owned()));
     found
 }

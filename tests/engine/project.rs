@@ -1,4 +1,4 @@
-//! Where a project begins, what it declares, and which facts hold in it.
+//! The root of a project, what it declares, and its facts.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -88,7 +88,7 @@ fn the_home_directory_is_never_a_project() {
     assert_eq!(none.looked, [home.join("notes"), home.clone()]);
     assert!(none.to_string().starts_with("no project: looked in \""), "{none}");
     assert!(find_from(None, &top, Some(&home)).is_err(), "what is above it neither");
-    // A folder below it is one, though only as the working directory.
+    // A folder below it can be one, but only as the working directory.
     assert_eq!(find_from(None, &home.join("notes"), Some(&home)).unwrap(), home.join("notes"));
     assert!(find_from(None, Path::new("/"), None).is_err());
 }
@@ -125,7 +125,7 @@ fn superpowers_are_found_in_order_and_the_first_of_a_name_wins() {
     write(&root, "conf/oc.yaml", "");
     write(&top, "home/.claude/superpowers/loop.yaml", "");
     write(&top, "home/.claude/superpowers/mine.yaml", "");
-    // One that is looked at anyway is not looked at twice.
+    // A standard place is not searched twice.
     let extra = vec![".claude/taffy".into(), "conf".into()];
     let places = Places { home: Some(top.join("home")), extra };
     let index = Index::read(&root, &places);
@@ -161,7 +161,7 @@ fn duplicates_in_one_place_are_reported_and_stay_reachable() {
     let index = Index::read(&root, &Places::default());
     assert_eq!(index.duplicates.len(), 1);
     assert_eq!(index.duplicates[0].paths.len(), 3);
-    // `find … | sort` has the folder first, and the first of a name wins.
+    // `find … | sort` lists the folder first, and the first of a name counts.
     assert!(index.superpower("deploy").unwrap().path.ends_with("a/deploy.yaml"));
     assert!(index.superpower("a/deploy").unwrap().path.ends_with("a/deploy.yaml"));
     assert!(index.superpower("./deploy").unwrap().path.ends_with("superpowers/deploy.yaml"));
@@ -241,9 +241,9 @@ fn a_link_out_of_the_project_is_reported_if_something_is_missing() {
     let out = ".claude is a link out of the project, which is not followed";
     assert_eq!(index.left.lines(), [out]);
     let unknown = index.superpower("w").cloned().unwrap_err();
-    assert!(unknown.to_string().ends_with(&format!("makes one; {out}")), "{unknown}");
+    assert!(unknown.to_string().ends_with(&format!("create one with :Superpower new; {out}")), "{unknown}");
 
-    // Single files and folders, and one that leads nowhere; only what could be it is named.
+    // Files, folders and a broken link; only links that may be the missing superpower are reported.
     let root = top.join("other");
     write(&root, ".claude/superpowers/own.yaml", "");
     write(&root, ".claude/agents/plain.md", "");
@@ -321,7 +321,7 @@ fn agents_and_skills_have_names_descriptions_and_modes() {
     assert!(index.skill("empty").is_none());
 }
 
-/// One name in every place: the places are taken away one by one, from the front.
+/// The same name is in every place; the places are removed one by one, from the front.
 #[test]
 fn the_first_agent_or_skill_of_a_name_counts() {
     let (_dir, top) = scratch();
@@ -445,7 +445,7 @@ fn a_spike_branch_is_recognised_without_git() {
     assert!(fact().value);
     write(&top, "repo/.git/HEAD", "0123456789012345678901234567890123456789\n");
     assert_eq!((fact().value, fact().reason.as_str()), (true, "HEAD is detached"));
-    // A linked work tree, whose own HEAD is elsewhere.
+    // A linked work tree, whose HEAD is elsewhere.
     fs::remove_dir_all(top.join("repo/.git")).unwrap();
     write(&top, "main/.git/worktrees/repo/HEAD", "ref: refs/heads/spike/tree\n");
     write(&top, "repo/.git", "gitdir: ../main/.git/worktrees/repo\n");

@@ -1,4 +1,4 @@
-//! What agents' own tools read and execute in a project is part of what is trusted; and how much may be trusted.
+//! Trust covers what agents' own tools read and execute in a project, within limits.
 
 use crate::project::write;
 use crate::project_trust::{changes, grant, project, read, read_with, subject};
@@ -99,7 +99,7 @@ fn links_inside_are_followed_and_links_outside_count_as_links() {
     fs::remove_file(root.join(".mcp.json")).unwrap();
     symlink("/etc/passwd", root.join(".mcp.json")).unwrap();
     assert_eq!(changes(&root, Tools::Nobody, &state), [".mcp.json (changed)", "AGENTS.md (changed)"]);
-    // A pipe is not read, and nobody waits for it.
+    // A pipe is not read, and does not block.
     fs::remove_file(root.join(".mcp.json")).unwrap();
     std::process::Command::new("mkfifo").arg(root.join(".mcp.json")).status().unwrap();
     assert_eq!(changes(&root, Tools::Nobody, &state), [".mcp.json (changed)", "AGENTS.md (changed)"]);
@@ -135,7 +135,7 @@ fn a_file_is_read_again_if_its_stamp_differs() {
     set_back();
     let first = read(&root, Tools::Claude, &mut cache).unwrap().digest;
     assert_eq!(read(&root, Tools::Claude, &mut cache).unwrap().digest, first);
-    // The same size, and the time of its contents set back.
+    // The size is the same, and the modification time is set back.
     fs::write(&agent, "Tess.\n").unwrap();
     set_back();
     assert_ne!(read(&root, Tools::Claude, &mut cache).unwrap().digest, first);
@@ -161,7 +161,7 @@ fn file_names_are_distinct_and_shown_on_one_line() {
     );
 }
 
-/// The user's own skills are clones that they made: what git keeps of these changes by itself.
+/// The user's own skills are clones that the user made; git changes the files in their `.git` by itself.
 #[test]
 fn git_folders_of_the_users_own_skills_do_not_count() {
     let (dir, root, _) = project();
@@ -177,7 +177,7 @@ fn git_folders_of_the_users_own_skills_do_not_count() {
     assert_ne!(now(), before);
 }
 
-/// A `.git` in a skill of the project is a folder of the skill like any other: it can hold what runs.
+/// A `.git` in a project's skill is a folder like any other, and may contain executables.
 #[test]
 fn git_folders_of_the_project_count() {
     let (_dir, root, state) = project();

@@ -1,4 +1,4 @@
-//! More than one who wants to decide, or to drive.
+//! Concurrent deciders and drivers.
 
 use crate::child::child;
 use crate::world::World;
@@ -88,7 +88,7 @@ fn only_one_of_many_deciders_decides() {
     }
 }
 
-/// Liveness is the lock's, never an age: a stopped driver still drives.
+/// The lock shows whether a driver is alive, never its age: a stopped driver still drives.
 #[test]
 fn a_stopped_driver_is_not_taken_over() {
     let world = World::new();

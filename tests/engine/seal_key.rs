@@ -1,4 +1,4 @@
-//! The key of the seals, and what a seal is worth.
+//! The key of the seals, and what a seal covers.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -71,7 +71,8 @@ fn each_project_has_its_own_digits() {
     assert_eq!(state.dir(), Path::new("/s"));
 }
 
-/// Journals and summaries that users have are ours tomorrow as well: what is sealed, and how it is written, stays.
+/// Existing journals and summaries must stay ours in later versions, so the sealed bytes and their format must not
+/// change.
 #[test]
 fn a_sealed_journal_of_format_2_stays_ours() {
     let (_dir, state) = state();

@@ -1,4 +1,4 @@
-//! What an approval was given for, and whether it is still there.
+//! What an approval covers, and whether it has changed since.
 
 use crate::world::World;
 use serde_json::json;
@@ -19,12 +19,12 @@ fn at_gate() -> (World, String) {
     (world, run_id)
 }
 
-/// The same, approved by an editor that died before the next stage began.
+/// A run approved by an editor that died before the next stage began.
 fn approved() -> World {
     approved_until("gate-decided")
 }
 
-/// The same, with the journal as it stood when this was last written.
+/// A run whose journal is cut after the last line with this text.
 fn approved_until(last: &str) -> World {
     let (mut world, run_id) = at_gate();
     world.ok("decide", json!({ "decision": "approve" }));
@@ -37,7 +37,7 @@ fn approved_until(last: &str) -> World {
     world
 }
 
-/// The next stage was decided upon, and its agent never heard of: it has not started.
+/// The next stage was decided, but its agent never started: the stage has not started.
 #[test]
 fn a_decided_stage_has_not_started() {
     let world = approved_until("stage-decided");
@@ -50,7 +50,7 @@ fn a_decided_stage_has_not_started() {
     world.ok("decide", json!({ "decision": "approve" }));
     assert_eq!(world.settled()["state"], "complete");
 
-    // So it is with one that may not be started, whatever the verb is that goes on.
+    // The same holds for a stage that may not start, whichever verb continues the run.
     let world = World::new();
     world.declare(
         "fix",
@@ -97,11 +97,11 @@ fn a_deleted_file_is_asked_about() {
     assert_eq!(world.settled()["state"], "complete");
 }
 
-/// The editor waits for the answer to a decision, and a large tree takes git longer than a frame.
+/// The editor waits for a decision's answer, and in a large tree git takes longer than a frame.
 #[test]
 fn deciding_compares_the_reviewed_files_only() {
     let (world, run_id) = at_gate();
-    // Whoever looks at the whole tree would wait for this, give up, and decide without a digest.
+    // A comparison of the whole tree would wait for this lock, time out, and decide without a digest.
     let lock = fs::File::open(world.reviews().join("snapshot.lock")).unwrap();
     lock.lock().unwrap();
     world.ok("decide", json!({ "decision": "reject" }));
@@ -115,7 +115,7 @@ fn deciding_compares_the_reviewed_files_only() {
 const TWO_GATES: &str =
     "stages:\n  - {agent: a}\n  - {gate: human-approval}\n  - {agent: b}\n  - {gate: human-approval}\n";
 
-/// An editor that dies after its approval is in the journal, and before the files are remembered as they were then.
+/// The editor dies after its approval is in the journal, and before the baseline is recorded.
 #[test]
 fn an_approval_without_a_baseline_gets_one_on_resume() {
     for heard in [false, true] {
@@ -142,7 +142,7 @@ fn an_approval_without_a_baseline_gets_one_on_resume() {
         let review = world.ok("review", json!({}));
         let files: Vec<&str> =
             review["files"].as_array().unwrap().iter().map(|it| it["path"].as_str().unwrap()).collect();
-        // Where an agent may have worked already, its files must not be hidden by a baseline from after them.
+        // If an agent may already have worked, a later baseline must not hide its files.
         assert_eq!(files, if heard { vec!["a.md", "b.md"] } else { vec!["b.md"] });
     }
 }

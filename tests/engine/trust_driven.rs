@@ -1,4 +1,4 @@
-//! Trust is asked about what will be driven, at every verb that drives.
+//! Every driving verb asks for trust in what it will drive.
 
 use crate::world::World;
 use serde_json::{Value, json};
@@ -26,7 +26,7 @@ pub fn asking(stages: &str) -> World {
     world
 }
 
-/// Says yes to what a verb was refused with.
+/// Agrees to what a verb was refused for.
 pub fn agree(world: &World, answer: &Value) {
     let err = &answer["err"];
     assert_eq!(err["code"], "untrusted", "{answer}");
@@ -102,10 +102,10 @@ fn the_saved_copy_is_checked_if_it_will_be_driven() {
         code
     };
     refused(world.decide("approve", ""));
-    // It is there and has an error.
+    // The file exists and has an error.
     world.write(".claude/superpowers/ship.yaml", &file.replace("human-approval", "human_approval"));
     refused(world.call("decide", json!({ "decision": "approve", "answer": "old" })));
-    // It is there, sound and agreed to.
+    // The file exists, is valid and is trusted.
     world.write(".claude/superpowers/ship.yaml", &file);
     refused(world.call("decide", json!({ "decision": "approve", "answer": "old" })));
 }
@@ -127,13 +127,13 @@ fn a_gate_shows_changes_first_and_approval_covers_them() {
         "{:?}",
         world.log()
     );
-    // Without a look at it, it is refused, and names the answer.
+    // Without having seen the changes, approval is refused, and the message lists the answer.
     let message = world.refused("decide", json!({ "decision": "approve" }), "untrusted");
     assert!(message.contains("deployer.md (changed)") && message.contains("answer=trust"), "{message}");
-    // A digest of something else agrees to nothing.
+    // A digest of something else does not count.
     world.refused("decide", json!({ "decision": "approve", "trust": "0" }), "untrusted");
     world.ok("decide", json!({ "decision": "approve", "trust": review["trust"]["digest"] }));
-    // Stage 3 appends once more: gate 4 shows it anew, and a headless approve needs its word.
+    // Stage 3 appends again: gate 4 shows the new state, and a headless approval needs its own answer.
     let picture = world.settled();
     assert_eq!(picture["gate"]["id"], "4.1", "{picture:#}");
     assert_eq!(world.ok("review", json!({}))["trust"]["files"][0]["path"], ".claude/agents/deployer.md");
@@ -194,7 +194,7 @@ fn an_unknown_answer_lists_the_known_ones() {
     );
 }
 
-/// A yes is kept for what is about to be driven: where the harness is not there, nothing is, and it is asked again.
+/// An answer is saved only if a stage can start: without its harness nothing starts, and the next attempt asks again.
 #[test]
 fn a_refused_verb_saves_no_answer() {
     let world = asking(SHIP);
@@ -214,12 +214,12 @@ fn a_refused_verb_saves_no_answer() {
     assert_eq!(world.settled()["gate"]["id"], "4.1");
 }
 
-/// A gate's window looks often: what it trusts is read again where it has changed.
+/// A gate's window refreshes often and reads only files that have changed.
 #[cfg(target_os = "linux")]
 #[test]
 fn showing_a_gate_again_reads_what_has_changed() {
     const LARGE: u64 = 8 << 20;
-    // Of this thread alone, which carries the question out.
+    // Only of this thread, which handles the request.
     let read = || {
         let counts = fs::read_to_string("/proc/thread-self/io").unwrap();
         counts.lines().find_map(|line| line.strip_prefix("rchar: ")).unwrap().parse::<u64>().unwrap()
@@ -236,7 +236,7 @@ fn showing_a_gate_again_reads_what_has_changed() {
         (read() - before > LARGE, trust["files"].as_array().map_or(0, Vec::len))
     };
     assert_eq!(look(), (true, 0));
-    // A file that was written just now is read each time.
+    // A file that was just written is read each time.
     let end = std::time::Instant::now() + std::time::Duration::from_secs(30);
     while look() != (false, 0) {
         assert!(std::time::Instant::now() < end, "read each time");

@@ -1,4 +1,4 @@
-//! While a run drives: what a stage changed among what the user agreed to pauses the run before it is driven.
+//! A stage that changes trusted files pauses the run before they are used.
 
 use crate::trust_driven::{agree, asking, start};
 use serde_json::json;
@@ -33,7 +33,7 @@ fn a_changed_next_stage_pauses_the_run() {
         assert!(!world.log().iter().any(|line| line == "DISPATCH  agent=deployer"), "{:?}", world.log());
         assert_eq!(world.log().last().unwrap(), "PAUSED (trust) — resume with: :Superpower resume ship");
         assert_eq!(world.squad()["reason"], "trust");
-        // What cannot help is refused; resume asks, and continues with a yes.
+        // Verbs that do not help are refused; resume asks, and continues after a yes.
         world.refused("skip", json!({}), "not-now");
         world.refused("retry", json!({}), "not-now");
         let asked = world.call("resume", json!({}));

@@ -1,5 +1,4 @@
-//! JSON that others write, in the forms that it really comes in, at every door where we read it. A new door joins with one
-//! row in `DOORS`.
+//! JSON as other programs really write it, at every door that reads it. A new door needs one row in `DOORS`.
 
 use super::claude::scripted;
 use super::launched::{ended, launch_in, start};
@@ -14,27 +13,26 @@ use superpower::outcome::Outcome;
 use superpower::process::Exit;
 use superpower::store::squad;
 
-/// What a door makes of a text.
+/// What a door reads from a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Read {
     /// It understood the word.
     Word(String),
-    /// It said that it cannot, in these words.
+    /// It reported an error with this text.
     Named(String),
-    /// As if nothing had been there: never right.
+    /// It read nothing and reported nothing, which is always wrong.
     Nothing,
 }
 
-/// A form: its name, what it makes of a strict object, and whether that can still be understood.
+/// A form: its name, how it changes a strict object, and whether the result can be understood.
 type Form = (&'static str, fn(&str) -> String, Understood);
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Understood {
-    /// At every door.
     Always,
-    /// Where other things may stand around an object: not in a document.
+    /// Where an object may be surrounded by other text, so not in a document.
     AmongOthers,
-    /// Nowhere: it is named.
+    /// Never: it is reported.
     Never,
 }
 use Understood::{Always, AmongOthers, Never};
@@ -91,7 +89,7 @@ fn read_verdict(text: &str) -> Read {
     }
 }
 
-/// What a harness makes of these lines, without a process.
+/// The result of a harness for these lines, without a process.
 fn played(tool: &str, args: &[&str], lines: &[&str]) -> (Outcome, String) {
     let mut harnesses = Harnesses::default();
     let settings = harnesses.named.get_mut(tool).unwrap();
@@ -208,7 +206,7 @@ fn a_leniently_read_document_is_written_back_unchanged() {
     assert_eq!((&written["active_superpower"], &written["theirs"]), (&json!("old"), &json!([1, 2])));
 }
 
-/// The agent is done, whatever its terminal's title does to the line.
+/// The agent has finished, even if a terminal title is on the line.
 #[test]
 fn text_around_the_last_event_is_ignored() {
     for (before, behind) in

@@ -50,7 +50,7 @@ describe("the bang", function()
       local said = 'superpower: track: "conductor/tracks/t/metadata.json" will be written at the next start: '
       contains(done.err, said)
       contains(done.err, '.metadata.lock" has been held by an unnamed script for 2h 0m')
-      contains(done.err, "remove it with: rm -r '")
+      contains(done.err, "remove the lock with: rm -r '")
       ok(done.err:sub(-1) == "\n", "whole lines")
       local again = headless("Superpower! resume track", { dir = dir })
       eq(0, again.code)
