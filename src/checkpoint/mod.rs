@@ -4,16 +4,13 @@
 //! four things:
 //!
 //! 1. [`Place`]: where the document is. [`Place::of_track`] if the run has an input `track_id`; else, or if that is
-//! refused (which is reported), [`Place::of_run`].
-//!
+//!    refused (which is reported), [`Place::of_run`].
 //! 2. [`keys`]: each stage's key, once per run.
-//!
 //! 3. [`Checkpoints`]: [`Checkpoints::started`], `todo`, `files`, then `ended` (with [`End::of`]) or `interrupted`.
-//! None of them blocks: a thread writes, obeys the protocol's intervals, and retries. If `started` refuses a launch,
-//! the stage is blocked. For a resumed run, call `restored` first with the ended steps of its journal.
-//!
+//!    None of them blocks: a thread writes, obeys the protocol's intervals, and retries. If `started` refuses a launch,
+//!    the stage is blocked. For a resumed run, call `restored` first with the ended steps of its journal.
 //! 4. [`parameters`] for a skill of the protocol, with [`Checkpoints::resume_from`] if an interrupted `EXECUTE` has
-//! lost its session.
+//!    lost its session.
 //!
 //! The pure parts below that: [`record`] (the document), [`status`] (transitions), [`mod@keys`], [`merge`],
 //! [`figures`] (progress from a to-do list), [`update`] (what is written when), [`params`], [`view`]. The parts that
