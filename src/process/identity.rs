@@ -9,6 +9,11 @@ pub fn record(pid: u32) -> Option<ProcessRecord> {
     Some(ProcessRecord { pid, start_time: start_time(pid)?, boot_id: boot_id() })
 }
 
+/// The record of a process that started at this time; 0 where that cannot be told.
+pub(super) fn at(pid: u32, start_time: u64) -> ProcessRecord {
+    ProcessRecord { pid, start_time, boot_id: boot_id() }
+}
+
 /// Whether that very process still lives.
 pub fn alive(record: &ProcessRecord) -> bool {
     record.boot_id == boot_id() && start_time(record.pid) == Some(record.start_time)

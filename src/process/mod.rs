@@ -10,10 +10,14 @@
 
 mod ending;
 mod environment;
+mod exit;
+mod group;
 mod guard;
 mod identity;
 mod inbox;
+mod init;
 mod item;
+mod launcher;
 mod leader;
 mod lines;
 mod output;
@@ -27,17 +31,19 @@ mod sweep;
 mod thread;
 mod tree;
 mod web;
+mod wire;
 
 pub use environment::Environment;
+pub use exit::Exit;
 pub use guard::program as guard_program;
 pub use identity::{alive, record};
 pub use inbox::Inbox;
 pub use item::{Item, Stream};
-pub use leader::{Exit, Leader};
+pub use leader::Leader;
 pub use lines::{Line, Lines};
 pub use program::{NotFound, Places, find_program};
 pub use secrets::{Masker, Secrets};
-pub use spawn::spawn;
+pub use spawn::{spawn, spawn_in_group};
 pub use spec::{LEFTOVER, Mark, POLITE, READ_AFTER_EXIT, STAGE, Spec, Stdin, TERM};
 pub use supervise::{Event, Limit, Process};
 pub use sweep::sweep;
