@@ -33,6 +33,7 @@ mod disk;
 mod disk_faults;
 mod documents;
 mod drift;
+mod escapes;
 mod examples;
 mod facts_from_lua;
 mod file_graph;
