@@ -1,7 +1,7 @@
 #!/bin/bash
 # The long versions of the tests in Rust: 100,000 random walks of the machine, 1,000 runs that are killed at random and
 # one for every write that there is, 1,000 rounds of a hundred deciders, 1,000 editors that die with their agents, 1,000
-# agents that try to get away
+# agents that try to get away.
 # Hours, all together; a word in the names of those that are wanted picks them: torture.sh crash
 set -eu
 . "$(dirname "$0")/lib.sh"

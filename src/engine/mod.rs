@@ -13,6 +13,7 @@
 mod core;
 mod door;
 mod editing;
+mod nested;
 mod op;
 mod ops;
 pub mod panic_test;

@@ -8,6 +8,7 @@
 //! Time is [`std::time::Instant`], which stands still while the machine sleeps (`CLOCK_MONOTONIC` on Linux,
 //! `CLOCK_UPTIME_RAW` on macOS). Nothing is built on SIGCHLD, which belongs to the editor.
 
+mod ancestry;
 mod ending;
 mod environment;
 mod exit;
@@ -33,6 +34,7 @@ mod tree;
 mod web;
 mod wire;
 
+pub use ancestry::{Ancestry, ancestry};
 pub use environment::Environment;
 pub use exit::Exit;
 pub use guard::program as guard_program;

@@ -49,11 +49,12 @@ fn harnesses(cmd: Vec<String>) -> Harnesses {
 }
 
 /// What a round's processes are known by: seconds to sleep, which nothing else has.
-fn nap(test: u8, round: usize) -> String {
+pub fn nap(test: u8, round: usize) -> String {
     format!("88{test}{}.{round}", std::process::id())
 }
 
-fn wait_until(what: &str, within: Duration, true_now: impl Fn() -> bool) {
+/// Waits until it is so, at most `within`.
+pub fn wait_until(what: &str, within: Duration, true_now: impl Fn() -> bool) {
     let begun = Instant::now();
     while !true_now() {
         assert!(begun.elapsed() < within, "{what}");
@@ -61,10 +62,11 @@ fn wait_until(what: &str, within: Duration, true_now: impl Fn() -> bool) {
     }
 }
 
-const LONG: Duration = Duration::from_secs(20);
+/// A busy machine may take this long.
+pub const LONG: Duration = Duration::from_secs(20);
 
 /// Whether no process has this argument, but for the editor that was told to launch it.
-fn is_gone(argument: &str) -> bool {
+pub fn is_gone(argument: &str) -> bool {
     let has = |entry: std::fs::DirEntry| {
         let cmdline = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
         let words: Vec<&[u8]> = cmdline.split(|&b| b == 0).collect();
@@ -142,7 +144,7 @@ fn named(pids: Vec<u32>, name: &str) -> u32 {
 }
 
 /// An editor that is killed at the end of its test.
-struct Editor(std::process::Child);
+pub struct Editor(pub std::process::Child);
 
 impl Drop for Editor {
     fn drop(&mut self) {

@@ -3,6 +3,7 @@
 mod adoption;
 mod agent_processes;
 mod alone;
+mod ancestry;
 mod architecture;
 mod asks;
 mod assist;
@@ -64,8 +65,10 @@ mod opencode;
 mod opencode_driven;
 mod opencode_hostile;
 mod opencode_server;
+mod places;
 mod planted;
 mod planted_runs;
+mod poor_places;
 mod process;
 mod programs;
 mod project;

@@ -24,6 +24,8 @@ struct Init {
     signals: OwnedFd,
     /// The program, until it has ended.
     program: Option<u32>,
+    /// Whether what is below can be seen, which takes `/proc`.
+    sees: bool,
     end: End,
 }
 
@@ -51,9 +53,10 @@ pub fn run(mut engine: UnixStream, streams: [OwnedFd; 3], launcher: OwnedFd) {
         Err((step, errno)) => return failed(engine, step, errno),
     };
     drop((request, streams));
-    let start_time = tree::stat(pid).map_or(0, |stat| stat.start_time);
-    let mut init =
-        Init { engine: None, launcher: Some(launcher), signals, program: Some(pid), end: End::Not };
+    let stat = tree::stat(pid);
+    let start_time = stat.as_ref().map_or(0, |stat| stat.start_time);
+    let (launcher, program, sees) = (Some(launcher), Some(pid), stat.is_some());
+    let mut init = Init { engine: None, launcher, signals, program, sees, end: End::Not };
     if engine.set_nonblocking(true).is_ok() {
         init.engine = Some(engine);
     }
@@ -91,6 +94,13 @@ impl Init {
     /// Takes the status of whoever has ended. `false` where nobody is left.
     fn reap(&mut self) -> bool {
         loop {
+            if let Some(program) = self.program
+                && !self.sees
+                && system::has_ended(program)
+            {
+                // The last moment at which what is left of its group can be reached.
+                system::kill_group(program, libc::SIGKILL);
+            }
             match system::take_ended() {
                 Waited::Ended(pid, status) if self.program == Some(pid) => {
                     self.program = None;
@@ -113,6 +123,11 @@ impl Init {
             }
             self.end = End::Killing(Rounds::default());
         }
+        if !matches!(self.end, End::Killing(_)) {
+            return None;
+        }
+        // Where nothing can be seen, the group is all that is known.
+        self.signal_group(libc::SIGKILL);
         let End::Killing(rounds) = &mut self.end else { return None };
         rounds.kill(&|_| false);
         Some(rounds.pause())
@@ -124,6 +139,10 @@ impl Init {
             let below = tree::descendants(std::process::id());
             tree::signal(&below, libc::SIGTERM);
             tree::signal(&below, libc::SIGCONT);
+            if below.is_empty() {
+                self.signal_group(libc::SIGTERM);
+                self.signal_group(libc::SIGCONT);
+            }
             self.end = End::Asked(Instant::now() + GRACE);
         }
     }
@@ -147,12 +166,7 @@ impl Init {
 
     fn obey(&mut self, bytes: [u8; 2]) {
         match Command::read(bytes) {
-            Some(Command::Signal(signal)) => {
-                // While the program is not reaped its group has no other's id.
-                if let Some(group) = self.program {
-                    system::kill_group(group, i32::from(signal));
-                }
-            }
+            Some(Command::Signal(signal)) => self.signal_group(i32::from(signal)),
             Some(Command::End) => self.ask(),
             Some(Command::Kill) => {
                 if !matches!(self.end, End::Killing(_)) {
@@ -160,6 +174,13 @@ impl Init {
                 }
             }
             None => {}
+        }
+    }
+
+    /// Sends a signal to the program's group. While the program is not reaped, that is nobody else's.
+    fn signal_group(&self, signal: i32) {
+        if let Some(group) = self.program {
+            system::kill_group(group, signal);
         }
     }
 

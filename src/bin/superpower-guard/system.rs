@@ -132,6 +132,16 @@ pub fn take_ended() -> Waited {
     }
 }
 
+/// Whether a child has ended, which leaves it to be reaped.
+pub fn has_ended(pid: u32) -> bool {
+    let mut found = MaybeUninit::<libc::siginfo_t>::zeroed();
+    let kept = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+    // SAFETY: the record is ours, and zeros are a value of it: no process.
+    unsafe {
+        libc::waitid(libc::P_PID, pid, found.as_mut_ptr(), kept) == 0 && found.assume_init().si_pid() != 0
+    }
+}
+
 /// Waits for one child.
 pub fn wait_for(pid: u32) {
     // SAFETY: no status is asked for.

@@ -4,7 +4,6 @@ use super::admission::{Purpose, admit};
 use super::adoption::Takeover;
 use super::answers::Answers;
 use super::idle_run::{by, require_idle, started_reply, verb};
-use super::nested::refuse_nested;
 use super::preflight::before_driving;
 use super::run_lookup;
 use super::target_run::{Eligible, TargetRun};
@@ -56,7 +55,6 @@ pub struct Retry {
 
 pub fn decide(engine: &Engine, request: Decide) -> Result<Value, Refusal> {
     let root = &request.root;
-    refuse_nested("decide at gates")?;
     require_idle(engine, root)?;
     let answers = request.answer.agreeing(request.trust.as_ref());
     let (drives, none) = (request.decision != Decision::Reject, Inputs::new());
@@ -97,7 +95,7 @@ pub fn decide(engine: &Engine, request: Decide) -> Result<Value, Refusal> {
 pub fn retry(engine: &Engine, request: Retry) -> Result<Value, Refusal> {
     let event = Event::Retried { by: by(request.by), comment: request.comment };
     let target = TargetRun::of(&request.run_id, request.only, Eligible::Retry);
-    verb(engine, &request.root, "retry", event, Some(&request.answer), target)
+    verb(engine, &request.root, event, Some(&request.answer), target)
 }
 
 fn no_gate(opened: &Opened) -> Refusal {
