@@ -19,6 +19,11 @@ pub fn alive(record: &ProcessRecord) -> bool {
     record.boot_id == boot_id() && start_time(record.pid) == Some(record.start_time)
 }
 
+/// What this process runs, by its short name; none where that cannot be told.
+pub fn own_name() -> Option<String> {
+    super::tree::own_stat().map(|stat| stat.name)
+}
+
 /// This boot, which lasts longer than we do.
 fn boot_id() -> String {
     static BOOT: OnceLock<String> = OnceLock::new();

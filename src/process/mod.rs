@@ -38,7 +38,7 @@ pub use ancestry::{Ancestry, ancestry};
 pub use environment::Environment;
 pub use exit::Exit;
 pub use guard::program as guard_program;
-pub use identity::{alive, record};
+pub use identity::{alive, own_name, record};
 pub use inbox::Inbox;
 pub use item::{Item, Stream};
 pub use leader::Leader;

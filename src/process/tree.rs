@@ -161,6 +161,13 @@ pub fn pids() -> Vec<u32> {
     pids.into_iter().filter(|&pid| pid > 0).map(|pid| pid as u32).collect()
 }
 
+/// What the kernel says of this process.
+#[cfg(target_os = "macos")]
+#[allow(dead_code, reason = "the guard does not ask")]
+pub fn own_stat() -> Option<Stat> {
+    stat(std::process::id())
+}
+
 #[cfg(target_os = "macos")]
 pub fn stat(pid: u32) -> Option<Stat> {
     let size = size_of::<libc::proc_bsdinfo>() as libc::c_int;

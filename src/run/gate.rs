@@ -2,6 +2,7 @@
 
 use super::effect::{Effect, Notice};
 use super::event::{Decision, Event, Record};
+use super::how::{self, How};
 use super::log::{self, place};
 use super::refusal::Refusal;
 use super::state::{Done, GateRecord, Phase, Reason, Run, Step, gate_id};
@@ -39,7 +40,7 @@ pub(super) fn reopen(
 
 /// Checks a decision against the open gate, then applies it.
 pub(super) fn decided(run: &mut Run, record: &Record, out: &mut Vec<Effect>) -> Result<(), Refusal> {
-    let Event::GateDecided { stage, visit, decision, comment, by, digest } = &record.event else {
+    let Event::GateDecided { stage, visit, decision, comment, by, digest, how } = &record.event else {
         return Err(Refusal::Stale);
     };
     let at = record.at;
@@ -58,6 +59,7 @@ pub(super) fn decided(run: &mut Run, record: &Record, out: &mut Vec<Effect>) -> 
         decision: *decision,
         comment: comment.clone(),
         by: by.clone(),
+        how: how.clone(),
         at,
         digest: digest.clone(),
         launches: run.launches,
@@ -68,12 +70,16 @@ pub(super) fn decided(run: &mut Run, record: &Record, out: &mut Vec<Effect>) -> 
         Decision::Reject => "REJECTED",
     };
     out.push(Effect::Log(log::with_comment(format!("{word}  stage {}", place(run, open)), comment)));
+    if let Some(how) = how {
+        out.push(Effect::Log(format!("DECIDED  by {}", how::by(by, Some(how)))));
+    }
     out.push(Effect::Tell(Notice::GateDecided {
         stage: open + 1,
         gate: gate_id(open, open_visit),
         decision: *decision,
         comment: comment.clone(),
         by: by.clone(),
+        how: how.as_ref().map(How::to_string).unwrap_or_default(),
     }));
     match target {
         Some(target) => rework(run, target, open, comment, at, out),
@@ -181,7 +187,10 @@ mod tests {
         step(&mut run, Event::AttemptEnded { launch: 1, outcome: Outcome::Passed, message, tail, usage });
         (1..10_000).for_each(|stage| drop(step(&mut run, decided(stage))));
         let (decision, comment, by) = (Decision::Changes, "again".to_owned(), "ann".to_owned());
-        step(&mut run, Event::GateDecided { stage: 9_999, visit: 1, decision, comment, by, digest: None });
+        step(
+            &mut run,
+            Event::GateDecided { stage: 9_999, visit: 1, decision, comment, by, digest: None, how: None },
+        );
         assert_eq!(run.open_gate(), Some((9_999, 2)));
     }
 }

@@ -10,6 +10,7 @@ pub mod effect;
 pub mod event;
 pub mod failure;
 mod gate;
+pub mod how;
 pub mod log;
 pub mod machine;
 pub mod reason;

@@ -2,6 +2,7 @@
 
 use super::event::{Adopted, Decision};
 use super::failure::Failure;
+use super::how::How;
 pub use super::reason::Reason;
 use super::shown::{Baseline, Shown};
 use crate::outcome::{Harness, ProcessRecord, Session, Usage};
@@ -123,6 +124,8 @@ pub struct GateRecord {
     /// May be empty.
     pub comment: String,
     pub by: String,
+    /// `None` in journals of earlier versions.
+    pub how: Option<How>,
     pub at: DateTime<Utc>,
     /// Digest of the files under review.
     pub digest: Option<String>,

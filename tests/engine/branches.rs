@@ -125,6 +125,7 @@ fn play(text: &str, inputs: &Inputs, facts: &Facts) -> Vec<String> {
             comment: String::new(),
             by: "ann".into(),
             digest: None,
+            how: None,
         };
         picture = over(&stage.take_up(&run_id, vec![decided]).unwrap());
     }

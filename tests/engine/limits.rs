@@ -121,6 +121,7 @@ fn clocks_stop_at_a_gate() {
         comment: String::new(),
         by: "ann".into(),
         digest: None,
+        how: None,
     };
     let picture = over(&stage.take_up(&handle.run_id, vec![decided]).unwrap());
     assert_eq!(picture["state"], "complete");

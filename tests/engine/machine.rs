@@ -240,7 +240,15 @@ fn event(run: &Run, throw: &Throw) -> Option<Event> {
             let decision =
                 if decision == Decision::Reject && *visit > 0 { Decision::Approve } else { decision };
             let visit = run.stages[stage].visit.number.saturating_sub(u32::from(*visit / 2));
-            Event::GateDecided { stage, visit, decision, comment: "so".into(), by: by(), digest: None }
+            Event::GateDecided {
+                stage,
+                visit,
+                decision,
+                comment: "so".into(),
+                by: by(),
+                digest: None,
+                how: None,
+            }
         }
         Throw::WaitEnded(stage) => Event::WaitEnded { stage: usize::from(stage % total) },
         Throw::Pause => Event::PauseRequested { by: by() },

@@ -51,5 +51,13 @@ pub fn step(run: &mut Run, event: Event) -> Vec<Effect> {
 
 /// What Ann decides at a gate.
 pub fn decides(stage: usize, visit: u32, decision: Decision) -> Event {
-    Event::GateDecided { stage, visit, decision, comment: "so".into(), by: "ann".into(), digest: None }
+    Event::GateDecided {
+        stage,
+        visit,
+        decision,
+        comment: "so".into(),
+        by: "ann".into(),
+        digest: None,
+        how: None,
+    }
 }

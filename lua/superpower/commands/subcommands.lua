@@ -212,7 +212,7 @@ local function decision(verb, desc, usage)
         end
         return
       end
-      gate.decide(vim.tbl_extend("force", fields, shown), report)
+      gate.decide(vim.tbl_extend("force", fields, shown, { how = "command" }), report)
     end,
   }
 end

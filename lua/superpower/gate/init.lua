@@ -29,7 +29,7 @@ local M = {}
 local shown ---@type superpower.GateShown? the gate that this editor last showed
 local open ---@type superpower.GateWindow?
 local reached = {} ---@type table<string, string> by root: a gate whose window has not been offered yet
-local decided = {} ---@type table<string, true> gates that this editor decided
+local decided = {} ---@type table<string, "key"|"command"|"lua"> gates that this editor decided, and how
 
 --- Returns the gate that a typed decision is for.
 ---@return superpower.GateShown?
@@ -53,7 +53,7 @@ end
 ---@param callback superpower.Callback
 function M.decide(fields, callback)
   local key = latest.key(fields.run_id, fields.gate)
-  decided[key] = true
+  decided[key] = fields.how or "lua"
   verbs.decide(fields, function(err, value)
     if err then
       decided[key] = nil
@@ -83,6 +83,7 @@ local function from_window(window, decision, comment, done)
     run_id = window.run.run_id,
     gate = window.run.gate.id,
     trust = window.review.trust and window.review.trust.digest,
+    how = "key",
   }, function(err)
     window.deciding = false
     if err then -- it may have been decided elsewhere
@@ -252,14 +253,16 @@ local function mark_dead(words)
 end
 
 --- Handles a decided gate: by this editor, or elsewhere.
----@param event { run_id: string, gate: string, decision: string, comment?: string, by?: string }
+---@param event { run_id: string, gate: string, decision: string, comment?: string, by?: string, how?: string }
 function M.decided(event)
   local key = latest.key(event.run_id, event.gate)
-  diff.decided(event.run_id, event.gate, decided[key] == true)
-  if decided[key] or not open or open:key() ~= key then
+  diff.decided(event.run_id, event.gate, decided[key] ~= nil)
+  if decided[key] == "lua" then -- nobody may have pressed a key for it
+    return notify.info("decided from Lua: " .. outcome.decided(event))
+  elseif decided[key] or not open or open:key() ~= key then
     return
   end
-  mark_dead(outcome.decided(event))
+  mark_dead("Decided elsewhere: " .. outcome.decided(event))
 end
 
 --- Updates the window for a new snapshot: a window whose gate no longer waits becomes dead.
@@ -272,7 +275,7 @@ function M.follow(run)
   end
   diff.follow(run.root, function(of, done)
     latest.still({ root = of.root, run_id = of.run_id, gate = { id = of.gate } }, function(now)
-      done(now ~= nil, decided[latest.key(of.run_id, of.gate)] == true)
+      done(now ~= nil, decided[latest.key(of.run_id, of.gate)] ~= nil)
     end)
   end)
   local window = open

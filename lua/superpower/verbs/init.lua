@@ -167,6 +167,7 @@ end
 ---@field trust? string the digest of the changes since it was trusted, as shown by the gate
 ---@field answer? string
 ---@field root? string
+---@field how? "key"|"command"|"lua" by what; a call unless it is said
 
 ---@param opts superpower.Decide
 ---@param callback? superpower.Callback
@@ -179,6 +180,7 @@ function M.decide(opts, callback)
     gate = opts.gate,
     trust = opts.decision == "approve" and opts.trust or nil,
     answer = opts.answer,
+    how = opts.how,
   }, callback, true)
 end
 

@@ -12,6 +12,7 @@ use crate::engine::core::Engine;
 use crate::engine::refusal::Refusal;
 use crate::plan::Inputs;
 use crate::run::event::{Decision, Event};
+use crate::run::how::{self, How, Means};
 use crate::run::machine;
 use crate::run::state::gate_id;
 use crate::runs::open::Opened;
@@ -37,6 +38,8 @@ pub struct Decide {
     #[serde(default)]
     answer: Answers,
     by: Option<String>,
+    /// By what, as far as the editor knows: a call unless it says so.
+    how: Option<Means>,
 }
 
 #[derive(Deserialize)]
@@ -62,6 +65,7 @@ pub fn decide(engine: &Engine, request: Decide) -> Result<Value, Refusal> {
     let target = TargetRun::of(&request.run_id, request.only, Eligible::Decide);
     let run_id = target.find(engine, root, if drives { &asking } else { &Takeover::Quietly })?;
     let by = by(request.by);
+    let how = Some(how(engine, request.how));
     let admit = |opened: &Opened| admit(engine, root, opened, Purpose::Continue(&request.answer));
     let handle = take_up(engine.host(), root, &run_id, admit, |opened| -> Result<Vec<Event>, Refusal> {
         let Some((stage, visit)) = opened.run.open_gate() else {
@@ -81,7 +85,7 @@ pub fn decide(engine: &Engine, request: Decide) -> Result<Value, Refusal> {
         let digest = shown.as_ref().and_then(|(shown, _)| looks.seal(&opened.dir, &open, shown));
         events.extend(shown.filter(|(_, news)| *news).map(|(shown, _)| shown.event(stage, visit)));
         let (decision, comment) = (request.decision, request.comment.clone());
-        events.push(Event::GateDecided { stage, visit, decision, comment, by, digest });
+        events.push(Event::GateDecided { stage, visit, decision, comment, by, digest, how });
         Ok(events)
     });
     started_reply(
@@ -98,12 +102,21 @@ pub fn retry(engine: &Engine, request: Retry) -> Result<Value, Refusal> {
     verb(engine, &request.root, event, Some(&request.answer), target)
 }
 
+/// How this process decides.
+fn how(engine: &Engine, means: Option<Means>) -> How {
+    let means = if engine.config().headless { Means::Headless } else { means.unwrap_or(Means::Lua) };
+    How { means, process: std::process::id(), program: crate::process::own_name() }
+}
+
 fn no_gate(opened: &Opened) -> Refusal {
     let run = &opened.run;
-    let gate = run
-        .decisions
-        .last()
-        .map(|last| format!("; the last gate, stage {}, was decided by {}", last.stage + 1, last.by));
+    let gate = run.decisions.last().map(|last| {
+        format!(
+            "; the last gate, stage {}, was decided by {}",
+            last.stage + 1,
+            how::by(&last.by, last.how.as_ref())
+        )
+    });
     Refusal::NoGate(format!(": {} is {}{}", run.plan.name(), run.phase.words(), gate.unwrap_or_default()))
 }
 
