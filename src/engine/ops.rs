@@ -13,7 +13,8 @@ use serde_json::{Value, json};
 use std::time::Duration;
 
 pub(super) const OPS: &[Op] = &[
-    Op::main("answer", |engine, it| value(replies::answer(engine, it.read()?))).for_humans("answer questions"),
+    Op::main("answer", |engine, it| value(replies::answer(engine, it.read()?)))
+        .for_humans("answer questions"),
     Op::asks("ask"),
     Op::main("assist", |engine, it| assist::assist(engine, &it.read()?)),
     Op::worker("cancel", |engine, it| value(stop::cancel(engine, it.read()?))).ended_on_exit().for_humans("cancel runs"),

@@ -48,6 +48,7 @@ mod invariants;
 mod json_schema;
 mod lanes;
 mod launched;
+mod launches;
 mod left;
 mod limits;
 mod links;

@@ -119,8 +119,7 @@ local function show(run, review)
   if open and open.window:is_open() and not in_dead then
     open.window:close()
   end
-  local trust = review.trust and review.trust.digest or nil
-  shown = { root = run.root, run_id = run.run_id, gate = run.gate.id, trust = trust }
+  shown = { root = run.root, run_id = run.run_id, gate = run.gate.id, trust = (review.trust or {}).digest }
   open = Window.open(run, review, from_window, function(window)
     if open == window then
       open = nil
@@ -258,11 +257,10 @@ function M.decided(event)
   local key = latest.key(event.run_id, event.gate)
   diff.decided(event.run_id, event.gate, decided[key] ~= nil)
   if decided[key] == "lua" then -- nobody may have pressed a key for it
-    return notify.info("decided from Lua: " .. outcome.decided(event))
-  elseif decided[key] or not open or open:key() ~= key then
-    return
+    notify.info("decided from Lua: " .. outcome.decided(event))
+  elseif not decided[key] and open and open:key() == key then
+    mark_dead("Decided elsewhere: " .. outcome.decided(event))
   end
-  mark_dead("Decided elsewhere: " .. outcome.decided(event))
 end
 
 --- Updates the window for a new snapshot: a window whose gate no longer waits becomes dead.
