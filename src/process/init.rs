@@ -1,10 +1,13 @@
 //! The engine's end of one launch's init, which holds all that descends from the launch.
 
+#![cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "only Linux has a launcher"))]
+
 use super::Exit;
 use super::wire::{Answer, Command, Request, Step};
 use crate::sync::locked;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use std::io::{self, Read, Write};
+use rustix::net::SendFlags;
+use std::io::{self, Read};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt;
@@ -42,7 +45,7 @@ impl Init {
         socket.set_read_timeout(Some(START))?;
         let mut bytes = [0; Answer::SIZE];
         // The launcher may have failed without reading it, and has said why.
-        let sent = (&socket).write_all(&request.bytes());
+        let sent = send(&socket, &request.bytes());
         if let Err(error) = (&socket).read_exact(&mut bytes).and(sent.or_else(gone)) {
             return gone(error).map(|()| None);
         }
@@ -95,9 +98,14 @@ impl Init {
         }
     }
 
+    /// Whether nothing is left of the launch.
+    pub fn is_over(&self) -> bool {
+        self.listen().over
+    }
+
     /// Tells the init; one that is gone has nothing to do.
     pub fn tell(&self, command: Command) {
-        let _ = (&self.socket).write_all(&command.bytes());
+        let _ = send(&self.socket, &command.bytes());
     }
 
     /// Takes what the init has told.
@@ -141,6 +149,22 @@ impl State {
             _ => {}
         }
     }
+}
+
+/// Sends all of it. Whoever is gone is an error, and no signal to the editor.
+fn send(socket: &UnixStream, mut bytes: &[u8]) -> io::Result<()> {
+    #[cfg(target_os = "linux")]
+    const QUIETLY: SendFlags = SendFlags::NOSIGNAL;
+    #[cfg(not(target_os = "linux"))]
+    const QUIETLY: SendFlags = SendFlags::empty();
+    while !bytes.is_empty() {
+        match rustix::net::send(socket, bytes, QUIETLY) {
+            Ok(sent) => bytes = &bytes[sent..],
+            Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
 }
 
 /// Nobody is at the other end: no error by itself.

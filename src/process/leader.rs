@@ -106,7 +106,9 @@ impl Leader {
 
     /// Ends what outlived it.
     pub(super) fn end_rest(&self) {
-        if let Hold::Init(init) = &self.hold {
+        if let Hold::Init(init) = &self.hold
+            && !init.is_over()
+        {
             init.tell(Command::End);
             init.wait_over(LEFTOVER + GONE);
         }

@@ -5,6 +5,9 @@
 //! from it. The limits and the way from a polite stop to the last descendant's end are inside, by construction, so
 //! that no harness can forget them.
 //!
+//! On Linux the *launcher*, a process beside this one, forks an *init* for each of them: whatever descends from it stays
+//! below its init, which ends only when nothing is left. Elsewhere groups and marks have to do.
+//!
 //! Time is [`std::time::Instant`], which stands still while the machine sleeps (`CLOCK_MONOTONIC` on Linux,
 //! `CLOCK_UPTIME_RAW` on macOS). Nothing is built on SIGCHLD, which belongs to the editor.
 
@@ -18,6 +21,7 @@ mod identity;
 mod inbox;
 mod init;
 mod item;
+#[cfg(target_os = "linux")]
 mod launcher;
 mod leader;
 mod lines;

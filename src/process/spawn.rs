@@ -2,6 +2,7 @@
 
 use super::group::Group;
 use super::item::{Item, Stream};
+#[cfg(target_os = "linux")]
 use super::launcher::launch;
 use super::leader::Hold;
 use super::output::{Output, Writer};
@@ -169,10 +170,16 @@ fn streams() -> io::Result<([OwnedFd; 3], PipeWriter, PipeReader, PipeReader)> {
 }
 
 /// Lets the launcher start the program.
+#[cfg(target_os = "linux")]
 fn by_launcher(spec: &Spec, environment: &Environment, streams: &[OwnedFd; 3]) -> io::Result<Leader> {
     let init = launch(spec, environment, streams)?;
     let record = identity::at(init.pid, init.start_time);
     Ok(Leader::new(record, spec.mark.clone(), Hold::Init(init)))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn by_launcher(_: &Spec, _: &Environment, _: &[OwnedFd; 3]) -> io::Result<Leader> {
+    Err(io::ErrorKind::Unsupported.into())
 }
 
 /// Starts the program as a child of this process.

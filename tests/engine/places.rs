@@ -1,6 +1,8 @@
 //! Places that are poorer than a machine of one's own. Where the system does not let this user make one, its tests say so
 //! and test nothing.
 
+#![cfg(target_os = "linux")]
+
 use std::ffi::OsStr;
 use std::process::Command;
 
