@@ -36,6 +36,8 @@ pub(super) enum Hold {
 
 /// How long what is to be ended at once may take to be gone.
 const GONE: Duration = Duration::from_secs(1);
+/// How long thousands that outlived their agent may take, before it is given up that all of them are gone.
+const CROWD: Duration = Duration::from_secs(8);
 
 /// The descendants of a process that lived no longer than this are few, and among the newest ids.
 const BRIEF: Duration = Duration::from_millis(500);
@@ -104,13 +106,14 @@ impl Leader {
         tree::signal(&leftovers(&self.mark, &self.known()), libc::SIGKILL);
     }
 
-    /// Ends what outlived it.
-    pub(super) fn end_rest(&self) {
+    /// Ends what outlived it. While somebody waits for the end of a launch that is stopped, a crowd is left to its init
+    /// sooner than where the run would go on beside it.
+    pub(super) fn end_rest(&self, stopping: bool) {
         if let Hold::Init(init) = &self.hold
             && !init.is_over()
         {
             init.tell(Command::End);
-            init.wait_over(LEFTOVER + GONE);
+            init.wait_over(LEFTOVER + if stopping { GONE } else { CROWD });
         }
         if self.left_nothing() {
             return;

@@ -223,7 +223,7 @@ impl<T: Send + 'static> Process<T> {
             // While it is stopped, nobody waits for the output of what outlived it.
             if !self.ended && (self.open == 0 || self.stopping() || now >= at + READ_AFTER_EXIT) {
                 self.ended = true;
-                self.leader.end_rest();
+                self.leader.end_rest(self.stopping());
                 self.quit = None;
             }
             if self.ended && (self.open == 0 || now >= at + 3 * READ_AFTER_EXIT) {
@@ -315,7 +315,7 @@ impl<T> Drop for Process<T> {
     fn drop(&mut self) {
         if !self.reaped {
             self.leader.kill();
-            self.leader.end_rest();
+            self.leader.end_rest(true);
             self.inbox.close();
             self.quit = None;
             if self.leader.reaping_waits() {

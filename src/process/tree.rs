@@ -32,14 +32,19 @@ pub type Kin = BTreeMap<u32, u64>;
 
 /// Everything that descends from `leader`, and everything in its group; not `leader` itself.
 pub fn descendants(leader: u32) -> Kin {
+    below(|pid, stat| pid != leader && (stat.parent == leader || stat.group == leader), leader)
+}
+
+/// Those that are `top`, and everything that descends from them; never `spared`.
+pub fn below(top: impl Fn(u32, &Stat) -> bool, spared: u32) -> Kin {
     let all = all();
     let mut kin = Kin::new();
     let mut grew = true;
     while grew {
         grew = false;
         for (&pid, stat) in &all {
-            let ours = stat.parent == leader || stat.group == leader || kin.contains_key(&stat.parent);
-            if pid != leader && ours && !stat.dead && kin.insert(pid, stat.start_time).is_none() {
+            let ours = top(pid, stat) || kin.contains_key(&stat.parent);
+            if pid != spared && ours && !stat.dead && kin.insert(pid, stat.start_time).is_none() {
                 grew = true;
             }
         }

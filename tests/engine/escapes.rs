@@ -13,7 +13,7 @@ use superpower::outcome::Outcome;
 
 /// Ways to get away, each a script that leaves a process with the argument `$1` behind, or one that touches the file
 /// `beacon` in the working directory again and again.
-const WAYS: [(&str, &str); 7] = [
+const WAYS: [(&str, &str); 8] = [
     ("a session of its own and no environment", "env -i setsid sleep $1 &"),
     ("a double fork", "(env -i setsid sh -c '(sleep '$1' &)' &)"),
     ("nohup", "env -i nohup sleep $1 >/dev/null 2>&1 &"),
@@ -28,6 +28,10 @@ const WAYS: [(&str, &str); 7] = [
     (
         "two that watch each other",
         "env -i setsid sh -c 'on() { while :; do : > beacon; sleep 0.01; done; }; while :; do on & wait $!; done' &",
+    ),
+    (
+        "a crowd",
+        "env -i setsid sh -c 'b() { [ $2 -lt 6 ] || exec sleep $1; b $1 $(($2+1)) & b $1 $(($2+1)) & }; b $0 0' $1 &",
     ),
     ("one that is begun at a polite end", "trap 'set -m; env -i sleep '$1' & exit 0' TERM"),
 ];

@@ -2,6 +2,7 @@
 //! no signal from here can reach a process of somebody else's.
 
 use crate::{system, tree};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// Children that are being killed, round by round: what was below a child that is dead is a child in the next one.
@@ -18,13 +19,16 @@ const DEEP: u32 = 8;
 impl Rounds {
     /// Kills the children, but for those that are spared.
     pub fn kill(&mut self, spared: &dyn Fn(u32) -> bool) {
-        for child in children() {
-            if !spared(child) {
-                system::kill(child, libc::SIGKILL);
-                if self.0 % DEEP == DEEP - 1 {
-                    tree::signal(&tree::descendants(child), libc::SIGKILL);
-                }
-            }
+        let ours: BTreeSet<u32> = children().into_iter().filter(|&child| !spared(child)).collect();
+        for &child in &ours {
+            system::kill(child, libc::SIGKILL);
+        }
+        if self.0 % DEEP == DEEP - 1 && !ours.is_empty() {
+            let below = tree::below(
+                |pid, stat| ours.contains(&pid) || ours.contains(&stat.parent),
+                std::process::id(),
+            );
+            tree::signal(&below, libc::SIGKILL);
         }
         self.0 = self.0.saturating_add(1);
     }
