@@ -119,11 +119,15 @@ fn launches(times: usize) {
     say(&format!("{:<52} {bare:>9.3} ms", "a launch as a child of the engine, median"));
     say(&format!("{:<52} {ours:>9.3} ms  {:+.3} ms", "a launch by the launcher, median", ours - bare));
     for pid in guards() {
-        let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+        let read = |file: &str| fs::read_to_string(format!("/proc/{pid}/{file}")).unwrap_or_default();
+        let status = read("status") + &read("smaps_rollup");
         let line =
             |name: &str| status.lines().find_map(|it| it.strip_prefix(name)).unwrap_or("?").trim().to_owned();
-        let (name, all, own) = (line("Name:"), line("VmRSS:"), line("RssAnon:"));
-        say(&format!("{:<52} {all:>12}, {own} of its own", format!("memory of {name}")));
+        let (name, all, share, own) = (line("Name:"), line("VmRSS:"), line("Pss:"), line("RssAnon:"));
+        say(&format!(
+            "{:<52} {share:>12}, {own} of it its own; with all that it shares {all}",
+            format!("memory of {name}")
+        ));
     }
 }
 

@@ -185,7 +185,6 @@ fn failure(step: Step, errno: i32) -> io::Error {
         Step::Execute => return error,
         Step::Directory => "cannot enter the project's directory",
         Step::Fork => "cannot start a process",
-        Step::Streams => "cannot hand over its standard streams",
         Step::Adopt => "cannot keep together what it starts",
     };
     io::Error::new(error.kind(), format!("{what}: {error}"))

@@ -121,8 +121,6 @@ pub enum Step {
     Adopt,
     /// To make a process.
     Fork,
-    /// To hand over the standard streams.
-    Streams,
     /// To enter the directory.
     Directory,
     /// To execute the program.
@@ -131,7 +129,7 @@ pub enum Step {
 
 impl Step {
     /// All of them, in their order.
-    const ALL: [Self; 5] = [Self::Adopt, Self::Fork, Self::Streams, Self::Directory, Self::Execute];
+    const ALL: [Self; 4] = [Self::Adopt, Self::Fork, Self::Directory, Self::Execute];
 
     /// The one of this number.
     pub fn of(number: u8) -> Option<Self> {

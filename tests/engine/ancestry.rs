@@ -79,7 +79,7 @@ fn free(place: Place, mark: bool) -> Option<(Vec<Value>, Vec<Value>)> {
 fn an_editor_of_no_runs_is_refused_for_other_reasons_only() {
     let (codes, events) = free(Place::Here, false).unwrap();
     assert!(codes.iter().all(|code| code != "nested"), "{codes:?}");
-    assert_eq!(events, [json!(0); 0]);
+    assert!(events.is_empty(), "{events:?}");
     assert!(all_are(&free(Place::Here, true).unwrap().0, "nested"));
 }
 

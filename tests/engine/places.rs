@@ -56,7 +56,7 @@ pub fn in_place(place: Place, command: &Command) -> Option<Command> {
         put
     };
     if !put(OsStr::new("true")).status().is_ok_and(|status| status.success()) {
-        eprintln!("skipped: this user cannot make the place {place:?}");
+        skipped(&format!("this user cannot make the place {place:?}"));
         return None;
     }
     let mut put = put(command.get_program());
@@ -70,4 +70,9 @@ pub fn in_place(place: Place, command: &Command) -> Option<Command> {
     // What it says there is no fault of the test's.
     put.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
     Some(put)
+}
+
+/// Says that a test tests nothing here.
+pub fn skipped(why: &str) {
+    let _ = std::io::Write::write_all(&mut std::io::stderr(), format!("skipped: {why}\n").as_bytes());
 }

@@ -5,7 +5,7 @@
 use super::alone::alone;
 use super::child::child;
 use super::escapes::{Editor, LONG, is_gone, nap, wait_until};
-use super::places::{Place, in_place};
+use super::places::{Place, in_place, skipped};
 use std::path::Path;
 use std::time::Duration;
 
@@ -86,7 +86,7 @@ fn with_few_descriptors() {
 fn with_few_processes() {
     // Where the tests lie in a folder of somebody else's, nobody cannot start them at all.
     if works_or_fails(Place::Processes(200), &nap(8, 0)) != Some(true) {
-        eprintln!("skipped: nobody cannot start a test");
+        skipped("nobody cannot start a test");
         return;
     }
     let mut worked = Vec::new();

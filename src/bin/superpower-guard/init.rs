@@ -48,11 +48,11 @@ pub fn run(mut engine: UnixStream, streams: [OwnedFd; 3], launcher: OwnedFd) {
         Err(error) => return failed(engine, wire::Step::Adopt, error.raw_os_error().unwrap_or_default()),
     };
     let Ok(request) = Request::read(&mut engine) else { return };
-    let pid = match program::start(&request, &streams) {
+    let pid = match program::start(&request, streams) {
         Ok(pid) => pid,
         Err((step, errno)) => return failed(engine, step, errno),
     };
-    drop((request, streams));
+    drop(request);
     let stat = tree::stat(pid);
     let start_time = stat.as_ref().map_or(0, |stat| stat.start_time);
     let (launcher, program, sees) = (Some(launcher), Some(pid), stat.is_some());
@@ -60,9 +60,8 @@ pub fn run(mut engine: UnixStream, streams: [OwnedFd; 3], launcher: OwnedFd) {
     if engine.set_nonblocking(true).is_ok() {
         init.engine = Some(engine);
     }
-    init.tell(Answer::Started { pid, start_time });
+    init.tell(&[Answer::Started { pid, start_time }]);
     init.follow();
-    init.tell(Answer::Over);
 }
 
 impl Init {
@@ -93,6 +92,7 @@ impl Init {
 
     /// Takes the status of whoever has ended. `false` where nobody is left.
     fn reap(&mut self) -> bool {
+        let mut exited = None;
         loop {
             if let Some(program) = self.program
                 && !self.sees
@@ -104,11 +104,18 @@ impl Init {
             match system::take_ended() {
                 Waited::Ended(pid, status) if self.program == Some(pid) => {
                     self.program = None;
-                    self.tell(Answer::Exited(status));
+                    exited = Some(Answer::Exited(status));
                 }
                 Waited::Ended(..) => {}
-                Waited::Nobody => return true,
-                Waited::Alone => return false,
+                Waited::Nobody => {
+                    self.tell(exited.as_slice());
+                    return true;
+                }
+                Waited::Alone => {
+                    // At once: whoever waits for both is woken once.
+                    self.tell(&[exited.as_slice(), &[Answer::Over]].concat());
+                    return false;
+                }
             }
         }
     }
@@ -168,12 +175,10 @@ impl Init {
         match Command::read(bytes) {
             Some(Command::Signal(signal)) => self.signal_group(i32::from(signal)),
             Some(Command::End) => self.ask(),
-            Some(Command::Kill) => {
-                if !matches!(self.end, End::Killing(_)) {
-                    self.end = End::Killing(Rounds::default());
-                }
+            Some(Command::Kill) if !matches!(self.end, End::Killing(_)) => {
+                self.end = End::Killing(Rounds::default());
             }
-            None => {}
+            Some(Command::Kill) | None => {}
         }
     }
 
@@ -184,10 +189,11 @@ impl Init {
         }
     }
 
-    fn tell(&mut self, answer: Answer) {
-        if let Some(engine) = &mut self.engine {
+    fn tell(&mut self, answers: &[Answer]) {
+        if let Some(engine) = self.engine.as_mut().filter(|_| !answers.is_empty()) {
+            let bytes: Vec<u8> = answers.iter().flat_map(|answer| answer.bytes()).collect();
             // It may be gone.
-            let _ = engine.write_all(&answer.bytes());
+            let _ = engine.write_all(&bytes);
         }
     }
 }

@@ -43,7 +43,6 @@ struct Launcher {
 pub fn serve() {
     system::own_session();
     system::name(wire::LAUNCHER);
-    system::ignore_signals();
     system::close_others();
     let Ok(launcher) = Launcher::new() else { return };
     launcher.serve();

@@ -32,35 +32,20 @@ pub fn adopt_orphans() -> io::Result<()> {
     checked(unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }).map(drop)
 }
 
-/// What ends others is nothing to this process.
-pub fn ignore_signals() {
-    for signal in [libc::SIGHUP, libc::SIGINT, libc::SIGTERM, libc::SIGQUIT, libc::SIGPIPE] {
-        // SAFETY: no handler is installed.
-        unsafe { libc::signal(signal, libc::SIG_IGN) };
-    }
-}
-
-/// Every signal as a new program expects it: nothing ignored, nothing blocked.
-pub fn default_signals() {
-    let mut none = MaybeUninit::<libc::sigset_t>::uninit();
-    // SAFETY: no handler is installed, and the set is made before it is read.
-    unsafe {
-        for signal in 1..=libc::SIGRTMAX() {
-            libc::signal(signal, libc::SIG_DFL);
-        }
-        libc::sigemptyset(none.as_mut_ptr());
-        libc::sigprocmask(libc::SIG_SETMASK, none.as_ptr(), ptr::null_mut());
-    }
-}
-
-/// A descriptor that is readable when a child has ended.
+/// Blocks what ends others, which is nothing to this process, and gives a descriptor that is readable when a child has
+/// ended. What this process starts has nothing blocked.
 pub fn children_signal() -> io::Result<OwnedFd> {
     let mut set = MaybeUninit::<libc::sigset_t>::uninit();
-    // SAFETY: the set is made before it is read, and the descriptor is nobody else's.
+    // SAFETY: the sets are made before they are read, and the descriptor is nobody else's.
     unsafe {
         libc::sigemptyset(set.as_mut_ptr());
-        libc::sigaddset(set.as_mut_ptr(), libc::SIGCHLD);
+        for signal in [libc::SIGHUP, libc::SIGINT, libc::SIGTERM, libc::SIGQUIT, libc::SIGPIPE, libc::SIGCHLD]
+        {
+            libc::sigaddset(set.as_mut_ptr(), signal);
+        }
         libc::sigprocmask(libc::SIG_BLOCK, set.as_ptr(), ptr::null_mut());
+        libc::sigemptyset(set.as_mut_ptr());
+        libc::sigaddset(set.as_mut_ptr(), libc::SIGCHLD);
         let flags = libc::SFD_CLOEXEC | libc::SFD_NONBLOCK;
         checked(libc::signalfd(-1, set.as_ptr(), flags)).map(|fd| OwnedFd::from_raw_fd(fd))
     }
@@ -140,14 +125,6 @@ pub fn has_ended(pid: u32) -> bool {
     unsafe {
         libc::waitid(libc::P_PID, pid, found.as_mut_ptr(), kept) == 0 && found.assume_init().si_pid() != 0
     }
-}
-
-/// Waits for one child.
-pub fn wait_for(pid: u32) {
-    // SAFETY: no status is asked for.
-    while checked(unsafe { libc::waitpid(pid as libc::pid_t, ptr::null_mut(), 0) })
-        .is_err_and(|error| error.kind() == io::ErrorKind::Interrupted)
-    {}
 }
 
 /// Sends a signal to a process.
