@@ -58,7 +58,14 @@ pub(super) struct Op {
 impl Op {
     /// An operation of the main lane.
     pub const fn main(name: &'static str, run: fn(&Engine, Fields) -> Result<Reply, Refusal>) -> Self {
-        Self { name, lane: Lane::Main, on_exit: OnExit::Forgotten, run: Run::Now(run), only_called: false, for_humans: None }
+        Self {
+            name,
+            lane: Lane::Main,
+            on_exit: OnExit::Forgotten,
+            run: Run::Now(run),
+            only_called: false,
+            for_humans: None,
+        }
     }
 
     /// An operation of the worker lane.
@@ -68,7 +75,14 @@ impl Op {
 
     /// The operation that hands a request to the worker.
     pub const fn asks(name: &'static str) -> Self {
-        Self { name, lane: Lane::Main, on_exit: OnExit::Forgotten, run: Run::Later, only_called: true, for_humans: None }
+        Self {
+            name,
+            lane: Lane::Main,
+            on_exit: OnExit::Forgotten,
+            run: Run::Later,
+            only_called: true,
+            for_humans: None,
+        }
     }
 
     pub const fn done_on_exit(self) -> Self {

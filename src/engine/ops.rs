@@ -17,11 +17,15 @@ pub(super) const OPS: &[Op] = &[
         .for_humans("answer questions"),
     Op::asks("ask"),
     Op::main("assist", |engine, it| assist::assist(engine, &it.read()?)),
-    Op::worker("cancel", |engine, it| value(stop::cancel(engine, it.read()?))).ended_on_exit().for_humans("cancel runs"),
+    Op::worker("cancel", |engine, it| value(stop::cancel(engine, it.read()?)))
+        .ended_on_exit()
+        .for_humans("cancel runs"),
     Op::worker("check", |engine, it| value(checks::check(engine, &it.read()?))),
     Op::worker("check-all", |engine, it| value(checks::check_all(engine, &it.read()?))),
     Op::main("configure", configure),
-    Op::worker("decide", |engine, it| value(decide::decide(engine, it.read()?))).done_on_exit().for_humans("decide at gates"),
+    Op::worker("decide", |engine, it| value(decide::decide(engine, it.read()?)))
+        .done_on_exit()
+        .for_humans("decide at gates"),
     Op::worker("diff", |engine, it| value(review::diff(engine, &it.read()?))),
     Op::main("document", |engine, it| value(documents::document(engine, it.read()?))),
     Op::main("document-closed", |engine, it| value(documents::closed(engine, &it.read()?))),
@@ -38,7 +42,9 @@ pub(super) const OPS: &[Op] = &[
     Op::main("project-renew", |engine, it| value(assist::renew(engine, &it.read()?))),
     Op::worker("read-file", |_, it| value(read_file::read_file(&it.read()?))),
     Op::worker("resume", |engine, it| value(run::resume(engine, it.read()?))).for_humans("resume runs"),
-    Op::worker("retry", |engine, it| value(decide::retry(engine, it.read()?))).done_on_exit().for_humans("retry"),
+    Op::worker("retry", |engine, it| value(decide::retry(engine, it.read()?)))
+        .done_on_exit()
+        .for_humans("retry"),
     Op::worker("review", |engine, it| value(review::review(engine, &it.read()?))),
     Op::worker("run", |engine, it| value(run::run(engine, it.read()?))).for_humans("start runs"),
     Op::worker("runs", |engine, it| value(status::runs(engine, &it.read()?))),
@@ -47,9 +53,12 @@ pub(super) const OPS: &[Op] = &[
     Op::worker("skip", |engine, it| value(stop::skip(engine, it.read()?))).done_on_exit().for_humans("skip"),
     Op::worker("status", |engine, it| status::status(engine, &it.read()?)),
     Op::main("stop", stop).only_called(),
-    Op::worker("submit", |engine, it| value(replies::submit(engine, it.read()?))).done_on_exit().for_humans("hand in results"),
+    Op::worker("submit", |engine, it| value(replies::submit(engine, it.read()?)))
+        .done_on_exit()
+        .for_humans("hand in results"),
     Op::worker("trust", |engine, it| value(trust::trust(engine, &it.read()?))),
-    Op::worker("trust-grant", |engine, it| value(trust::trust_grant(engine, &it.read()?))).for_humans("grant trust"),
+    Op::worker("trust-grant", |engine, it| value(trust::trust_grant(engine, &it.read()?)))
+        .for_humans("grant trust"),
     Op::worker("why", |engine, it| value(why::why(engine, &it.read()?))),
 ];
 

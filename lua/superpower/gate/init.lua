@@ -220,8 +220,7 @@ local function offer(run)
   end)
 end
 
---- Handles a run that has reached a gate. The window opens once the snapshot says so too, since the review is made
---- from it.
+--- Handles a run that has reached a gate. The window opens once the snapshot says so too.
 ---@param event { root: string, run_id: string, gate: string }
 function M.opened(event)
   reached[event.root] = latest.key(event.run_id, event.gate)

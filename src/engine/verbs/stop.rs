@@ -90,12 +90,7 @@ pub fn cancel(engine: &Engine, request: Verb) -> Result<Value, Refusal> {
 }
 
 /// Sends a verb to the active drive, or performs it without one.
-fn send_or_perform(
-    engine: &Engine,
-    root: &Path,
-    event: Event,
-    target: TargetRun,
-) -> Result<Value, Refusal> {
+fn send_or_perform(engine: &Engine, root: &Path, event: Event, target: TargetRun) -> Result<Value, Refusal> {
     if let Some(drive) = target.driven(engine, root)?
         && let Some(answer) = send_verb(&drive, &event)
     {
