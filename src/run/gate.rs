@@ -2,7 +2,7 @@
 
 use super::effect::{Effect, Notice};
 use super::event::{Decision, Event, Record};
-use super::how::{self, How};
+use super::how::How;
 use super::log::{self, place};
 use super::refusal::Refusal;
 use super::state::{Done, GateRecord, Phase, Reason, Run, Step, gate_id};
@@ -69,17 +69,16 @@ pub(super) fn decided(run: &mut Run, record: &Record, out: &mut Vec<Effect>) -> 
         Decision::Changes => "CHANGES",
         Decision::Reject => "REJECTED",
     };
-    out.push(Effect::Log(log::with_comment(format!("{word}  stage {}", place(run, open)), comment)));
-    if let Some(how) = how {
-        out.push(Effect::Log(format!("DECIDED  by {}", how::by(by, Some(how)))));
-    }
+    let line = log::with_comment(format!("{word}  stage {}", place(run, open)), comment);
+    let how_words = how.as_ref().map(How::to_string).unwrap_or_default();
+    out.push(Effect::Log(if how.is_some() { format!("{line}  ({how_words})") } else { line }));
     out.push(Effect::Tell(Notice::GateDecided {
         stage: open + 1,
         gate: gate_id(open, open_visit),
         decision: *decision,
         comment: comment.clone(),
         by: by.clone(),
-        how: how.as_ref().map(How::to_string).unwrap_or_default(),
+        how: how_words,
     }));
     match target {
         Some(target) => rework(run, target, open, comment, at, out),

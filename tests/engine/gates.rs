@@ -157,8 +157,8 @@ fn how_it_was_decided_is_kept_and_said() {
         world.ok("decide", request);
         world.settled();
         let said = format!("ann ({word}, {ours}");
-        let line = world.log().into_iter().find(|line| line.contains("DECIDED")).unwrap();
-        assert!(line.contains(&format!("DECIDED  by {said}")), "{line}");
+        let line = world.log().into_iter().find(|line| line.contains("APPROVED")).unwrap();
+        assert!(line.ends_with(&format!("APPROVED  stage 3/4  ({word}, {ours})")), "{line}");
         let why = world.ok("why", json!({ "run_id": run_id, "stage": 3 }))["lines"].to_string();
         assert!(why.contains(&format!("approved by {said}")), "{why}");
         let events = world.events();

@@ -1,5 +1,6 @@
 //! The start of the program that was asked for.
 
+use crate::system;
 use crate::wire::{Request, Step};
 use std::ffi::{CString, OsStr};
 use std::os::fd::OwnedFd;
@@ -10,7 +11,7 @@ use std::process::Command;
 /// What failed, and the system's error.
 pub type Failure = (Step, i32);
 
-/// Starts the program in a group of its own, with these standard streams. Std gives it every signal unblocked.
+/// Starts the program in a group of its own, with these standard streams and no signal blocked.
 pub fn start(request: &Request, streams: [OwnedFd; 3]) -> Result<u32, Failure> {
     let failed = |step| move |error: std::io::Error| (step, error.raw_os_error().unwrap_or_default());
     // Here and not in the new process, so that the errors of the two are told from each other.
@@ -24,7 +25,9 @@ pub fn start(request: &Request, streams: [OwnedFd; 3]) -> Result<u32, Failure> {
         }
     }
     let [stdin, stdout, stderr] = streams;
-    let child = command.stdin(stdin).stdout(stdout).stderr(stderr).spawn().map_err(failed(Step::Execute))?;
+    command.stdin(stdin).stdout(stdout).stderr(stderr);
+    // The end of a child that is not heard of now is seen at the next look, which comes before the first wait.
+    let child = system::with_none_blocked(|| command.spawn()).map_err(failed(Step::Execute))?;
     // A directory that somebody stands in cannot be unmounted.
     let _ = std::env::set_current_dir("/");
     Ok(child.id())

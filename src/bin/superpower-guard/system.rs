@@ -33,7 +33,7 @@ pub fn adopt_orphans() -> io::Result<()> {
 }
 
 /// Blocks what ends others, which is nothing to this process, and gives a descriptor that is readable when a child has
-/// ended. What this process starts has nothing blocked.
+/// ended.
 pub fn children_signal() -> io::Result<OwnedFd> {
     let mut set = MaybeUninit::<libc::sigset_t>::uninit();
     // SAFETY: the sets are made before they are read, and the descriptor is nobody else's.
@@ -49,6 +49,21 @@ pub fn children_signal() -> io::Result<OwnedFd> {
         let flags = libc::SFD_CLOEXEC | libc::SFD_NONBLOCK;
         checked(libc::signalfd(-1, set.as_ptr(), flags)).map(|fd| OwnedFd::from_raw_fd(fd))
     }
+}
+
+/// Does something with no signal blocked: a program inherits what is blocked when it is started.
+pub fn with_none_blocked<T>(what: impl FnOnce() -> T) -> T {
+    let (mut none, mut before) =
+        (MaybeUninit::<libc::sigset_t>::uninit(), MaybeUninit::<libc::sigset_t>::uninit());
+    // SAFETY: the sets are made before they are read.
+    unsafe {
+        libc::sigemptyset(none.as_mut_ptr());
+        libc::sigprocmask(libc::SIG_SETMASK, none.as_ptr(), before.as_mut_ptr());
+    }
+    let done = what();
+    // SAFETY: as above.
+    unsafe { libc::sigprocmask(libc::SIG_SETMASK, before.as_ptr(), ptr::null_mut()) };
+    done
 }
 
 /// Empties it.
