@@ -8,7 +8,8 @@
 //! figures to hold: at most twice a bare spawn of the same program for a stage, journal flushed; time, memory and
 //! journal that grow with the stages; less than 20 ms for a project with 1,000 past runs. `WORKFLOW_TOOL` is the `cpf`
 //! of checkpointflow, measured as a peer where it is given. `look` in the place of the stages measures only what a
-//! gate's list of changes takes, `past` only how a project with a past opens. It judges nothing.
+//! gate's list of changes takes, `past` only how a project with a past opens, `launches` only what the launcher costs: at
+//! most 0.2 ms. It judges nothing.
 
 mod support;
 
@@ -17,8 +18,13 @@ use std::fs;
 use std::io::{Read, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
+use superpower::process::{
+    Environment, Event, Inbox, Item, Mark, Process, Secrets, Spec, Stdin, spawn, spawn_in_group,
+};
 use superpower::project::review::Review;
+use superpower::store::beneath::Door;
 use superpower::store::state::State;
 use support::{PROGRAM, Project};
 
@@ -34,6 +40,9 @@ fn main() {
     }
     if args.iter().any(|arg| arg == "past") {
         return past(1_000);
+    }
+    if args.iter().any(|arg| arg == "launches") {
+        return launches(1_000);
     }
     // Deleted at the end only: file systems are slow where much was deleted just before.
     let place = tempfile::tempdir().expect("a directory");
@@ -71,7 +80,65 @@ fn main() {
     say("");
     past(1_000);
     say("");
+    launches(1_000);
+    say("");
     look(2_000);
+}
+
+/// What a launch takes by the launcher, beside one as a child of the engine, in turn; and the launcher's memory.
+fn launches(times: usize) {
+    let dir = tempfile::tempdir().expect("a directory");
+    let spec = || Spec {
+        program: PROGRAM[0].into(),
+        args: PROGRAM[1..].iter().map(Into::into).collect(),
+        env: Vec::new(),
+        root: dir.path().to_path_buf(),
+        stdin: Stdin::Once(Vec::new()),
+        log: dir.path().join("output.log"),
+        door: Door::state(dir.path()),
+        max_output: 1 << 20,
+        max_line: 1 << 20,
+        timeout: None,
+        idle: None,
+        mark: Mark { run_id: "bench".to_owned(), stage: 1, launch: 1 },
+    };
+    let environment = Environment::current();
+    let time = |way: Way| {
+        let begun = Instant::now();
+        let mut process = way(spec(), &environment, &Secrets::default(), Arc::default()).expect("a process");
+        while !matches!(process.next(None), Event::Over(_)) {}
+        ms(begun.elapsed())
+    };
+    let (mut launched, mut children): (Vec<f64>, Vec<f64>) =
+        (0..times).map(|_| (time(spawn), time(spawn_in_group))).unzip();
+    let median = |all: &mut Vec<f64>| {
+        all.sort_by(f64::total_cmp);
+        all[all.len() / 2]
+    };
+    let (ours, bare) = (median(&mut launched), median(&mut children));
+    say(&format!("{:<52} {bare:>9.3} ms", "a launch as a child of the engine, median"));
+    say(&format!("{:<52} {ours:>9.3} ms  {:+.3} ms", "a launch by the launcher, median", ours - bare));
+    for pid in guards() {
+        let read = |file: &str| fs::read_to_string(format!("/proc/{pid}/{file}")).unwrap_or_default();
+        let status = read("status") + &read("smaps_rollup");
+        let line =
+            |name: &str| status.lines().find_map(|it| it.strip_prefix(name)).unwrap_or("?").trim().to_owned();
+        let (name, all, share, own) = (line("Name:"), line("VmRSS:"), line("Pss:"), line("RssAnon:"));
+        say(&format!(
+            "{:<52} {share:>12}, {own} of it its own; with all that it shares {all}",
+            format!("memory of {name}")
+        ));
+    }
+}
+
+/// A way to start a process.
+type Way = fn(Spec, &Environment, &Secrets, Arc<Inbox<Item<()>>>) -> std::io::Result<Process<()>>;
+
+/// The children of this process that stay.
+fn guards() -> Vec<String> {
+    let threads = fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
+    let lists = threads.map(|thread| fs::read_to_string(thread.path().join("children")).unwrap_or_default());
+    lists.flat_map(|list| list.split_whitespace().map(str::to_owned).collect::<Vec<_>>()).collect()
 }
 
 /// What a gate's list of changes takes: the first look, which begins with an empty store, and those that follow.

@@ -1,9 +1,10 @@
-//! One reader of JSON that others write: what can be understood is, what cannot is named with its place.
+//! A lenient reader for JSON from other programs: it reads what can be understood, and reports the rest with its
+//! position.
 //!
-//! It makes strict JSON of a text, which a strict reader then takes. Taken in stride are a BOM and characters without a
-//! width, terminal sequences between tokens, raw control characters in texts, unknown escapes, lone surrogates (each
-//! becomes U+FFFD), trailing commas, and `NaN`; each door says what it takes besides. Of a key that comes twice, the
-//! last one counts. The strict reader goes first everywhere: this one is for what that one refuses.
+//! It converts the text to strict JSON for a strict parser. It accepts a BOM and zero-width characters, terminal
+//! sequences between tokens, raw control characters in strings, unknown escapes, lone surrogates (as U+FFFD),
+//! trailing commas and `NaN`. Each door lists what else it accepts. Of a duplicate key, the last value counts. The
+//! strict parser always runs first; this reader is for what that one rejects.
 
 use serde_json::Value;
 use std::ops::Range;
@@ -16,24 +17,23 @@ pub mod kept;
 pub mod numbers;
 mod scan;
 
-pub use door::{DEEPEST, Door, EVENT, FILE, PROSE, SETTINGS};
+pub use door::{Door, EVENT, FILE, MAX_DEPTH, PROSE, SETTINGS};
 pub use hidden::{bare, is_invisible, sequence};
 use scan::Scan;
 
-/// Bytes that are looked at for each byte of a text, before the search for objects in it ends.
+/// Limit of work per byte of text while searching for objects.
 const EFFORT: usize = 16;
-/// The same for a short text.
-const LEAST_EFFORT: usize = 1 << 20;
+/// Minimum of that limit, for short texts.
+const MIN_EFFORT: usize = 1 << 20;
 
-/// Why a text cannot be understood, and where that shows.
+/// Why a text cannot be understood, and the position.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{what}, at line {line}, column {column}")]
 pub struct Damage {
-    /// In a few words.
     pub what: &'static str,
-    /// The line, from 1.
+    /// From 1.
     pub line: usize,
-    /// The character in it, from 1.
+    /// In characters, from 1.
     pub column: usize,
 }
 
@@ -48,9 +48,8 @@ impl Damage {
 /// An object that was found in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// Where it stands.
     pub range: Range<usize>,
-    /// The object as strict JSON; of a key that comes twice, both are there.
+    /// Strict JSON. Of a duplicate key, both values are in it.
     pub json: String,
 }
 
@@ -60,10 +59,10 @@ pub fn strict(text: &str, door: Door) -> Result<String, Damage> {
     let mut scan = Scan::new(text, start, door);
     scan.value().map_err(|what| Damage::at(text, scan.at, what))?;
     let rest = scan::blank(text, scan.at, door);
-    // A write that was torn can leave zeros behind.
+    // A torn write can leave zero bytes at the end.
     let rest = rest + (text[rest..].len() - text[rest..].trim_start_matches('\0').len());
     if rest < text.len() {
-        return Err(Damage::at(text, rest, "something stands behind its end"));
+        return Err(Damage::at(text, rest, "unexpected text after its end"));
     }
     Ok(scan.out)
 }
@@ -73,16 +72,17 @@ pub fn value(text: &str, door: Door) -> Result<Value, Damage> {
     if let Ok(value) = serde_json::from_str(text) {
         return Ok(value);
     }
-    // What the scanner lets through, the strict reader takes: at its word, should one of them change.
+    // The strict parser should accept the scanner's output. If either changes, we report an error instead of relying
+    // on it.
     let strict = strict(text, door)?;
     serde_json::from_str(&strict).map_err(|_| Damage::at(text, 0, "it is not JSON"))
 }
 
-/// The objects in a text with other things around them, in order, none inside another; and where the text breaks off in
-/// the midst of one, which is then not looked into.
+/// The objects in a text with other content between them, in order and not nested. Also returns where the text ends
+/// inside an object; such an object is not searched.
 pub fn objects(text: &str, door: Door) -> (Vec<Found>, Option<Damage>) {
     let mut found = Vec::new();
-    let mut left = LEAST_EFFORT.max(EFFORT * text.len());
+    let mut left = MIN_EFFORT.max(EFFORT * text.len());
     let mut at = 0;
     while let Some(start) = text[at..].find('{').map(|brace| at + brace) {
         let mut scan = Scan::new(text, start, door);
@@ -100,7 +100,7 @@ pub fn objects(text: &str, door: Door) -> (Vec<Found>, Option<Damage>) {
             }
         }
         if left == 0 {
-            return (found, Some(Damage::at(text, at, "too much in it looks like an object")));
+            return (found, Some(Damage::at(text, at, "too many possible objects")));
         }
     }
     (found, None)
@@ -113,8 +113,8 @@ pub fn object_at(text: &str, start: usize, door: Door) -> Option<Found> {
     whole.then_some(Found { range: start..scan.at, json: scan.out })
 }
 
-/// What the first object of a text says on its own level, as far as it can be read: each key, with its value where that
-/// is a short text. For an object that is cut off somewhere.
+/// The top-level keys of the first object in a text, as far as it can be read, with their values if those are short
+/// strings. For truncated objects.
 pub fn outline(text: &str) -> Vec<(String, Option<String>)> {
     let Some(start) = text.find('{') else { return Vec::new() };
     let mut scan = Scan::new(text, start, EVENT);

@@ -84,9 +84,14 @@ local function library()
   health.info("its log: " .. info.log)
   local guard = vim.fs.joinpath(vim.fs.dirname(info.path), "superpower-guard")
   if vim.fn.executable(guard) == 1 then
-    health.ok("the guard, which ends agents when the editor is killed: " .. guard)
+    health.ok("the guard, which starts agents and ends what they leave: " .. guard)
   else
-    health.warn("no guard beside the library: agents may outlive an editor that is killed")
+    local said = "no guard beside the library: run `make build`"
+    if vim.uv.os_uname().sysname == "Linux" then
+      health.error(said .. "; without it no agent is started")
+    else
+      health.warn(said .. "; without it agents may outlive an editor that is killed")
+    end
   end
   if version_of("cargo") then
     builder()

@@ -123,7 +123,7 @@ function M.decide(opts, callback)
     return
   end
   local shown = load("gate").shown()
-  local fields = vim.tbl_extend("force", {}, opts)
+  local fields = vim.tbl_extend("force", {}, opts, { how = "lua" })
   if not fields.run_id and not fields.gate and shown then
     fields = vim.tbl_extend("keep", fields, shown)
   end

@@ -1,19 +1,18 @@
-//! A launch whose files are to be found, and which of them are worth listing.
+//! A launch whose files are looked up, and which of them a checkpoint lists.
 
 use chrono::{DateTime, Utc};
 
-/// A launch that has ended, or works still, and whose files are to be found.
+/// A launch that has ended or still works.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attempt {
-    /// When it began.
     pub since: DateTime<Utc>,
-    /// When it ended; none for one that works still.
+    /// `None` while it works.
     pub until: Option<DateTime<Utc>>,
-    /// The files that were touched meanwhile, where that is known: what it has written is among them.
+    /// The files that were touched in that time, if known. The attempt's files are among them.
     pub touched: Option<Vec<String>>,
 }
 
-/// Whether a written file is worth listing: inside the project, and none of our own.
+/// Whether a checkpoint lists the file: it is inside the project, and not one of our own.
 pub(super) fn is_output(file: &str) -> bool {
     let own = [".claude/state/", ".claude/logs/"].iter().any(|own| file.starts_with(own));
     let name = file.rsplit('/').next().unwrap_or(file);

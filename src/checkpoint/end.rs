@@ -1,34 +1,30 @@
-//! How a launch ended, as its checkpoint says it.
+//! How a launch ended, as its checkpoint records it.
 
 use super::status::Status;
 use crate::outcome::Outcome;
 
-/// Characters of notes.
+/// Length limit of notes, in characters.
 const NOTES: usize = 500;
 
-/// How a launch ended, for the checkpoint.
+/// How a launch ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum End {
-    /// With success.
     Passed {
-        /// A brief summary.
         notes: String,
     },
-    /// Without, and no further attempt follows.
+    /// It failed, and no further attempt follows.
     Failed {
-        /// What went wrong.
         why: String,
     },
-    /// It waits for something outside.
+    /// It waits for something outside of the run.
     Blocked {
-        /// For what.
         why: String,
     },
 }
 
 impl End {
-    /// What an outcome is to the checkpoint. `None` is no end: the step stays in progress, since it goes on by itself
-    /// (a limit, or a further attempt).
+    /// Converts an outcome. Returns `None` if the step continues by itself (after a limit, or with another attempt),
+    /// so that its checkpoint stays in progress.
     pub fn of(outcome: &Outcome, message: &str, last_attempt: bool) -> Option<Self> {
         match outcome {
             Outcome::Passed => Some(Self::Passed { notes: summary(message) }),
@@ -62,7 +58,7 @@ impl End {
     }
 }
 
-/// The first paragraph of a message, as one line.
+/// The first paragraph of a message, joined to one line.
 pub fn summary(message: &str) -> String {
     let paragraph = message.trim().split("\n\n").find(|part| !part.trim().is_empty()).unwrap_or("");
     paragraph.split_whitespace().collect::<Vec<_>>().join(" ")

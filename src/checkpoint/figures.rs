@@ -1,4 +1,5 @@
-//! How far an agent is, read from its to-do list. Some keep none, some rewrite it, some clear it when it is done.
+//! Progress of an agent, computed from its to-do list. Some agents keep no list, some rewrite it, some clear it when
+//! they finish.
 
 use crate::harness::TodoItem;
 use serde::{Deserialize, Serialize};
@@ -7,25 +8,24 @@ use std::collections::HashSet;
 /// How far an agent is.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Figures {
-    /// Tasks in all; none before a list was seen.
+    /// All tasks; `None` until a list was seen.
     pub total: Option<u64>,
-    /// Tasks done.
     pub done: u64,
-    /// What is being done.
+    /// The task in progress.
     pub current: Option<String>,
-    /// The last one that was done.
+    /// The last finished task.
     pub last: Option<String>,
-    /// The phase that it is in, and how many there are, from 1.
+    /// The current phase, counted from 1, and the number of phases.
     pub phase: Option<(u64, u64)>,
-    /// The list as it was seen last.
+    /// The most recent list.
     list: Vec<TodoItem>,
-    /// What a finished list before this one held.
+    /// Tasks of finished lists before this one.
     carried: u64,
 }
 
 impl Figures {
-    /// As an earlier launch of the same visit left them.
-    pub fn going_on(tasks: Option<(u64, u64)>, last: Option<&str>) -> Self {
+    /// The progress that earlier launches of the same visit have recorded.
+    pub fn resumed(tasks: Option<(u64, u64)>, last: Option<&str>) -> Self {
         Self {
             total: tasks.map(|(_, total)| total),
             done: tasks.map_or(0, |(done, _)| done),
@@ -39,10 +39,10 @@ impl Figures {
         self.list.is_empty()
     }
 
-    /// Takes a list, and says whether a task was done since the last one.
+    /// Updates the progress from a list, and returns whether a task was finished since the last one.
     ///
-    /// An empty list says nothing: agents clear the list when they are done. A list that shares nothing with a
-    /// finished one before it goes on from there; any other replaces the one before it.
+    /// An empty list is ignored, because agents clear the list when they finish. A list that shares no task with a
+    /// finished one before it is added to that one; any other list replaces the one before it.
     pub fn take(&mut self, list: &[TodoItem]) -> bool {
         if list.is_empty() {
             self.current = None;
@@ -74,7 +74,7 @@ fn done(item: &TodoItem) -> bool {
     item.status == "completed"
 }
 
-/// The phase of the item in hand: as the items name it (`Phase 2: …`), else the item's own number.
+/// The phase of the current item: from its text (`Phase 2: …`), else the item's number.
 fn phase(list: &[TodoItem], current: Option<usize>) -> Option<(u64, u64)> {
     let finished = list.iter().filter(|item| done(item)).count();
     let index = current.unwrap_or_else(|| finished.min(list.len() - 1));
@@ -93,14 +93,14 @@ fn named_phase(text: &str) -> Option<u64> {
     digits.parse().ok().filter(|phase| *phase > 0)
 }
 
-/// Open and finished boxes of a plan in Markdown (`- [ ]`, `- [x]`), as the tasks done and the tasks in all.
+/// Counts the boxes of a Markdown plan (`- [ ]`, `- [x]`): finished tasks and all tasks.
 pub fn boxes(text: &str) -> Option<(u64, u64)> {
     let items = items(text);
     let finished = items.iter().filter(|item| done(item)).count() as u64;
     (!items.is_empty()).then_some((finished, items.len() as u64))
 }
 
-/// The boxes of a plan as a to-do list. Boxes of sub-items count where there are no others; `[~]` is in progress.
+/// The boxes of a plan as a to-do list. Boxes of sub-items count only if there are no others; `[~]` is in progress.
 pub fn items(text: &str) -> Vec<TodoItem> {
     let (mut outer, mut inner) = (Vec::new(), Vec::new());
     let mut fenced = false;
@@ -116,7 +116,7 @@ pub fn items(text: &str) -> Vec<TodoItem> {
     if outer.is_empty() { inner } else { outer }
 }
 
-/// A line that begins with a box.
+/// The item of a line that begins with a box.
 fn boxed(line: &str) -> Option<TodoItem> {
     let rest = ["- [", "* [", "+ ["].iter().find_map(|start| line.strip_prefix(start))?;
     let mut letters = rest.chars();

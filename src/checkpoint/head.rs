@@ -1,14 +1,14 @@
-//! The commit that git's HEAD is at, read from its files: no process is started for it.
+//! Reads the commit of git's HEAD from its files, without starting a process.
 
 use crate::project::branch::{Repository, repository};
 use crate::store::beneath::{Door, SMALL};
 use std::path::Path;
 
-/// The commit that HEAD is at, in the repository that holds `root`; none where there is none, or no commit yet.
+/// The commit of HEAD in the repository that contains `root`; `None` without a repository or a commit.
 pub fn head(root: &Path) -> Option<String> {
     let repository = repository(root)?;
     let mut text = read(&repository.dir, "HEAD")?;
-    // A reference may name another; a circle of them ends here.
+    // A reference may point to another one; the limit ends a cycle.
     for _ in 0..5 {
         let Some(name) = text.trim().strip_prefix("ref:").map(str::trim) else {
             return Some(text.trim().to_owned()).filter(|text| is_commit(text));
@@ -32,7 +32,7 @@ fn packed(dir: &Path, name: &str) -> Option<String> {
     lines.find(|(_, packed)| packed.trim() == name).map(|(sha, _)| sha.to_owned())
 }
 
-/// A file of git's, wherever it keeps them.
+/// Reads one of git's files, from the worktree's directory or the common one.
 fn read(dir: &Path, name: &str) -> Option<String> {
     Door::home(dir).read_text(Path::new(name), SMALL).ok()
 }

@@ -1,9 +1,10 @@
-//! Which checkpoint a stage keeps: the protocol's own keys for the protocol's own jobs, a name of its own for any other.
+//! The checkpoint key of each stage: the protocol's keys for the protocol's jobs, and a key of our own for any other
+//! stage.
 
 use crate::declaration::model::{Action, Pipeline};
 use std::collections::{HashMap, HashSet};
 
-/// Keys of the protocol that a job has under any of its names.
+/// The protocol's keys, by the names of the jobs.
 const JOBS: [(&str, &str); 10] = [
     ("writing-plans", "PLAN"),
     ("executing-plans", "EXECUTE"),
@@ -17,20 +18,20 @@ const JOBS: [(&str, &str); 10] = [
     ("business-docs-sync", "BUSINESS_SYNC"),
 ];
 
-/// Words that mean something else to other tools, and so are never written as a key.
+/// Words that other tools interpret, so we never write them as keys.
 const RESERVED: [&str; 8] =
     ["PARALLEL_EXECUTE", "COMPLETE", "SKIPPED", "NOT_STARTED", "IN_PROGRESS", "PASSED", "FAILED", "BLOCKED"];
 
-/// The protocol's key for a superpower, agent or skill, with or without the collection that it comes from
+/// The protocol's key for a superpower, agent or skill. The name may have its collection as a prefix
 /// (`superpowers:writing-plans`).
 pub fn protocol_key(name: &str) -> Option<&'static str> {
     let bare = name.rsplit([':', '/']).next().unwrap_or(name);
     JOBS.iter().find(|(job, _)| *job == bare).map(|(_, key)| *key)
 }
 
-/// The checkpoint keys of a superpower's stages, each given by its name and its action; none for a gate alone.
+/// The checkpoint keys of a superpower's stages, each stage given by its name and action; `None` for a gate alone.
 ///
-/// The protocol's keys are shared by all stages that do the job, since other tools look for them under this name only.
+/// Stages with the same job share the protocol's key, because other tools look for that key only.
 pub fn keys<'a>(
     stages: impl IntoIterator<Item = (Option<&'a str>, Option<&'a Action>)>,
 ) -> Vec<Option<String>> {
@@ -63,22 +64,22 @@ fn action_name(action: &Action) -> &str {
     }
 }
 
-/// A name in upper snake case that is none of the reserved words.
+/// A key in upper snake case that is not reserved.
 fn own(name: &str) -> String {
     let key = upper_snake(name);
     if RESERVED.contains(&key.as_str()) { format!("{key}_STAGE") } else { key }
 }
 
-/// The keys that are some stage's already.
+/// The keys that stages already have.
 #[derive(Default)]
 struct Taken {
     keys: HashSet<String>,
-    /// For a key that is taken, the number from which on it may be free with a number behind it.
+    /// For each taken key, the number to try next as its suffix.
     numbers: HashMap<String, u32>,
 }
 
 impl Taken {
-    /// The key, or the first free one that is it and a number.
+    /// Returns the key, with the first free number as a suffix if it is taken.
     fn take(&mut self, key: String) -> String {
         if self.keys.insert(key.clone()) {
             return key;
@@ -94,7 +95,7 @@ impl Taken {
     }
 }
 
-/// `ux-researcher` and `uxResearcher` as `UX_RESEARCHER`.
+/// Converts `ux-researcher` and `uxResearcher` to `UX_RESEARCHER`.
 fn upper_snake(name: &str) -> String {
     let mut key = String::new();
     let mut before = None::<char>;

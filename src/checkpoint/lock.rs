@@ -1,9 +1,9 @@
-//! The lock of a track: the directory `.metadata.lock`, as the protocol's shell scripts make it.
+//! The lock of a track: the directory `.metadata.lock`, as the protocol's shell scripts create it.
 //!
-//! Scripts hold a bare directory; ours holds its owner's record, from the first instant: it is prepared beside and
-//! renamed into place without replacing. So the lock of a process that died is known as such, and broken at once, by
-//! one breaker at a time; a live owner's never is, however old. A bare one tells nothing of its holder: it is waited
-//! for, and after a minute of one and the same directory a human is told.
+//! Scripts create an empty directory. Ours contains its owner's record from the start: it is prepared under another
+//! name and renamed into place without replacing anything. So we recognise the lock of a process that died, and one
+//! process at a time breaks it. The lock of a live owner is never broken, however old it is. An empty lock does not
+//! name its holder: we wait for it, and tell the user after a minute.
 
 use super::owner::{Life, Owner, RECORD};
 use crate::store::beneath::{Door, Kind};
@@ -18,64 +18,53 @@ use thiserror::Error;
 /// The lock's name in a track's directory.
 pub const LOCK: &str = ".metadata.lock";
 
-/// After this long of one and the same directory a human is told.
-const ABANDONED: Duration = Duration::from_secs(60);
+/// After this time with the same empty lock, the user is told.
+const ABANDONED_AFTER: Duration = Duration::from_secs(60);
 
-/// Why the lock was not to be had.
+/// Why the lock could not be taken.
 #[derive(Debug, Error)]
 pub enum LockError {
-    /// Somebody holds it.
-    #[error("\"{}\" is held by {holder}, for {age}", .lock.display(), age = in_words(*.age))]
+    #[error("\"{}\" has been held by {holder} for {age}", .lock.display(), age = in_words(*.age))]
     Held {
-        /// The lock.
         lock: PathBuf,
-        /// Who holds it, in words.
+        /// For messages.
         holder: String,
-        /// For how long.
         age: Duration,
     },
-    /// Somebody who cannot be told dead from alive has held it for a minute.
+    /// The holder has had it for a minute, and we cannot find out whether it still runs.
     #[error(
-        "\"{}\" is held by {holder}, for {age}: if nothing of it runs any more, remove it with: rm -r {}",
+        "\"{}\" has been held by {holder} for {age}; if that no longer runs, remove the lock with: rm -r {}",
         .lock.display(), quoted(.lock), age = in_words(*.age)
     )]
     Abandoned {
-        /// The lock.
         lock: PathBuf,
-        /// Who holds it, in words.
+        /// For messages.
         holder: String,
-        /// For how long.
         age: Duration,
     },
-    /// The file system refuses.
-    #[error("\"{}\" cannot be made: {error}", .lock.display())]
-    Io {
-        /// The lock.
-        lock: PathBuf,
-        /// What it says.
-        error: io::Error,
-    },
+    #[error("cannot create \"{}\": {error}", .lock.display())]
+    Io { lock: PathBuf, error: io::Error },
 }
 
-/// One and the same directory: a script that takes the lock again makes a new one.
+/// Identifies the directory: a script that takes the lock again creates a new one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Identity {
     inode: u64,
     modified: Option<SystemTime>,
 }
 
-/// How long one has waited for one and the same directory, over any number of tries.
+/// How long we have waited for the same directory, over any number of attempts.
 #[derive(Debug, Default)]
 pub struct Patience(Option<(Identity, Instant)>);
 
-/// A dead owner's lock that was broken.
+/// A lock of a dead owner that was broken.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Broken {
-    /// The process that died with it.
+    /// The dead owner.
     pub pid: u32,
 }
 
-/// A track's lock, to take.
+/// The lock of a track, before it is taken.
 #[derive(Debug)]
 pub struct Lock {
     door: Door,
@@ -90,22 +79,22 @@ pub struct Held {
     door: Door,
     path: PathBuf,
     owner: Owner,
-    /// A dead owner's lock, broken on the way.
+    /// The lock of a dead owner, if one was broken for this.
     pub broken: Option<Broken>,
 }
 
 impl Lock {
-    /// The lock of the track in `dir`, which exists.
+    /// The lock of the track in `dir`, which must exist.
     pub fn of(dir: &Path) -> Self {
         Self::behind(Door::ours(dir), dir)
     }
 
-    /// The same by a door that the directory lies behind.
+    /// The lock of a directory that is reached through `door`.
     pub fn behind(door: Door, dir: &Path) -> Self {
         Self { door, dir: dir.to_owned(), path: dir.join(LOCK), plain: AtomicBool::new(false) }
     }
 
-    /// As if the file system had no renaming without replacing.
+    /// Behaves as if the file system had no renaming without replacing. For tests.
     #[doc(hidden)]
     #[must_use]
     pub fn without_exclusive_rename(self) -> Self {
@@ -113,7 +102,7 @@ impl Lock {
         self
     }
 
-    /// Takes it, waiting at most for `wait`.
+    /// Takes the lock; waits for at most `wait`.
     pub fn take(&self, wait: Duration, patience: &mut Patience) -> Result<Held, LockError> {
         let begun = Instant::now();
         let mut broken = None;
@@ -130,9 +119,9 @@ impl Lock {
                     Err(error) => return Err(LockError::Io { lock: self.path.clone(), error }),
                 }
                 if begun.elapsed() >= wait {
-                    // Lost a race just now.
+                    // The lock was taken and released again in between.
                     let holder =
-                        self.holder().map_or_else(|| "somebody else".to_owned(), |holder| holder.words());
+                        self.holder().map_or_else(|| "another process".to_owned(), |holder| holder.words());
                     return Err(LockError::Held { lock: self.path.clone(), holder, age: Duration::ZERO });
                 }
                 continue;
@@ -147,7 +136,7 @@ impl Lock {
             let alive = holder.life == Life::Alive;
             if begun.elapsed() >= wait {
                 let (lock, holder) = (self.path.clone(), holder.words());
-                return Err(if age >= ABANDONED && !alive {
+                return Err(if age >= ABANDONED_AFTER && !alive {
                     LockError::Abandoned { lock, holder, age }
                 } else {
                     LockError::Held { lock, holder, age }
@@ -157,7 +146,7 @@ impl Lock {
         }
     }
 
-    /// Who holds it now.
+    /// The current holder.
     fn holder(&self) -> Option<Holder> {
         let meta = self.door.lstat(&self.path).ok()?;
         let (seconds, nanos) = (u64::try_from(meta.modified.0), u32::try_from(meta.modified.1));
@@ -170,9 +159,9 @@ impl Lock {
         Some(Holder { identity, owner, life })
     }
 
-    /// Takes it if it is free at this instant.
+    /// Takes the lock if it is free now.
     fn try_take(&self, owner: &Owner) -> io::Result<bool> {
-        let prepared = self.dir.join(litter_name("new", owner));
+        let prepared = self.dir.join(temporary_name("new", owner));
         self.door.create_dir(&prepared)?;
         let taken = self.put(&prepared, owner);
         if !matches!(taken, Ok(true)) {
@@ -185,12 +174,12 @@ impl Lock {
     fn put(&self, prepared: &Path, owner: &Owner) -> io::Result<bool> {
         self.door.create_new(&prepared.join(RECORD))?.write_all(&serde_json::to_vec(owner)?)?;
         if !self.plain.load(Ordering::Relaxed) {
-            // Plain renaming would replace an empty directory, which is a script's lock.
+            // A plain rename would replace an empty directory, which may be a script's lock.
             match self.door.rename_new(prepared, &self.path) {
                 Ok(()) => return Ok(true),
                 Err(error) => match Errno::from_io_error(&error) {
                     Some(Errno::EXIST | Errno::NOTEMPTY) => return Ok(false),
-                    // The system or the file system cannot do it.
+                    // Not supported by the system or the file system.
                     Some(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
                         self.plain.store(true, Ordering::Relaxed);
                     }
@@ -198,7 +187,7 @@ impl Lock {
                 },
             }
         }
-        // `mkdir` excludes everybody; our own empty directory may then be replaced by the prepared one.
+        // `mkdir` excludes other processes. After that, our own empty directory can be replaced by the prepared one.
         match self.door.create_dir(&self.path) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => return Ok(false),
             made => made?,
@@ -209,18 +198,18 @@ impl Lock {
         Ok(true)
     }
 
-    /// Breaks a dead owner's lock; false where somebody else does, or has.
+    /// Breaks the lock of a dead owner; returns false if another process is doing so, or has done so.
     fn break_dead(&self, dead: &Owner) -> bool {
         let Ok(track) = self.door.open_dir(&self.dir) else { return false };
-        // Freed by the kernel, should the breaker die too. Some file systems cannot lock a directory; then what was
-        // moved away is looked at again.
+        // The kernel releases this lock if the breaker dies too. On file systems that cannot lock a directory, the
+        // check of the moved lock below has to suffice.
         if let Err(TryLockError::WouldBlock) = track.try_lock() {
             return false;
         }
         if Owner::read_by(&self.door, &self.path).as_ref() != Some(dead) {
             return false;
         }
-        let away = self.dir.join(litter_name("dead", &Owner::this()));
+        let away = self.dir.join(temporary_name("dead", &Owner::this()));
         if self.door.rename(&self.path, &away).is_err() {
             return false;
         }
@@ -235,11 +224,11 @@ impl Lock {
 
 impl Drop for Held {
     fn drop(&mut self) {
-        // A human may have taken it away; then whatever stands there now is somebody else's.
+        // A user may have removed it; what is there now then belongs to another process.
         if Owner::read_by(&self.door, &self.path).as_ref() != Some(&self.owner) {
             return;
         }
-        let away = self.path.with_file_name(litter_name("old", &self.owner));
+        let away = self.path.with_file_name(temporary_name("old", &self.owner));
         if self.door.rename(&self.path, &away).is_ok() {
             let _ = self.door.remove_file(&away.join(RECORD));
             let _ = self.door.remove_dir(&away);
@@ -256,9 +245,9 @@ struct Holder {
 impl Holder {
     fn words(&self) -> String {
         match &self.owner {
-            None => "a script that left no name".to_owned(),
+            None => "an unnamed script".to_owned(),
             Some(owner) if self.life == Life::Unknown => {
-                format!("process {} of \"{}\"", owner.process.pid, owner.host())
+                format!("process {} on \"{}\"", owner.process.pid, owner.host())
             }
             Some(owner) if owner.process.pid == std::process::id() => "this editor".to_owned(),
             Some(owner) => format!("process {}", owner.process.pid),
@@ -267,7 +256,7 @@ impl Holder {
 }
 
 impl Patience {
-    /// How long this one has stood there: as we saw it, or as its time tells, which counts from before this process too.
+    /// The age of this lock: since we first saw it, or by its modification time, whichever is longer.
     fn age(&mut self, identity: Identity) -> Duration {
         let stands = identity.modified.and_then(|since| since.elapsed().ok()).unwrap_or_default();
         match self.0 {
@@ -279,7 +268,7 @@ impl Patience {
         }
     }
 
-    /// As if it had been waited for so much longer.
+    /// Adds to the time waited. For tests.
     #[doc(hidden)]
     pub fn grow(&mut self, by: Duration) {
         if let Some((_, since)) = &mut self.0 {
@@ -288,7 +277,7 @@ impl Patience {
     }
 }
 
-/// Removes what processes that died have left beside the lock.
+/// Removes what dead processes have left beside the lock.
 pub fn sweep(door: &Door, dir: &Path) {
     for entry in door.list(dir).unwrap_or_default() {
         let (name, path) = (&entry.name, dir.join(&entry.name));
@@ -300,7 +289,7 @@ pub fn sweep(door: &Door, dir: &Path) {
         let mut owner = Owner::this();
         owner.process.pid = u32::try_from(pid).unwrap_or(0);
         owner.process.start_time = start_time;
-        // A record says more than the name: it may come from another container.
+        // The record is more reliable than the name, since it may come from another container.
         let life = Owner::read_by(door, &path).map_or_else(|| owner.life(), |owner| owner.life());
         if life == Life::Dead {
             let _ = if entry.is_dir { door.remove_tree(&path) } else { door.remove_file(&path) };
@@ -308,18 +297,18 @@ pub fn sweep(door: &Door, dir: &Path) {
     }
 }
 
-/// A name beside the lock that no other process and no other lock of this one uses.
-pub fn litter_name(what: &str, owner: &Owner) -> String {
+/// A temporary name beside the lock, unique among processes and locks.
+pub fn temporary_name(what: &str, owner: &Owner) -> String {
     format!("{LOCK}.{what}-{}-{}-{}", owner.process.pid, owner.process.start_time, owner.serial)
 }
 
-/// 5 to 20 ms, so that those who wait do not march in step.
+/// 5 to 20 ms at random, so that waiting processes do not retry in step.
 fn pause() -> Duration {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     Duration::from_millis(5 + u64::from(now.subsec_micros()) % 16)
 }
 
-/// A path for a shell.
+/// Quotes a path for a shell.
 fn quoted(path: &Path) -> String {
     format!("'{}'", path.display().to_string().replace('\'', "'\\''"))
 }

@@ -1,27 +1,28 @@
-//! Two writers, one checkpoint: what we know goes in, what the agent (or another tool) wrote itself stays.
+//! Merges two writers' changes to a checkpoint: our values go in, and what the agent or another tool wrote itself
+//! stays.
 //!
-//! A field is ours as long as it holds a value that we put there, or that stood there when our stage started. A field
-//! that holds anything else was written by somebody else meanwhile, and they know better. Agents rewrite the whole
-//! file from a copy that is seconds old, so *any* value that we wrote during the stage counts as ours, not the last only.
+//! A field is ours while it holds a value that we wrote, or the value from before our stage. Any other value was
+//! written by somebody else in the meantime, who knows better. Agents rewrite the whole file from a copy that is
+//! seconds old, so *any* value that we wrote during the stage counts as ours, not only the last one.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// How many values of one field are remembered; an agent's copy is not older than that many writes.
+/// Remembered values per field; an agent's copy is not older than that many writes.
 const REMEMBERED: usize = 256;
-/// The same for a later process: no agent of this one is left by then to write an old copy.
+/// Values per field that a later process gets. None of our agents is left by then to write an old copy.
 const HANDED_ON: usize = 8;
 
-/// Lists that grow on both sides.
+/// Lists that both writers add to.
 const UNITED: [&str; 1] = ["output_files"];
 
-/// What each field held through us, by path (`progress.tasks_total`).
+/// The values that each field got from us, by path (`progress.tasks_total`).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Written(BTreeMap<String, Vec<Value>>);
 
 impl Written {
-    /// Everything in `seen` counts as ours to change: it is from before our stage.
+    /// Treats every value in `seen` as ours, because it is from before our stage.
     pub fn starting_from(seen: &Map<String, Value>) -> Self {
         let mut written = Self::default();
         written.learn("", seen);
@@ -38,7 +39,7 @@ impl Written {
         }
     }
 
-    /// Remembers that the field at `path` held `value` through us.
+    /// Records that we wrote `value` to `path`.
     fn note(&mut self, path: String, value: &Value) {
         let values = self.0.entry(path).or_default();
         if values.last() != Some(value) {
@@ -49,20 +50,20 @@ impl Written {
         }
     }
 
-    /// The newest values of each field, for a later process.
+    /// The most recent values of each field, for a later process.
     pub fn newest(&self) -> Self {
         let newest = |values: &Vec<Value>| values[values.len().saturating_sub(HANDED_ON)..].to_vec();
         Self(self.0.iter().map(|(path, values)| (path.clone(), newest(values))).collect())
     }
 
-    /// Whether `value` at `path` is one of ours.
+    /// Whether we wrote `value` to `path`.
     pub fn holds(&self, path: &str, value: &Value) -> bool {
         self.0.get(path).is_some_and(|values| values.contains(value))
     }
 }
 
-/// Puts `ours` into `theirs`. A field that somebody else wrote stays, unless `always` names its path. New fields go to
-/// the end; the order of what is there stays.
+/// Merges `ours` into `theirs`. A field that another tool wrote stays, unless `always` contains its path. Existing
+/// fields keep their order; new ones are appended.
 pub fn merge(
     theirs: &mut Map<String, Value>,
     ours: &Map<String, Value>,
@@ -110,7 +111,7 @@ fn merge_at(
     }
 }
 
-/// Takes the field at `path` away, where what it holds is ours.
+/// Removes the field at `path` if its value is ours.
 pub fn forget(theirs: &mut Map<String, Value>, path: &str, written: &Written) {
     let (holder, name) = match path.split_once('.') {
         Some((outer, name)) => match theirs.get_mut(outer) {
@@ -120,7 +121,7 @@ pub fn forget(theirs: &mut Map<String, Value>, path: &str, written: &Written) {
         None => (theirs, path),
     };
     if holder.get(name).is_some_and(|there| written.holds(path, there)) {
-        // Not `remove`, which would move the last field into the gap.
+        // Unlike `remove`, this keeps the order of the other fields.
         holder.shift_remove(name);
     }
 }

@@ -1,19 +1,21 @@
-//! The checkpoint protocol: `metadata.json` tells every tool how far each step is.
+//! The checkpoint protocol: `metadata.json` tells other tools how far each step is.
 //!
-//! The runner writes it, from what it sees of the agent, and agrees with whoever else does. A driver needs four things:
+//! The plugin writes it from what it observes of the agent, and merges with what other tools write. A driver needs
+//! four things:
 //!
-//! 1. [`Place`]: where the document is. [`Place::of_track`] where the run has an input `track_id`, else (or where that
-//!    is refused, which is said) [`Place::of_run`].
-//! 2. [`keys`]: each stage's key, once a run.
-//! 3. [`Checkpoints`]: [`Checkpoints::started`], `todo`, `files`, then `ended` (with [`End::of`]) or `interrupted`. None of them
-//!    waits; a thread writes, keeps the times of the protocol, and tries again. A launch that `started` refuses must not
-//!    be made: its stage is blocked. A run that is resumed gives its journal's ended steps to `restored` first.
-//! 4. [`parameters`] for a skill of the protocol, with [`Checkpoints::resume_from`] where an interrupted `EXECUTE` has
+//! 1. [`Place`]: where the document is. [`Place::of_track`] if the run has an input `track_id`; else, or if that is
+//!    refused (which is reported), [`Place::of_run`].
+//! 2. [`keys`]: each stage's key, once per run.
+//! 3. [`Checkpoints`]: [`Checkpoints::started`], `todo`, `files`, then `ended` (with [`End::of`]) or `interrupted`.
+//!    None of them blocks: a thread writes, obeys the protocol's intervals, and retries. If `started` refuses a launch,
+//!    the stage is blocked. For a resumed run, call `restored` first with the ended steps of its journal.
+//! 4. [`parameters`] for a skill of the protocol, with [`Checkpoints::resume_from`] if an interrupted `EXECUTE` has
 //!    lost its session.
 //!
-//! Below that, pure: [`record`] (the document), [`status`] (what may follow what), [`mod@keys`], [`merge`], [`figures`] (a
-//! to-do list as progress), [`update`] (what is written when), [`params`], [`view`]. With the disk: [`lock`], [`owner`],
-//! [`store`], [`mod@head`], `waiting` (what could not be written, for a later process), and the thread behind [`writer`].
+//! The pure parts below that: [`record`] (the document), [`status`] (transitions), [`mod@keys`], [`merge`],
+//! [`figures`] (progress from a to-do list), [`update`] (what is written when), [`params`], [`view`]. The parts that
+//! use the disk: [`lock`], [`owner`], [`store`], [`mod@head`], `waiting` (unwritten steps for a later process), and
+//! the thread behind [`writer`].
 
 mod attempt;
 pub mod end;

@@ -1,27 +1,26 @@
-//! What checkpoints are opened with.
+//! The arguments for opening a run's checkpoints.
 
 use super::attempt::Attempt;
 use super::place::Place;
 use std::path::PathBuf;
 
-/// Finds the files that each of these attempts has written, relative to the project root. It may take its time.
+/// Finds the files that each attempt has written, relative to the project root. May be slow.
 pub type Find = Box<dyn FnMut(&[Attempt]) -> Vec<Vec<String>> + Send>;
 
-/// What checkpoints are opened with.
+/// The arguments for opening a run's checkpoints.
 pub struct Opening {
-    /// Where they are.
     pub place: Place,
-    /// A file that holds what waits as long as something does, for a process that comes later.
+    /// The file that keeps unwritten steps for a later process, while there are any.
     pub mark: Option<PathBuf>,
-    /// Takes what is secret out of a text that we read ourselves.
+    /// Masks secrets in a text that we read ourselves.
     pub mask: Box<dyn Fn(&str) -> String + Send>,
-    /// Finds what attempts have written.
+    /// Finds the files that attempts have written.
     pub find: Find,
 }
 
 impl Opening {
-    /// The same where nothing is to be found, marked or masked.
-    pub(super) fn bare(place: Place) -> Self {
+    /// Without a file for unwritten steps, without file lookup, and without masking.
+    pub(super) fn minimal(place: Place) -> Self {
         let find = |attempts: &[Attempt]| vec![Vec::new(); attempts.len()];
         Self { place, mark: None, mask: Box::new(str::to_owned), find: Box::new(find) }
     }

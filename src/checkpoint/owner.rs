@@ -1,4 +1,4 @@
-//! Who holds a lock: a process, exactly, and where its id counts.
+//! The owner of a lock: a process, and the host and namespace in which its id is valid.
 
 use crate::outcome::ProcessRecord;
 use crate::process::{alive, record};
@@ -9,40 +9,38 @@ use std::path::Path;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The file in a lock's directory that holds the record.
+/// The file in a lock's directory that holds the owner's record.
 pub const RECORD: &str = "owner.json";
 
-/// A larger file is no record.
+/// Size limit of a record, in bytes.
 const LARGEST: u64 = 64 << 10;
 
 /// The owner of a lock.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Owner {
-    /// The process: its id, when it started, and the boot.
+    /// Its id, start time and boot.
     #[serde(flatten)]
     pub process: ProcessRecord,
-    /// Where the process id counts: a host and, on Linux, its namespace of process ids. From elsewhere nobody can tell
-    /// who lives.
+    /// Where the process id is valid: a host and, on Linux, its PID namespace. For an owner elsewhere we cannot tell
+    /// whether it is alive.
     #[serde(default)]
     pub space: String,
-    /// Tells the locks of one process apart.
+    /// Distinguishes the locks of one process.
     #[serde(default)]
     pub serial: u64,
 }
 
-/// What is known of an owner.
+/// Whether an owner is alive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Life {
-    /// It runs.
     Alive,
-    /// It does not.
     Dead,
-    /// It lives in another host or container, if at all.
+    /// It is on another host or in another container.
     Unknown,
 }
 
 impl Owner {
-    /// This process, with a serial number of its own.
+    /// This process, with a new serial number.
     pub fn this() -> Self {
         static PROCESS: OnceLock<ProcessRecord> = OnceLock::new();
         static SERIAL: AtomicU64 = AtomicU64::new(1);
@@ -51,17 +49,17 @@ impl Owner {
         Self { process, space: space().to_owned(), serial: SERIAL.fetch_add(1, Ordering::Relaxed) }
     }
 
-    /// The record in a lock's directory; none where there is none that we understand.
+    /// Reads the record in a lock's directory; `None` if there is no valid one.
     pub fn read(dir: &Path) -> Option<Self> {
         Self::read_by(&Door::ours(dir), dir)
     }
 
-    /// The same by a door that the directory lies behind.
+    /// Reads the record of a directory that is reached through `door`.
     pub fn read_by(door: &Door, dir: &Path) -> Option<Self> {
         serde_json::from_slice(&door.read(&dir.join(RECORD), LARGEST).ok()?).ok()
     }
 
-    /// Whether it runs.
+    /// Whether the owner is alive.
     pub fn life(&self) -> Life {
         if self.space != space() {
             Life::Unknown
@@ -72,13 +70,13 @@ impl Owner {
         }
     }
 
-    /// Its host, as people know it.
+    /// The host, as users know it.
     pub fn host(&self) -> &str {
         self.space.split(' ').next().unwrap_or_default()
     }
 }
 
-/// Where our process ids count.
+/// Where our process ids are valid.
 fn space() -> &'static str {
     static SPACE: OnceLock<String> = OnceLock::new();
     SPACE.get_or_init(|| {

@@ -1,9 +1,9 @@
-//! The parameters of the protocol's skills, as the text that stands behind the skill's name: `--name='value'`.
+//! The parameters of the protocol's skills, as text after the skill's name: `--name='value'`.
 
 use super::keys::protocol_key;
 use super::place::Place;
 
-/// What the stage's inputs give, in the order of the protocol's text.
+/// Parameters that come from the stage's inputs, in the protocol's order.
 const FROM_INPUTS: [&str; 11] = [
     "spec",
     "output-dir",
@@ -18,8 +18,8 @@ const FROM_INPUTS: [&str; 11] = [
     "options-count",
 ];
 
-/// The parameters for `skill`; none where it is not of this protocol. `run_id` names the track where there is none;
-/// `resume_from` is the last task of an interrupted `EXECUTE` whose session is gone.
+/// The parameters for `skill`; `None` if it is not one of the protocol. `run_id` names the track if there is none.
+/// `resume_from` is the last task of an interrupted `EXECUTE` whose session is lost.
 pub fn parameters<'a>(
     skill: &str,
     inputs: impl IntoIterator<Item = (&'a str, &'a str)>,
@@ -44,7 +44,7 @@ pub fn parameters<'a>(
     Some(parameters.join(" "))
 }
 
-/// Where an interrupted `EXECUTE` is to go on.
+/// The parameter with which an interrupted `EXECUTE` continues.
 pub fn resume_from_task(task: &str) -> String {
     parameter("resume-from", task)
 }

@@ -1,4 +1,4 @@
-//! Where a run's checkpoints live: in its track, else in the run's own directory.
+//! Where a run's checkpoints are: in its track, or else in the run's own directory.
 
 use super::figures::boxes;
 use crate::store::beneath::{Door, Kind};
@@ -6,28 +6,27 @@ use std::io;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
-/// The document's name.
 pub const DOCUMENT: &str = "metadata.json";
-/// Where tracks live, from the project root.
+/// The folder of tracks, relative to the project root.
 const TRACKS: &str = "conductor/tracks";
 
-/// Larger files are no plans.
+/// Size limit of a plan, in bytes.
 const LARGEST_PLAN: u64 = 1 << 20;
 
-/// Why an id names no track.
+/// Why an id does not name a track.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum NoTrack {
-    /// It could name something else than a directory of its own.
+    /// The id is not a plain directory name.
     #[error(
-        "\"{0}\" is no id of a track: write letters, digits, \"_\", \".\" and \"-\", the first one a letter, a digit or \"_\""
+        "invalid track id \"{0}\"; use letters, digits, \"_\", \".\" and \"-\", and begin with a letter, a digit or \"_\""
     )]
     BadId(String),
-    /// It, or a directory above it, is a link.
+    /// The track's directory, or one above it, is a link.
     #[error("\"{}\" is a link; make it a directory", .0.display())]
     Link(PathBuf),
 }
 
-/// The directory that holds a run's document.
+/// The directory of a run's document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     root: PathBuf,
@@ -41,7 +40,7 @@ impl Place {
         Self { root: root.to_owned(), dir: run_dir.to_owned(), track: None }
     }
 
-    /// The track `id`; it need not exist yet.
+    /// The track with this id; it need not exist yet.
     pub fn of_track(root: &Path, id: &str) -> Result<Self, NoTrack> {
         let good = |letter: char| letter.is_ascii_alphanumeric() || "_.-".contains(letter);
         let first = id.starts_with(|letter: char| letter.is_ascii_alphanumeric() || letter == '_');
@@ -55,51 +54,47 @@ impl Place {
         Ok(Self { root: root.to_owned(), dir, track: Some(id.to_owned()) })
     }
 
-    /// Makes the directory of a track. A run's own is there, or has been taken away on purpose. Refused where a link
-    /// has come between, since whoever made it may have made it lead anywhere.
+    /// Creates the directory of a track. A run's own directory exists, or was removed on purpose. Fails if a link was
+    /// put on the path, because it may lead anywhere.
     pub fn make(&self) -> io::Result<()> {
         if self.track.is_some() { self.door().create_dirs(&self.dir) } else { Ok(()) }
     }
 
-    /// By which everything here is reached.
+    /// The door through which the files here are opened.
     pub fn door(&self) -> Door {
         Door::ours(&self.root)
     }
 
-    /// The project root.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// The directory.
     pub fn dir(&self) -> &Path {
         &self.dir
     }
 
-    /// The document.
     pub fn document(&self) -> PathBuf {
         self.dir.join(DOCUMENT)
     }
 
-    /// The document from the project root, as people know it.
+    /// The document's path relative to the project root, for messages.
     pub fn named(&self) -> String {
         format!("{}{DOCUMENT}", self.relative())
     }
 
-    /// The track's id.
     pub fn track(&self) -> Option<&str> {
         self.track.as_deref()
     }
 
-    /// The directory from the project root, with a slash at its end, as the protocol's parameters give it.
+    /// The directory relative to the project root, with a trailing slash, as the protocol's parameters expect it.
     pub fn relative(&self) -> String {
         let path = self.dir.strip_prefix(&self.root).unwrap_or(&self.dir);
         format!("{}/", path.display())
     }
 }
 
-/// The file whose boxes a stage works through: the plan (`EXECUTE`) or the report of failures (`FIX`) that its inputs
-/// name; none where there is no such file inside of the project.
+/// The file whose boxes a stage works through, as its inputs name it: the plan (`EXECUTE`) or the report of failures
+/// (`FIX`). `None` if there is no such file in the project.
 pub fn plan_file<'a>(
     root: &Path,
     key: &str,
@@ -115,13 +110,13 @@ pub fn plan_file<'a>(
     Door::people(root).is_file(&path).then_some(path)
 }
 
-/// The text of a plan; none where it cannot be read, or is too long to be one.
+/// The text of a plan; `None` if it cannot be read or is too large.
 pub fn plan_text(root: &Path, path: &Path) -> Option<String> {
     let bytes = Door::people(root).read(path, LARGEST_PLAN).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// The boxes of that file, as the tasks in all.
+/// The number of boxes in that file, as the total of tasks.
 pub fn planned<'a>(
     root: &Path,
     key: &str,
@@ -130,7 +125,7 @@ pub fn planned<'a>(
     boxes(&plan_text(root, &plan_file(root, key, inputs)?)?).map(|(_, total)| total)
 }
 
-/// The first link on the way from `root` down to `dir`.
+/// The first link on the path from `root` to `dir`.
 fn link(root: &Path, dir: &Path) -> Option<PathBuf> {
     let below = dir.strip_prefix(root).ok()?;
     let mut path = root.to_owned();

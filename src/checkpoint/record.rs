@@ -1,8 +1,7 @@
-//! The protocol's document, `metadata.json`: read tolerantly, written strictly.
+//! The protocol's document, `metadata.json`: read leniently, written strictly.
 //!
-//! It stays a JSON value throughout, in its own order and with its numbers as text, so that whatever other tools keep
-//! in it comes out as it went in. What we need of it is read through this module, and only what the protocol defines
-//! is ever changed.
+//! It stays a JSON value throughout, in its own order and with its numbers as text, so that other tools' fields are
+//! preserved exactly. This module reads the fields that we need, and changes only fields that the protocol defines.
 
 use super::status::{Status, read_time, stamp};
 use crate::tolerant::kept::{self, for_people};
@@ -11,56 +10,56 @@ use chrono::{DateTime, Utc};
 use serde_json::{Map, Value, json};
 use thiserror::Error;
 
-/// Fix cycles where a document names no limit.
+/// The limit of fix cycles if the document has none.
 const MAX_FIX_CYCLES: u64 = 3;
 
-/// The count that the last visit of `FIX` began with; ours, since an evaluator rewrites `FIX` and its `cycle` whole.
+/// The count at the start of the last visit of `FIX`. It is our own field, because an evaluator rewrites `FIX` and
+/// its `cycle`.
 const FIX_CYCLE_BEGUN: &str = "fix_cycle_begun";
 
 /// Why a document cannot be used. It is then moved aside, never overwritten.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Unreadable {
-    /// No JSON, or cut off.
-    #[error("it is not JSON ({0})")]
+    /// Not JSON, or truncated.
+    #[error("it is not valid JSON ({0})")]
     NotJson(String),
-    /// JSON, and something else than the protocol's document.
+    /// JSON, but not the protocol's document.
     #[error("its \"{0}\" is not an object")]
     NotAnObject(&'static str),
-    /// A name stands twice in one object. It can be used, but what the first one said is lost when it is written.
-    #[error("it says \"{0}\" twice, and only the last one counts")]
+    /// An object has the same key twice. The document can be used, but the first value is lost when it is written.
+    #[error("\"{0}\" occurs twice, and only the last value counts")]
     Twice(String),
 }
 
-/// The document, whole.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Record(Map<String, Value>);
 
-/// How often was fixed, and how often may be.
+/// The number of fix cycles, and their limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FixCycles {
-    /// Cycles begun, the one in question included.
+    /// Started cycles, including the current one.
     pub count: u64,
-    /// As many as may be.
+    /// The limit.
     pub max: u64,
 }
 
 impl FixCycles {
-    /// Whether the limit is passed.
+    /// Whether the limit is exceeded.
     pub const fn past(self) -> bool {
         self.count > self.max
     }
 }
 
 impl Record {
-    /// Reads a document of any version. An empty object will do: what is missing is added when it is needed.
+    /// Parses a document of any version. An empty object is accepted: missing fields are added when needed.
     pub fn parse(text: &str) -> Result<Self, Unreadable> {
         Self::of(kept::value(text).map_err(|error| Unreadable::NotJson(error.to_string()))?)
     }
 
-    /// The same, with what of the text the document cannot hold.
+    /// Parses a document, and returns what of the text it cannot hold.
     pub fn read(text: &str) -> Result<(Self, Option<Unreadable>), Unreadable> {
         let read = kept::read(text).map_err(|error| Unreadable::NotJson(error.to_string()))?;
-        Ok((Self::of(read.value)?, read.twice.map(Unreadable::Twice)))
+        Ok((Self::of(read.value)?, read.duplicate_key.map(Unreadable::Twice)))
     }
 
     fn of(value: Value) -> Result<Self, Unreadable> {
@@ -72,9 +71,9 @@ impl Record {
         Ok(Self(document))
     }
 
-    /// The protocol's smallest document. A track's names the track, and the version that keeps other tools from
-    /// migrating it. It does not say how the track as a whole is (`status`): that is for whoever leads the track, and
-    /// one run is not all of it.
+    /// The protocol's smallest document. A track's document has the track's id, and the version that keeps other
+    /// tools from migrating it. It has no `status` of the whole track: that is up to the track's owner, and a run is
+    /// only a part of it.
     pub fn minimal(track: Option<&str>, now: DateTime<Utc>) -> Self {
         let mut document = Map::new();
         if let Some(track) = track {
@@ -92,7 +91,7 @@ impl Record {
         Self(document)
     }
 
-    /// As it is written: two-space indent, a newline at the end.
+    /// The text to write: indented by two spaces, with a newline at the end.
     pub fn text(&self) -> String {
         kept::text(&self.0)
     }
@@ -111,24 +110,23 @@ impl Record {
         object_in(&mut self.0, "loop_state")
     }
 
-    /// The step that the track is at, a foreign one included.
+    /// The track's current step, which another tool may have set.
     pub fn current_step(&self) -> Option<&str> {
         self.state()?.get("current_step")?.as_str()
     }
 
-    /// All checkpoints in their order.
+    /// All checkpoints, in their order.
     pub fn checkpoints(&self) -> impl Iterator<Item = (&str, View<'_>)> {
         let checkpoints = self.state().and_then(|state| state.get("checkpoints")).and_then(Value::as_object);
         checkpoints.into_iter().flatten().map(|(key, value)| (key.as_str(), View(value)))
     }
 
-    /// One checkpoint.
     pub fn checkpoint(&self, key: &str) -> Option<View<'_>> {
         self.checkpoints().find(|(name, _)| *name == key).map(|(_, view)| view)
     }
 
-    /// One checkpoint to change; made where it is missing. A bare status (`"PLAN": "PASSED"`) becomes an object, and
-    /// what is something else stays as `previous`.
+    /// A checkpoint to change, created if it is missing. A bare status (`"PLAN": "PASSED"`) becomes an object; any
+    /// other value is kept as `previous`.
     pub fn checkpoint_mut(&mut self, key: &str) -> &mut Map<String, Value> {
         let checkpoints = object_in(self.state_mut(), "checkpoints");
         match checkpoints.get_mut(key) {
@@ -139,8 +137,8 @@ impl Record {
         object_in(checkpoints, key)
     }
 
-    /// Says that `key` is what goes on now, and adds what the protocol requires of `loop_state`.
-    pub fn claim_step(&mut self, key: &str, started_at: DateTime<Utc>) {
+    /// Sets `key` as the current step, and adds the fields of `loop_state` that the protocol requires.
+    pub fn set_current_step(&mut self, key: &str, started_at: DateTime<Utc>) {
         let state = self.state_mut();
         state.insert("current_step".into(), json!(key));
         state.insert("step_status".into(), json!(Status::InProgress.text()));
@@ -149,15 +147,15 @@ impl Record {
         state.entry("max_fix_cycles").or_insert(json!(MAX_FIX_CYCLES));
     }
 
-    /// Writes the status of `key` beside the checkpoints, where the track is still at `key`: agents of this family
-    /// move it on by themselves.
-    pub fn settle_step(&mut self, key: &str, status: Status) {
+    /// Writes the status of `key` next to the checkpoints, if `key` is still the current step. Agents may have moved
+    /// the track on.
+    pub fn set_step_status(&mut self, key: &str, status: Status) {
         if self.current_step() == Some(key) {
             self.state_mut().insert("step_status".into(), json!(status.text()));
         }
     }
 
-    /// What the fix cycles would be if `FIX` began now: one more, unless an evaluator has counted it already.
+    /// The fix cycles if `FIX` started now: one more, unless an evaluator has already counted it.
     pub fn next_fix(&self) -> FixCycles {
         let state = self.state();
         let number = |name| state.and_then(|state| state.get(name)).and_then(count_of);
@@ -167,7 +165,7 @@ impl Record {
         FixCycles { count: if count > begun { count } else { count.saturating_add(1) }, max }
     }
 
-    /// The cycle of a `FIX` that has run. One that an evaluator has only prepared says nothing.
+    /// The cycle of a `FIX` that has run. A cycle that an evaluator has only prepared does not count.
     fn cycle_of_fix(&self) -> Option<u64> {
         let fix = self.checkpoint("FIX")?;
         if fix.status() == Some(Status::NotStarted) {
@@ -176,7 +174,7 @@ impl Record {
         count_of(fix.0.get("cycle")?)
     }
 
-    /// Counts the beginning of a visit of `FIX`.
+    /// Counts the start of a visit of `FIX`.
     pub fn begin_fix(&mut self) {
         let FixCycles { count, max } = self.next_fix();
         let state = self.state_mut();
@@ -187,7 +185,7 @@ impl Record {
         state.insert(FIX_CYCLE_BEGUN.into(), json!(count));
     }
 
-    /// The last task of an interrupted `EXECUTE`, by either of the names that this family has for it.
+    /// The last task of an interrupted `EXECUTE`, under either of the names in use.
     pub fn interrupted_at(&self) -> Option<&str> {
         ["EXECUTE", "PARALLEL_EXECUTE"].into_iter().find_map(|key| {
             let view = self.checkpoint(key)?;
@@ -195,7 +193,7 @@ impl Record {
         })
     }
 
-    /// What other tools wrote that the protocol does not define, one line each.
+    /// Values that the protocol does not define, one line each.
     pub fn foreign(&self) -> Vec<String> {
         let mut found = Vec::new();
         if let Some(step @ ("PARALLEL_EXECUTE" | "COMPLETE" | "SKIPPED")) = self.current_step() {
@@ -217,27 +215,26 @@ impl Record {
     }
 }
 
-/// One checkpoint, to read.
+/// A checkpoint, read-only.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a>(&'a Value);
 
 impl<'a> View<'a> {
-    /// Its status as it stands there.
+    /// Its status as written.
     pub fn status_text(self) -> Option<&'a str> {
         self.0.as_str().or_else(|| self.0.get("status")?.as_str())
     }
 
-    /// Its status; none where it is missing or foreign.
+    /// Its status; `None` if it is missing or not one of the protocol.
     pub fn status(self) -> Option<Status> {
         Status::read(self.status_text()?)
     }
 
-    /// Who executes it.
     pub fn agent(self) -> Option<&'a str> {
         self.0.get("agent")?.as_str()
     }
 
-    /// The last task that is done.
+    /// The last finished task.
     pub fn last_task(self) -> Option<&'a str> {
         self.0.get("last_task")?.as_str().filter(|task| !task.is_empty())
     }
@@ -247,12 +244,12 @@ impl<'a> View<'a> {
         self.0.get("notes")?.as_str().filter(|notes| !notes.is_empty())
     }
 
-    /// What is being done.
+    /// The task in progress.
     pub fn current_task(self) -> Option<&'a str> {
         self.0.get("progress")?.get("current_task")?.as_str()
     }
 
-    /// Tasks done and tasks in all, from `progress` or beside it.
+    /// Finished tasks and all tasks, from `progress` or from the fields beside it.
     pub fn tasks(self) -> Option<(u64, u64)> {
         let number = |name| {
             let inner = self.0.get("progress").and_then(|progress| progress.get(name));
@@ -261,7 +258,7 @@ impl<'a> View<'a> {
         Some((number("tasks_completed").unwrap_or(0), number("tasks_total")?))
     }
 
-    /// When it was written last.
+    /// When it was last written.
     pub fn last_updated(self) -> Option<DateTime<Utc>> {
         read_time(self.0.get("last_updated")?.as_str()?)
     }
@@ -276,7 +273,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// A count, also where somebody wrote it as text or with a point.
+/// A count, also if it is written as text or as `2.0`.
 fn count_of(value: &Value) -> Option<u64> {
     match value {
         Value::Number(number) => number
@@ -298,7 +295,7 @@ fn object_or_none<'a>(
     }
 }
 
-/// The object under `name`; made where there is none.
+/// The object under `name`, created if it is missing.
 fn object_in<'a>(map: &'a mut Map<String, Value>, name: &str) -> &'a mut Map<String, Value> {
     let slot = map.entry(name).or_insert(Value::Null);
     if !slot.is_object() {

@@ -1,25 +1,24 @@
-//! What the writing of checkpoints has to say.
+//! What the checkpoint writer reports.
 
-/// What people should know.
+/// A report for the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Report {
-    /// A checkpoint cannot be written for now; said once for each cause.
+    /// A checkpoint cannot be written for now; sent once per cause.
     Waiting(String),
-    /// It could be written after all.
+    /// The waiting checkpoints were written.
     Recovered,
-    /// Something was mended on the way: a dead owner's lock broken, an unreadable document moved aside.
-    Mended(String),
-    /// The document is another than before, by us or by somebody else: worth reading again.
+    /// A problem was fixed: a dead owner's lock was broken, or an unreadable document was moved aside.
+    Fixed(String),
+    /// We or another tool changed the document, so it should be read again.
     Changed,
-    /// Writing stands otherwise than before: to show, not to tell.
-    Stands(State),
+    /// The state of writing has changed. It is shown, but does not notify.
+    State(State),
 }
 
-/// Where writing stands.
+/// The state of writing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum State {
-    /// All is written.
     Written,
-    /// Something waits to be written, and this is why.
+    /// Something is not written yet, for this reason.
     Waiting(String),
 }

@@ -1,43 +1,37 @@
-//! The five statuses of a checkpoint, what may follow what, and times as others write them.
+//! The five statuses of a checkpoint, their transitions, and times as other tools write them.
 
 use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, SecondsFormat, Utc};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// A checkpoint's status: the five that we write. Others of this family write more; those are read and kept.
+/// The five statuses that we write. Other tools write more; those are read and preserved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Status {
-    /// Not begun.
     NotStarted,
     /// An agent works on it, or was interrupted.
     InProgress,
-    /// Done.
     Passed,
-    /// Ended without success.
     Failed,
-    /// Waits for something outside.
+    /// It waits for something outside of the run.
     Blocked,
 }
 
-/// A step that the protocol does not know.
+/// A transition that the protocol does not allow.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("a checkpoint that is \"{}\" cannot become \"{}\"; it can become {}", .from.text(), .to.text(), named(.legal))]
 pub struct IllegalTransition {
-    /// What it is.
     pub from: Status,
-    /// What it was to become.
     pub to: Status,
-    /// What it may become.
     pub legal: &'static [Status],
 }
 
 impl Status {
-    /// All of them, in the order of the protocol's text.
+    /// In the order of the protocol's text.
     pub const ALL: [Self; 5] =
         [Self::NotStarted, Self::InProgress, Self::Passed, Self::Failed, Self::Blocked];
 
-    /// As it is written.
+    /// The text in the document.
     pub const fn text(self) -> &'static str {
         match self {
             Self::NotStarted => "NOT_STARTED",
@@ -48,13 +42,14 @@ impl Status {
         }
     }
 
-    /// Reads it whatever the case, and with blanks or hyphens for underscores. `None` for a foreign one.
+    /// Parses a status in any case, with spaces or hyphens instead of underscores. `None` for an unknown one.
     pub fn read(text: &str) -> Option<Self> {
         let plain = text.trim().to_ascii_uppercase().replace([' ', '-'], "_");
         Self::ALL.into_iter().find(|status| status.text() == plain)
     }
 
-    /// What may follow. Every end leads back through `IN_PROGRESS` only, so that no end is ever rewritten into another.
+    /// The allowed transitions. An ended checkpoint changes through `IN_PROGRESS` only, so that one end never
+    /// replaces another.
     pub const fn legal(self) -> &'static [Self] {
         match self {
             Self::InProgress => &[Self::InProgress, Self::Passed, Self::Failed, Self::Blocked],
@@ -62,13 +57,13 @@ impl Status {
         }
     }
 
-    /// `to`, where it may follow.
+    /// Returns `to` if the transition is allowed.
     pub fn step(self, to: Self) -> Result<Self, IllegalTransition> {
         let legal = self.legal();
         if legal.contains(&to) { Ok(to) } else { Err(IllegalTransition { from: self, to, legal }) }
     }
 
-    /// Whether it is an end.
+    /// Whether the step has ended.
     pub const fn is_end(self) -> bool {
         matches!(self, Self::Passed | Self::Failed | Self::Blocked)
     }
@@ -78,13 +73,13 @@ fn named(legal: &[Status]) -> String {
     legal.iter().map(|status| format!("\"{}\"", status.text())).collect::<Vec<_>>().join(", ")
 }
 
-/// A time as we write it: UTC, whole seconds, `Z`.
+/// Formats a time: UTC, whole seconds, `Z`.
 pub fn stamp(time: DateTime<Utc>) -> String {
     time.to_rfc3339_opts(SecondsFormat::Secs, true)
 }
 
-/// A time as anybody writes it: with `Z`, with an offset, without either (then UTC), with a blank for `T`, or a bare
-/// date.
+/// Parses a time as other tools write it: with `Z`, with an offset, without either (UTC), with a space instead of
+/// `T`, or a bare date.
 pub fn read_time(text: &str) -> Option<DateTime<Utc>> {
     let text = text.trim();
     if let Ok(time) = DateTime::parse_from_rfc3339(text) {

@@ -1,4 +1,4 @@
-//! One step of a run, as it should stand in the document.
+//! One step of a run, as the document should show it.
 
 use super::attempt::{Attempt, is_output};
 use super::figures::Figures;
@@ -10,7 +10,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value, json};
 
-/// Fields that tell of one visit. Those of an earlier, ended one are taken away when a new one begins.
+/// Fields about one visit. They are removed when a new visit begins after an ended one.
 const OF_ONE_VISIT: [&str; 15] = [
     "tasks_total",
     "tasks_completed",
@@ -29,7 +29,7 @@ const OF_ONE_VISIT: [&str; 15] = [
     "notes",
 ];
 
-/// Files that a checkpoint lists.
+/// Limit of listed files per checkpoint.
 const FILES: usize = 500;
 
 /// How urgent a write is.
@@ -38,56 +38,55 @@ pub(super) enum Dirty {
     No,
     /// At most once a second.
     Progress,
-    /// At once.
     Now,
 }
 
-/// One step, as it should stand in the document.
+/// One step, as the document should show it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Step {
     pub(super) key: String,
     pub(super) agent: String,
     pub(super) status: Status,
     pub(super) started_at: DateTime<Utc>,
-    /// When the newest launch began.
+    /// When the latest launch began.
     pub(super) launched_at: DateTime<Utc>,
     pub(super) completed_at: Option<DateTime<Utc>>,
-    /// Begins a visit.
+    /// Whether this launch begins a visit.
     pub(super) first: bool,
     pub(super) figures: Figures,
-    /// The agent keeps a list of its own, which tells more than the boxes of a plan.
+    /// Whether the agent keeps its own list, which is more precise than the boxes of a plan.
     pub(super) listed: bool,
-    /// Known before the agent keeps a list.
+    /// The total that is known before the agent has a list.
     pub(super) total: Option<u64>,
     pub(super) files: Vec<String>,
-    /// Ended attempts whose files in the tree were not looked for yet. A later process cannot find them any more.
+    /// Ended attempts whose files were not looked up yet. A later process can no longer find them.
     #[serde(skip)]
     pub(super) unseen: Vec<Attempt>,
-    /// HEAD as it was seen last.
+    /// HEAD when it was last read.
     pub(super) head: Option<String>,
-    /// HEAD when a task was done last.
+    /// HEAD when a task was last finished.
     pub(super) last_commit: Option<String>,
     pub(super) commits: Vec<Value>,
     pub(super) notes: Option<String>,
-    /// The beginning is not written yet.
+    /// Whether the start of the step still has to be written.
     pub(super) claim: bool,
-    /// Visits of `FIX` that are not counted yet.
+    /// Visits of `FIX` that were not counted yet.
     pub(super) count: u32,
-    /// The step that the track was at when this began; none where the document could not be read then.
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "there")]
+    /// The track's step when this one began; `None` if the document could not be read then.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "null_or_value")]
     pub(super) seen_step: Option<Option<String>>,
     pub(super) written: Written,
     pub(super) written_at: Option<DateTime<Utc>>,
     pub(super) dirty: Dirty,
 }
 
-/// What is there is known, also where it is null.
-fn there<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<String>>, D::Error> {
+/// Distinguishes null from a missing field.
+fn null_or_value<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<String>>, D::Error> {
     Option::deserialize(deserializer).map(Some)
 }
 
 impl Step {
-    /// Lists files that were written, each once.
+    /// Adds written files, each once.
     pub(super) fn list(&mut self, files: impl IntoIterator<Item = String>) {
         for file in files {
             if is_output(&file) && self.files.len() < FILES && !self.files.contains(&file) {
@@ -96,7 +95,6 @@ impl Step {
         }
     }
 
-    /// It is over.
     pub(super) fn end(&mut self, status: Status, notes: String, now: DateTime<Utc>) {
         self.status = status;
         self.completed_at = Some(now);
@@ -104,7 +102,7 @@ impl Step {
         self.dirty = Dirty::Now;
     }
 
-    /// Takes a list in; says whether a task was done.
+    /// Updates the progress from a list; returns whether a task was finished.
     pub(super) fn take(&mut self, list: &[TodoItem]) -> bool {
         let before = self.figures.clone();
         let progressed = self.figures.take(list);
@@ -114,31 +112,31 @@ impl Step {
         progressed
     }
 
-    /// `at` is the step that somebody else has brought the track to, as the document was before we changed it.
+    /// `at` is the track's step in the document before our change, if another tool has set it.
     pub(super) fn apply(&mut self, record: &mut Record, at: Option<&str>, now: DateTime<Utc>) {
         for _ in 0..std::mem::take(&mut self.count) {
             record.begin_fix();
         }
         if std::mem::take(&mut self.claim) {
             if self.seen_step.is_none() {
-                // It could not be read when the step began, so what stands there now is from before it.
-                let there = record.checkpoint(&self.key).map(View::fields).unwrap_or_default();
-                self.written = Written::starting_from(&there);
+                // The document could not be read when the step began, so its present content is from before.
+                let fields = record.checkpoint(&self.key).map(View::fields).unwrap_or_default();
+                self.written = Written::starting_from(&fields);
             }
-            // Where the beginning is written late, the agent may have moved the track on meanwhile.
+            // If the start is written late, the agent may have moved the track on in the meantime.
             if self.seen_step.as_ref().is_none_or(|seen| at.is_none() || seen.as_deref() == at) {
-                record.claim_step(&self.key, self.started_at);
+                record.set_current_step(&self.key, self.started_at);
             }
             self.clear_earlier_visit(record);
         }
         if self.status.is_end() {
-            record.settle_step(&self.key, self.status);
+            record.set_step_status(&self.key, self.status);
         }
         let ours = self.fields(now);
         let theirs = record.checkpoint_mut(&self.key);
         let mut always = vec!["last_updated"];
         if self.status.is_end() {
-            // Where the agent says the same end itself, its own words and time for it stay.
+            // If the agent wrote the same end itself, its own notes and time stay.
             let agrees =
                 theirs.get("status").and_then(Value::as_str).and_then(Status::read) == Some(self.status);
             always.push("status");
@@ -151,7 +149,7 @@ impl Step {
         self.dirty = Dirty::No;
     }
 
-    /// A new visit does not show what an ended one has left. What goes on, or was only prepared, stays.
+    /// A new visit must not show the results of an ended one. A visit that continues or was only prepared is kept.
     fn clear_earlier_visit(&self, record: &mut Record) {
         let theirs = record.checkpoint_mut(&self.key);
         let status = theirs.get("status").and_then(Value::as_str).and_then(Status::read);
@@ -165,7 +163,7 @@ impl Step {
         }
     }
 
-    /// The whole checkpoint, as far as we know it.
+    /// All fields of the checkpoint that we know.
     fn fields(&self, now: DateTime<Utc>) -> Map<String, Value> {
         let mut map = Map::new();
         map.insert("status".into(), json!(self.status.text()));
@@ -187,12 +185,12 @@ impl Step {
         self.figures.total.or(self.total)
     }
 
-    /// What is being done; nothing any more where all is done.
+    /// The task in progress; `None` once all are finished.
     fn doing(&self) -> Option<&str> {
         self.figures.current.as_deref().filter(|_| self.status != Status::Passed)
     }
 
-    /// What `EXECUTE` and `FIX` keep beside `progress`.
+    /// The fields that `EXECUTE` and `FIX` have besides `progress`.
     fn special(&self, map: &mut Map<String, Value>) {
         match self.key.as_str() {
             "EXECUTE" => {

@@ -1,6 +1,6 @@
-//! The document on disk: read, changed and written under the lock, never half, and never over what cannot be read.
+//! Reads, changes and writes the document on disk under the lock, atomically, and never over an unreadable one.
 
-use super::lock::{Broken, Lock, LockError, Patience, litter_name, sweep};
+use super::lock::{Broken, Lock, LockError, Patience, sweep, temporary_name};
 use super::owner::Owner;
 use super::place::{DOCUMENT, Place};
 use super::record::{Record, Unreadable};
@@ -13,60 +13,54 @@ use std::sync::Arc;
 use std::time::Duration;
 use thiserror::Error;
 
-/// An agent that writes in place may be in the middle of it; so long it is waited for before a document counts as
-/// unreadable.
-const HALF_WRITTEN: Duration = Duration::from_millis(500);
-/// Somebody without the lock may write while we do; so often we begin anew.
-const AGAIN: usize = 20;
+/// How long an unreadable document is read again, because an agent may be writing it in place.
+const UNREADABLE_WAIT: Duration = Duration::from_millis(500);
+/// Attempts to write while a process without the lock changes the document.
+const ATTEMPTS: usize = 20;
 
 /// Why the document was not written.
 #[derive(Debug, Error)]
 pub enum StoreError {
-    /// The lock was not to be had.
     #[error(transparent)]
     Lock(#[from] LockError),
-    /// The file system refuses.
     #[error("\"{}\" cannot be {what}: {error}", .path.display())]
     Io {
-        /// What was done: `read`, `written`.
+        /// `read`, `written` or `moved aside`.
         what: &'static str,
-        /// To which file.
         path: PathBuf,
-        /// What it says.
         error: io::Error,
     },
 }
 
-/// A document that could not be read, and was moved aside; or one that could not be kept whole, and was copied.
+/// A document that was unreadable and moved aside, or could not be kept whole and was copied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Aside {
-    /// Where it is now.
+    /// Its new path.
     pub path: PathBuf,
     /// What was wrong with it.
     pub why: Unreadable,
 }
 
-/// A document as it was read.
+/// A document that was read.
 #[derive(Default)]
 struct There {
     record: Option<Arc<Record>>,
     text: String,
     stamp: Option<Stamp>,
-    /// What writing it would lose.
+    /// What is lost when it is written.
     loses: Option<Unreadable>,
 }
 
-/// What writing brought to light.
+/// What was found while writing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Found {
-    /// An unreadable document, moved aside.
+    /// An unreadable document that was moved aside.
     pub aside: Option<Aside>,
-    /// A dead owner's lock, broken.
+    /// A dead owner's lock that was broken.
     pub broken: Option<Broken>,
 }
 
-/// The document at `place` as it is, without the lock; none where there is none, or none that can be read at this
-/// instant.
+/// Reads the document without the lock; `None` if there is none, or it cannot be read at the moment.
 pub fn read(place: &Place) -> Option<Record> {
     Record::parse(&place.door().read_text(&place.document(), SMALL).ok()?).ok()
 }
@@ -78,9 +72,9 @@ pub struct Store {
     lock: Lock,
     patience: Patience,
     swept: bool,
-    /// The document as it was read or written last.
+    /// The document when it was last read or written.
     known: Option<(Stamp, Arc<Record>)>,
-    /// The text that was written last, with what it says: while nobody else writes, nothing is read twice.
+    /// The last written text and its document. While nobody else writes, nothing is parsed twice.
     written: Option<(String, Arc<Record>)>,
 }
 
@@ -91,12 +85,11 @@ impl Store {
         Self { place, lock, patience: Patience::default(), swept: false, known: None, written: None }
     }
 
-    /// Where it is.
     pub const fn place(&self) -> &Place {
         &self.place
     }
 
-    /// The document as it is, without the lock; not read again where it is still what it was.
+    /// The current document, read without the lock. It is not read again while its stamp is unchanged.
     pub fn known(&mut self) -> Option<Arc<Record>> {
         let stamp = self.place.door().stamp(&self.place.document())?;
         if let Some((_, known)) = self.known.as_ref().filter(|(known, _)| *known == stamp) {
@@ -111,13 +104,13 @@ impl Store {
         Some(record)
     }
 
-    /// What was written last, where that is what the document holds.
+    /// What we last wrote, if the document still has exactly that text.
     fn ours(&self, bytes: &[u8]) -> Option<&(String, Arc<Record>)> {
         self.written.as_ref().filter(|(text, _)| text.as_bytes() == bytes)
     }
 
-    /// Reads the document, has `change` change it, and writes it, all under the lock, for which it waits at most for
-    /// `wait`. `change` is told whether the document is new, and may be called again.
+    /// Reads the document, lets `change` modify it, and writes it, all under the lock. Waits for the lock for at most
+    /// `wait`. `change` gets whether the document is new, and may be called several times.
     pub fn update(
         &mut self,
         now: DateTime<Utc>,
@@ -132,7 +125,7 @@ impl Store {
         let held = self.lock.take(wait, &mut self.patience)?;
         let mut found = Found { aside: None, broken: held.broken.clone() };
         let path = self.place.document();
-        for _ in 0..AGAIN {
+        for _ in 0..ATTEMPTS {
             let There { record: before, text, stamp, loses } = match self.read_whole(&path)? {
                 Ok(there) => there,
                 Err(why) => {
@@ -155,11 +148,11 @@ impl Store {
                 return Ok(found);
             }
         }
-        let busy = io::Error::new(ErrorKind::ResourceBusy, "it is being rewritten all the time");
+        let busy = io::Error::new(ErrorKind::ResourceBusy, "another program keeps rewriting it");
         Err(failed("written", &path, busy))
     }
 
-    /// The document; an unreadable one is read again for a while.
+    /// Reads the document. An unreadable one is read again for a while.
     fn read_whole(&self, path: &Path) -> Result<Result<There, Unreadable>, StoreError> {
         let mut waited = Duration::ZERO;
         loop {
@@ -169,7 +162,7 @@ impl Store {
                 Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Ok(There::default())),
                 Err(error) => return Err(failed("read", path, error)),
             };
-            // What we write ourselves holds all that it says.
+            // Our own text needs no parsing, and writing it loses nothing.
             if let Some((text, record)) = self.ours(&bytes) {
                 let (text, record) = (text.clone(), Some(record.clone()));
                 return Ok(Ok(There { record, text, stamp, loses: None }));
@@ -180,7 +173,7 @@ impl Store {
                 Ok(((record, loses), text)) => {
                     return Ok(Ok(There { record: Some(Arc::new(record)), text, stamp, loses }));
                 }
-                Err(why) if waited >= HALF_WRITTEN => return Ok(Err(why)),
+                Err(why) if waited >= UNREADABLE_WAIT => return Ok(Err(why)),
                 Err(_) => {
                     let pause = Duration::from_millis(20);
                     std::thread::sleep(pause);
@@ -190,9 +183,9 @@ impl Store {
         }
     }
 
-    /// Writes beside and renames; false where somebody changed the document meanwhile.
+    /// Writes a temporary file and renames it; returns false if another process changed the document meanwhile.
     fn write(&self, path: &Path, text: &str, stamp: Option<Stamp>) -> Result<bool, StoreError> {
-        let beside = self.place.dir().join(litter_name("document", &Owner::this()));
+        let beside = self.place.dir().join(temporary_name("document", &Owner::this()));
         let door = self.place.door();
         let written = door.create_new(&beside).and_then(|mut file| {
             file.write_all(text.as_bytes())?;
@@ -213,7 +206,8 @@ impl Store {
     fn move_aside(&self, path: &Path, why: Unreadable, now: DateTime<Utc>) -> Result<Aside, StoreError> {
         let door = self.place.door();
         let aside = keep_under(path, "corrupt", now, |aside| match door.hard_link(path, aside) {
-            // A hard link refuses to replace, unlike a rename; where there are none, nothing has the name but by chance.
+            // Unlike a rename, a hard link never replaces a file. Without hard links, the free name is taken on
+            // trust.
             Ok(()) => door.remove_file(path),
             Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(error),
             Err(_) => door.rename(path, aside),
@@ -221,7 +215,7 @@ impl Store {
         Ok(Aside { path: aside.map_err(|error| failed("moved aside", path, error))?, why })
     }
 
-    /// Keeps the text of a document that cannot be kept whole in the document itself.
+    /// Copies the text of a document that cannot be kept whole to a file beside it.
     fn copy_aside(
         &self,
         path: &Path,
@@ -236,7 +230,7 @@ impl Store {
     }
 }
 
-/// Has `keep` put something under the first free name beside `path`, and gives the name.
+/// Calls `keep` with free names beside `path` until one works, and returns it.
 fn keep_under(
     path: &Path,
     what: &str,

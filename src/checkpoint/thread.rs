@@ -22,19 +22,19 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// One try for the lock; what is said to us meanwhile is taken in before the next.
+/// How long one attempt waits for the lock. New commands are handled before the next attempt.
 const TRY: Duration = Duration::from_millis(200);
-/// Between two tries after a failure that a moment's waiting does not mend.
+/// Delay after a failure that retrying at once cannot fix.
 const AFTER_FAILURE: Duration = Duration::from_secs(1);
-/// Changes from outside are looked for so often.
+/// Interval of checks for changes by other tools.
 const LOOK: Duration = Duration::from_millis(500);
-/// Between two writes, at least; and as many times what a write takes, up to [`LOOK`].
+/// Minimum interval between two writes. A slow write lengthens it, up to [`LOOK`].
 const PACE: Duration = Duration::from_millis(100);
 const SHARE: u32 = 10;
-/// A lock that is held longer than this is worth telling.
+/// A lock that is held longer than this is reported.
 const WORTH_TELLING: Duration = Duration::from_secs(10);
 
-/// What the thread is told.
+/// Commands for the thread.
 pub(super) enum Command {
     Restored(Vec<Past>),
     Started(Box<Start>, DateTime<Utc>),
@@ -44,36 +44,36 @@ pub(super) enum Command {
     Ended(End, DateTime<Utc>),
     Interrupted,
     Flush(Sender<bool>),
-    /// End once nothing waits.
+    /// End when nothing is left to write.
     Leave,
     Close,
 }
 
-/// What the thread keeps.
+/// The state of the thread.
 pub(super) struct Writer {
     store: Store,
     tracker: Tracker,
     state: Arc<Mutex<State>>,
-    /// When the drive ended, where it has.
-    left: Arc<Mutex<Option<DateTime<Utc>>>>,
+    /// When the drive ended, if it has.
+    ended_at: Arc<Mutex<Option<DateTime<Utc>>>>,
     report: Box<dyn Fn(Report) + Send>,
-    /// The cause that was told last.
-    told: Option<String>,
-    /// The document as we know it.
+    /// The cause that was last reported.
+    reported: Option<String>,
+    /// The document's stamp when it was last checked.
     seen: Option<Stamp>,
-    /// Not before this after a failure.
+    /// No write before this, after a failure.
     again: Option<Instant>,
-    /// Not before this after a write, unless somebody waits for it.
+    /// No write before this, after a write, unless a caller waits for it.
     pace: Instant,
-    /// A file that holds what waits while something does, for a process that comes later.
+    /// The file that keeps unwritten steps for a later process.
     mark: Option<PathBuf>,
-    /// Its text, where it was written by us.
+    /// The text that we last wrote to it.
     kept: Option<String>,
     mask: Box<dyn Fn(&str) -> String + Send>,
     find: Find,
-    /// Whether it is there, as far as we know.
+    /// Whether that file exists, as far as we know.
     marked: bool,
-    /// The file whose boxes are counted, as it was counted last.
+    /// The plan whose boxes are counted, and its stamp at the last count.
     plan: Option<(PathBuf, Option<Stamp>)>,
     leaving: bool,
 }
@@ -82,16 +82,16 @@ impl Writer {
     pub(super) fn new(
         opening: Opening,
         state: Arc<Mutex<State>>,
-        left: Arc<Mutex<Option<DateTime<Utc>>>>,
+        ended_at: Arc<Mutex<Option<DateTime<Utc>>>>,
         report: Box<dyn Fn(Report) + Send>,
     ) -> Self {
         Self {
             store: Store::new(opening.place.clone()),
             tracker: Tracker::default(),
             state,
-            left,
+            ended_at,
             report,
-            told: None,
+            reported: None,
             seen: None,
             again: None,
             pace: Instant::now(),
@@ -105,16 +105,18 @@ impl Writer {
         }
     }
 
-    /// Goes on from what another one of this process has left, else from what an earlier process has; gives what this
-    /// one leaves.
+    /// Continues from the tracker of an earlier thread of this process, or else from what an earlier process has
+    /// left. Returns the tracker for the next one.
     pub(super) fn run_from(mut self, before: Option<Tracker>, from: &Receiver<Command>) -> Tracker {
         match before {
             Some(tracker) => self.tracker = tracker,
             None => self.take_over(),
         }
-        // A fault in here must not take the run along.
+        // A panic here must not end the run.
         if catch_unwind(AssertUnwindSafe(|| self.run(from))).is_err() {
-            (self.report)(Report::Waiting("checkpoints are no longer written: see the log".to_owned()));
+            (self.report)(Report::Waiting(
+                "internal error: checkpoints are no longer written; see the log".to_owned(),
+            ));
         }
         self.tracker
     }
@@ -136,7 +138,7 @@ impl Writer {
                 Ok(command) => self.take(command),
                 Err(RecvTimeoutError::Timeout) => {}
             }
-            // All that has been said counts before the disk is asked.
+            // Handle all queued commands before using the disk.
             while let Ok(command) = from.try_recv() {
                 match command {
                     Command::Close => return,
@@ -165,7 +167,7 @@ impl Writer {
         }
     }
 
-    /// Until there is something to do again.
+    /// The time until the next action.
     fn pause(&self) -> Duration {
         let due = self.tracker.due().map(|due| (due - Utc::now()).to_std().unwrap_or(Duration::ZERO));
         let again =
@@ -203,7 +205,7 @@ impl Writer {
                 self.count_boxes();
                 self.head(false);
                 if let Err(illegal) = self.tracker.ended(&end, now) {
-                    (self.report)(Report::Mended(illegal.to_string()));
+                    (self.report)(Report::Fixed(illegal.to_string()));
                 }
             }
             Command::Interrupted => {
@@ -222,7 +224,7 @@ impl Writer {
         }
     }
 
-    /// Counts the boxes of the plan where it has changed.
+    /// Counts the boxes of the plan if it has changed.
     fn count_boxes(&mut self) {
         let Some((plan, counted)) = &mut self.plan else { return };
         let stamp = Door::people(self.store.place().root()).stamp(plan);
@@ -242,7 +244,7 @@ impl Writer {
         text.map(|text| items(&(self.mask)(&text))).unwrap_or_default()
     }
 
-    /// What the document is now; none where there is none.
+    /// The document's stamp; `None` if there is none.
     fn stamp(&self) -> Option<Stamp> {
         self.store.place().door().stamp(&self.store.place().document())
     }
@@ -260,7 +262,7 @@ impl Writer {
         let Some(mark) = &self.mark else { return };
         let waits = waiting::text(&self.tracker);
         if self.kept.as_ref() != Some(&waits) {
-            // Where even this cannot be written, the run's journal is all there is.
+            // If this cannot be written either, the run's journal is all that is left.
             if self.store.place().door().replace(mark, waits.as_bytes()).is_ok() {
                 self.marked = true;
                 self.kept = Some(waits);
@@ -268,11 +270,11 @@ impl Writer {
         }
     }
 
-    fn stands(&self, state: State) {
+    fn set_state(&self, state: State) {
         let before = std::mem::replace(&mut *locked(&self.state), state.clone());
-        // How long something waits is no news.
+        // A longer wait alone is not reported.
         if std::mem::discriminant(&before) != std::mem::discriminant(&state) {
-            (self.report)(Report::Stands(state));
+            (self.report)(Report::State(state));
         }
     }
 
@@ -280,14 +282,14 @@ impl Writer {
         let began = Instant::now();
         self.find_files();
         if !self.try_to_write(now) {
-            // A lock that somebody holds is asked for again at once; anything else has a time of its own.
+            // A held lock is tried again at once; other failures set their own delay.
             return;
         }
-        // Stages that follow each other in no time are written together, and a large document less often.
+        // Short stages are written together, and a large document less often.
         self.pace = Instant::now() + (began.elapsed() * SHARE).clamp(PACE, LOOK);
     }
 
-    /// Finds out what attempts have written that have ended since the last look.
+    /// Looks up the files of attempts that have ended since the last time.
     fn find_files(&mut self) {
         let unseen = self.tracker.unseen();
         if !unseen.is_empty() {
@@ -296,13 +298,13 @@ impl Writer {
         }
     }
 
-    /// Says whether it could.
+    /// Returns whether it was written.
     fn try_to_write(&mut self, now: DateTime<Utc>) -> bool {
         let mut written = None;
         let outcome = self.store.update(now, TRY, |record, new| {
             let next = written.insert(self.tracker.clone());
-            next.left = *locked(&self.left);
-            // A document that was lost gets back all that this run knows.
+            next.drive_ended = *locked(&self.ended_at);
+            // A lost document gets everything that this run knows.
             if new { next.apply_all(record, now) } else { next.apply(record, now) }
         });
         match outcome {
@@ -321,26 +323,28 @@ impl Writer {
     }
 
     fn written(&mut self, found: Found) {
-        self.stands(State::Written);
-        if self.told.take().is_some() {
+        self.set_state(State::Written);
+        if self.reported.take().is_some() {
             (self.report)(Report::Recovered);
         }
         if let Some(broken) = found.broken {
             let lock = self.store.place().dir().join(super::lock::LOCK);
             let text = format!(
-                "\"{}\" was left by process {}, which is dead; it was broken",
+                "removed the stale lock \"{}\" of process {}, which no longer runs",
                 lock.display(),
                 broken.pid
             );
-            (self.report)(Report::Mended(text));
+            (self.report)(Report::Fixed(text));
         }
         if let Some(aside) = found.aside {
             let (document, why) = (self.store.place().document(), &aside.why);
             let (document, kept) = (document.display(), aside.path.display());
-            (self.report)(Report::Mended(match why {
-                Unreadable::Twice(_) => format!("\"{document}\": {why}; as it was, it is kept as \"{kept}\""),
+            (self.report)(Report::Fixed(match why {
+                Unreadable::Twice(_) => {
+                    format!("\"{document}\": {why}; the original was saved as \"{kept}\"")
+                }
                 _ => format!(
-                    "\"{document}\" could not be used: {why}; it is kept as \"{kept}\", and a new one was begun"
+                    "cannot use \"{document}\": {why}; it was moved to \"{kept}\", and a new one was created"
                 ),
             }));
         }
@@ -349,7 +353,7 @@ impl Writer {
     fn failed(&mut self, error: &StoreError) {
         let text = error.to_string();
         self.mark();
-        self.stands(State::Waiting(text.clone()));
+        self.set_state(State::Waiting(text.clone()));
         let (cause, worth_telling) = match error {
             StoreError::Lock(LockError::Held { holder, age, .. }) => (holder.clone(), *age >= WORTH_TELLING),
             StoreError::Lock(LockError::Abandoned { holder, .. }) => (format!("abandoned by {holder}"), true),
@@ -357,14 +361,14 @@ impl Writer {
         };
         let held = matches!(error, StoreError::Lock(LockError::Held { .. }));
         self.again = (!held).then(|| Instant::now() + AFTER_FAILURE);
-        if worth_telling && self.told.as_ref() != Some(&cause) {
-            self.told = Some(cause);
-            (self.report)(Report::Stands(State::Waiting(text.clone())));
+        if worth_telling && self.reported.as_ref() != Some(&cause) {
+            self.reported = Some(cause);
+            (self.report)(Report::State(State::Waiting(text.clone())));
             (self.report)(Report::Waiting(text));
         }
     }
 
-    /// Tells when the document has changed.
+    /// Reports a changed document.
     fn look(&mut self) {
         let stamp = self.stamp();
         if stamp != self.seen {

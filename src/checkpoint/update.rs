@@ -1,7 +1,8 @@
-//! What is written when: pure, with the clock as an argument.
+//! Decides what is written when. Pure: the clock is an argument.
 //!
-//! A [`Tracker`] knows each step of the run as it should stand in the document. Whatever could not be written yet
-//! waits there in its newest form only; [`Tracker::due`] says when to write, [`Tracker::apply`] puts it all in.
+//! A [`Tracker`] holds each step of the run as the document should show it. What could not be written yet is kept
+//! there, in its latest form only. [`Tracker::due`] says when to write, and [`Tracker::apply`] writes everything into
+//! the document.
 
 use super::attempt::Attempt;
 use super::end::End;
@@ -15,45 +16,41 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
-/// Progress is written at most so often.
+/// Minimum interval between writes of progress.
 const AT_MOST: TimeDelta = TimeDelta::seconds(1);
-/// A step in progress is written at least so often.
+/// Maximum interval between writes of a step in progress.
 const AT_LEAST: TimeDelta = TimeDelta::minutes(5);
-/// Commits that a checkpoint lists.
+/// Limit of listed commits per checkpoint.
 const COMMITS: usize = 500;
 
-/// The beginning of a launch.
+/// The start of a launch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Start {
     /// The checkpoint's key, from [`super::keys::keys`].
     pub key: String,
-    /// Who executes it, as the declaration names it.
+    /// As the declaration names it.
     pub agent: String,
-    /// Whether this is the first launch of a visit of the stage: no second attempt, no going on after an interruption,
-    /// no retry.
+    /// Whether this is the first launch of a visit of the stage: not a second attempt, a continuation after an
+    /// interruption, or a retry.
     pub first: bool,
-    /// Tasks (`EXECUTE`) or issues (`FIX`) in all, where something tells before the agent does.
+    /// The total of tasks (`EXECUTE`) or issues (`FIX`), if it is known before the agent has a list.
     pub total: Option<u64>,
-    /// The file whose boxes tell how far an agent without a list is.
+    /// The file whose boxes show the progress of an agent without a list.
     pub plan: Option<PathBuf>,
 }
 
-/// A step as the journal tells it, for a document that may have missed it.
+/// A step from the journal, for a document that may have missed it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Past {
-    /// The checkpoint's key.
     pub key: String,
-    /// Who executed it.
     pub agent: String,
     /// The keys of the run's stages before it.
     pub earlier: Vec<String>,
     /// When its last visit began.
     pub started_at: DateTime<Utc>,
-    /// How it ended.
     pub end: End,
-    /// When.
     pub ended_at: DateTime<Utc>,
-    /// The file whose boxes tell how far it was, where nothing else does any more.
+    /// The file whose boxes show its progress, if nothing else does.
     pub plan: Option<PathBuf>,
 }
 
@@ -62,20 +59,21 @@ pub struct Past {
 pub struct Tracker {
     steps: Vec<Step>,
     current: Option<usize>,
-    /// Before this one every step is written.
+    /// All steps before this index are written.
     written: usize,
-    /// When its drive ended, where it has: what the document says since then is newer.
-    pub(super) left: Option<DateTime<Utc>>,
+    /// When the drive ended, if it has. Later changes to the document take precedence.
+    pub(super) drive_ended: Option<DateTime<Utc>>,
 }
 
 impl Tracker {
-    /// The steps that wait to be written, for a process that comes later.
+    /// The unwritten steps, for a later process.
     pub(super) fn waiting(&self) -> Vec<Step> {
         let waits = self.steps[self.written..].iter().filter(|step| step.dirty > Dirty::No);
         waits.map(|step| Step { written: step.written.newest(), ..step.clone() }).collect()
     }
 
-    /// The same, taken over by that process. What somebody has written since a step ended is newer.
+    /// Takes over the unwritten steps of an earlier process. Changes to the document after a step's end take
+    /// precedence.
     pub(super) fn take_over(&mut self, steps: Vec<Step>, seen: Option<&Record>) {
         let is_newer = |step: &Step| {
             let view = seen.and_then(|record| record.checkpoint(&step.key));
@@ -84,12 +82,12 @@ impl Tracker {
         self.steps.extend(steps.into_iter().filter(|step| !is_newer(step)));
     }
 
-    /// A step of the same run from before this process: its end is written where the document does not have it, and
-    /// nobody has written it since. `boxes` are those of its plan.
+    /// Restores a step from before this process. Its end is written if the document does not have it and nobody has
+    /// written the step since. `boxes` are those of its plan.
     pub fn restored(&mut self, past: Past, seen: Option<&Record>, boxes: &[TodoItem]) {
         let view = seen.and_then(|record| record.checkpoint(&past.key));
         let newer = view.and_then(View::last_updated).is_some_and(|at| at > past.ended_at);
-        // A document holds whole seconds, and where a step has begun may have been read from there.
+        // A document has whole seconds only, and the start of a step may have been read from it.
         let same_visit = |step: &&mut Step| {
             step.key == past.key && step.started_at.timestamp() >= past.started_at.timestamp()
         };
@@ -97,7 +95,7 @@ impl Tracker {
             if newer {
                 step.dirty = Dirty::No;
             } else if !step.status.is_end() {
-                // It was cut off before it could say so.
+                // The earlier process was killed before it could record the end.
                 step.end(past.end.status(), past.end.notes(), past.ended_at);
             }
             return;
@@ -105,7 +103,7 @@ impl Tracker {
         if newer || view.and_then(View::status).is_some_and(Status::is_end) {
             return;
         }
-        let claim = seen.is_some_and(|record| self.was_to_claim(record, &past));
+        let claim = seen.is_some_and(|record| self.may_become_current(record, &past));
         let start = Start { key: past.key, agent: past.agent, ..Start::default() };
         self.started(start, seen, past.started_at);
         if let Some(step) = self.steps.last_mut() {
@@ -118,9 +116,9 @@ impl Tracker {
         self.current = None;
     }
 
-    /// Whether the document stands where it stood before this step: at the beginning, or at an earlier step of this run.
-    /// Where the track has gone on since, the step says nothing of where it is.
-    fn was_to_claim(&self, record: &Record, past: &Past) -> bool {
+    /// Whether the track is still where it was before this step: at the start, or at an earlier step of this run. If
+    /// it has moved on, the step must not become the current one.
+    fn may_become_current(&self, record: &Record, past: &Past) -> bool {
         let Some(at) = record.current_step() else { return true };
         let earlier = || {
             let ended = record.checkpoint(at).filter(|view| view.status().is_some_and(Status::is_end));
@@ -131,7 +129,7 @@ impl Tracker {
             || (past.earlier.iter().any(|key| key == at) && earlier())
     }
 
-    /// A launch begins; `seen` is the document as it is, where it could be read.
+    /// A launch starts. `seen` is the document, if it could be read.
     pub fn started(&mut self, start: Start, seen: Option<&Record>, now: DateTime<Utc>) {
         let view = seen.and_then(|record| record.checkpoint(&start.key));
         let fields = view.map(View::fields).unwrap_or_default();
@@ -142,13 +140,13 @@ impl Tracker {
             self.written = self.written.min(at);
             self.steps.remove(at)
         });
-        // What an earlier attempt of the same visit has written counts as well.
+        // The files of earlier attempts of the same visit count too.
         let (files, unseen) = waiting
             .as_ref()
             .filter(|_| !start.first)
             .map(|step| (step.files.clone(), step.unseen.clone()))
             .unwrap_or_default();
-        // Where it waits still, it is newer than the document.
+        // An unwritten step is newer than the document.
         let waited = waiting.as_ref().filter(|step| !start.first && step.dirty > Dirty::No);
         let tasks = || view.filter(|_| goes_on).and_then(View::tasks);
         let tasks = waited.and_then(|step| Some((step.figures.done, step.total()?))).or_else(tasks);
@@ -158,7 +156,7 @@ impl Tracker {
         let last_commit = waited.and_then(|step| step.last_commit.clone()).or_else(last_commit);
         let commits = || fields.get("commits").and_then(Value::as_array).filter(|_| goes_on).cloned();
         let commits = waited.map(|step| step.commits.clone()).or_else(commits).unwrap_or_default();
-        let figures = Figures::going_on(tasks, last);
+        let figures = Figures::resumed(tasks, last);
         self.steps.push(Step {
             count: waiting.map_or(0, |step| step.count) + u32::from(start.first && start.key == "FIX"),
             key: start.key,
@@ -186,23 +184,25 @@ impl Tracker {
         self.current = Some(self.steps.len() - 1);
     }
 
-    /// The agent's list changed. Says whether a task was done: then HEAD is worth a look.
+    /// Updates the progress from the agent's list. Returns whether a task was finished, so that HEAD is worth
+    /// reading.
     pub fn todo(&mut self, list: &[TodoItem]) -> bool {
         let Some(step) = self.working() else { return false };
-        // From here on the boxes of a plan say nothing.
+        // From now on the boxes of a plan are ignored.
         step.listed |= !list.is_empty();
         step.take(list)
     }
 
-    /// The boxes of the plan, for an agent that keeps no list. Says whether a task was done.
+    /// Updates the progress from the boxes of the plan, for an agent without a list. Returns whether a task was
+    /// finished.
     pub fn boxes(&mut self, list: &[TodoItem]) -> bool {
         let Some(step) = self.working().filter(|step| !step.listed && !list.is_empty()) else { return false };
-        // Those that were ticked before it began are nothing that it did.
+        // Boxes that were ticked before the step began are not its work.
         let first = step.figures.is_new();
         step.take(list) && !first
     }
 
-    /// Git's HEAD, after a task (`task_done`), at the beginning, or at the end. What it was at the beginning is nobody's
+    /// Records git's HEAD: at the beginning, at the end, or after a task (`task_done`). The first HEAD is not a
     /// commit of this step.
     pub fn head(&mut self, sha: &str, task_done: bool) {
         let Some(step) = self.working() else { return };
@@ -217,23 +217,23 @@ impl Tracker {
         step.head = Some(sha.to_owned());
     }
 
-    /// Files that the agent wrote, relative to the project root. Written with the next change, at the latest at the
-    /// end.
+    /// Records files that the agent wrote, relative to the project root. They are written with the next change, or at
+    /// the end.
     pub fn files(&mut self, files: impl IntoIterator<Item = String>) {
         if let Some(step) = self.working() {
             step.list(files);
         }
     }
 
-    /// The newest attempt is over: the files that it has written are to be found before its step is written.
+    /// The latest attempt has ended. Its files are looked up before its step is written.
     pub fn attempt_ended(&mut self, attempt: Attempt) {
         if let Some(step) = self.working() {
             step.unseen.push(attempt);
         }
     }
 
-    /// The attempts whose files are not known yet, oldest first; behind them the one that works still. None where there
-    /// is nothing to find.
+    /// The attempts whose files are not known yet, oldest first, and then the attempt that still works. Empty if
+    /// there is nothing to look up.
     pub fn unseen(&self) -> Vec<Attempt> {
         let mut attempts: Vec<Attempt> = self.steps.iter().flat_map(|step| &step.unseen).cloned().collect();
         if attempts.is_empty() {
@@ -246,7 +246,7 @@ impl Tracker {
         attempts
     }
 
-    /// The files of these attempts were found.
+    /// Records the files that were found for these attempts.
     pub fn seen(&mut self, attempts: &[Attempt], files: Vec<Vec<String>>) {
         for (attempt, files) in attempts.iter().zip(files) {
             if let Some(step) = self.steps.iter_mut().find(|step| step.unseen.contains(attempt)) {
@@ -256,7 +256,7 @@ impl Tracker {
         }
     }
 
-    /// The launch is over. Refused where it had not begun, or has ended.
+    /// The launch has ended. Fails if it had not begun, or has already ended.
     pub fn ended(&mut self, end: &End, now: DateTime<Utc>) -> Result<(), IllegalTransition> {
         let Some(index) = self.current else {
             return Status::NotStarted.step(end.status()).map(|_| ());
@@ -267,17 +267,17 @@ impl Tracker {
         Ok(())
     }
 
-    /// The launch was cut off. The step stays in progress, exact to the last task.
+    /// The launch was interrupted. The step stays in progress, up to date to the last task.
     pub fn interrupted(&mut self) {
         if let Some(step) = self.working() {
             step.dirty = Dirty::Now;
         }
     }
 
-    /// When to write next: now or earlier means at once.
+    /// When to write next; a time in the past means now.
     pub fn due(&self) -> Option<DateTime<Utc>> {
         let pending = self.steps[self.written..].iter().filter_map(|step| match step.dirty {
-            // Whatever clock the run keeps.
+            // Due whatever the run's clock says.
             Dirty::Now => Some(DateTime::<Utc>::MIN_UTC),
             Dirty::Progress => Some(step.written_at.map_or(DateTime::<Utc>::MIN_UTC, |at| at + AT_MOST)),
             Dirty::No => None,
@@ -288,19 +288,22 @@ impl Tracker {
         pending.chain(beat).min()
     }
 
-    /// Whether anything waits to be written.
+    /// Whether anything is not written yet.
     pub fn waits(&self) -> bool {
         self.steps[self.written..].iter().any(|step| step.dirty > Dirty::No)
     }
 
-    /// Puts everything that waits into the document. Keep the tracker as it was where the document then cannot be
-    /// written.
+    /// Applies everything unwritten to the document. If the document then cannot be written, the caller must keep the
+    /// previous tracker.
     pub fn apply(&mut self, record: &mut Record, now: DateTime<Utc>) {
         let current = self.current;
         let at = self.foreign_step(record);
         for (index, step) in self.steps.iter_mut().enumerate() {
             let updated = record.checkpoint(&step.key).and_then(View::last_updated);
-            if self.left.is_some_and(|left| updated.is_some_and(|updated| updated > left)) {
+            if self
+                .drive_ended
+                .is_some_and(|drive_ended| updated.is_some_and(|updated| updated > drive_ended))
+            {
                 step.dirty = Dirty::No;
                 continue;
             }
@@ -313,7 +316,7 @@ impl Tracker {
         self.written = self.steps.iter().position(waits).unwrap_or(self.steps.len());
     }
 
-    /// Puts every step of the run in again, into a document that has lost them.
+    /// Applies every step of the run to a document that has lost them.
     pub fn apply_all(&mut self, record: &mut Record, now: DateTime<Utc>) {
         for step in &mut self.steps {
             step.claim = true;
@@ -322,7 +325,7 @@ impl Tracker {
         }
     }
 
-    /// The step that the track is at, where it is none that we are about to write.
+    /// The track's step, if it is not one that we are about to write.
     fn foreign_step(&self, record: &Record) -> Option<String> {
         let at = record.current_step()?;
         (!self.steps.iter().any(|step| step.claim && step.key == at)).then(|| at.to_owned())

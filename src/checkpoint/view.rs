@@ -1,28 +1,23 @@
-//! Checkpoints to show: in the window, and by `:Superpower why`.
+//! Checkpoints for display: in the window, and in `:Superpower why`.
 
 use super::record::Record;
 use super::status::{read_time, stamp};
 use crate::tolerant::kept::for_people;
 use serde::Serialize;
 
-/// One checkpoint.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Row {
-    /// Its key.
     pub key: String,
-    /// Its status as it stands there, a foreign one included.
+    /// As written; another tool's status is possible.
     pub status: String,
-    /// Who executes it.
     pub agent: Option<String>,
-    /// Tasks done.
     pub done: Option<u64>,
-    /// Tasks in all.
     pub total: Option<u64>,
-    /// What is being done, or was done last.
+    /// The task in progress, or the last finished one.
     pub task: Option<String>,
     /// A summary, or what went wrong.
     pub notes: Option<String>,
-    /// When it was written last.
+    /// When it was last written.
     pub last_updated: Option<String>,
     /// Whether the track is at this step.
     pub current: bool,
@@ -48,7 +43,7 @@ pub fn rows(record: &Record) -> Vec<Row> {
     record.checkpoints().map(row).collect()
 }
 
-/// The same for people, one line each, and what other tools wrote that the protocol does not define.
+/// All checkpoints as lines of text, followed by values that the protocol does not define.
 pub fn lines(record: &Record) -> Vec<String> {
     let mut lines: Vec<String> = rows(record).iter().map(line).collect();
     lines.extend(record.foreign().into_iter().map(|foreign| format!("from another tool: {foreign}")));
@@ -61,7 +56,7 @@ fn line(row: &Row) -> String {
         line.push_str(&format!(" · {done}/{total}"));
     }
     for text in [&row.task, &row.notes].into_iter().flatten() {
-        line.push_str(&format!(" · {}", without_marks(text)));
+        line.push_str(&format!(" · {}", without_heading_marks(text)));
     }
     if let Some(time) = row.last_updated.as_deref().and_then(read_time) {
         line.push_str(&format!(" · {}", time.format("%Y-%m-%d %H:%M UTC")));
@@ -69,22 +64,22 @@ fn line(row: &Row) -> String {
     line
 }
 
-/// A report often begins with a heading, whose marks say nothing in one line; `#7` is none.
-fn without_marks(text: &str) -> &str {
+/// Removes the marks of a Markdown heading, with which reports often begin. `#7` is not a heading.
+fn without_heading_marks(text: &str) -> &str {
     let heading = text.trim_start_matches('#');
     if heading.starts_with(char::is_whitespace) { heading.trim() } else { text.trim() }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::without_marks;
+    use super::without_heading_marks;
 
     #[test]
-    fn a_headings_marks_go_and_a_number_stays() {
+    fn heading_marks_are_removed_but_issue_numbers_stay() {
         for (text, shown) in
-            [("## Fine ", "Fine"), ("#7 is mended", "#7 is mended"), (" plain", "plain"), ("#", "#")]
+            [("## Fine ", "Fine"), ("#7 is fixed", "#7 is fixed"), (" plain", "plain"), ("#", "#")]
         {
-            assert_eq!(without_marks(text), shown);
+            assert_eq!(without_heading_marks(text), shown);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The handle to the thread that writes a run's checkpoints.
 //!
-//! A lock that somebody holds never holds up a run: the handle only queues, and what cannot be written waits in its
-//! newest form and is tried again. What people should know of it is reported once.
+//! A held lock never delays a run: the handle only queues. What cannot be written is kept in its latest form and
+//! tried again. Each problem is reported once.
 
 use super::attempt::Attempt;
 use super::end::End;
@@ -20,36 +20,36 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// A stage of `FIX` that must not begin: the limit is reached. Its checkpoint is written `BLOCKED`.
+/// A `FIX` stage that must not start because the limit is reached. Its checkpoint becomes `BLOCKED`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("fix cycle {count} of at most {max}: raise \"max_fix_cycles\" in \"{document}\", or fix it by hand")]
+#[error("fix cycle {count} of at most {max}: raise \"max_fix_cycles\" in \"{document}\", or fix it manually")]
 pub struct TooManyFixes {
-    /// The cycle that would begin.
+    /// The cycle that would start.
     pub count: u64,
-    /// As many as may be.
+    /// The limit.
     pub max: u64,
-    /// The document, from the project root.
+    /// Relative to the project root.
     pub document: String,
 }
 
-/// The checkpoints of one run. Nothing here waits for the disk, except [`Checkpoints::flush`] and
-/// [`Checkpoints::close`], which are given their time.
+/// The checkpoints of one run. Only [`Checkpoints::flush`] and [`Checkpoints::close`] wait for the disk, for a given
+/// time.
 pub struct Checkpoints {
     place: Place,
     to: Sender<Command>,
     state: Arc<Mutex<State>>,
-    left: Arc<Mutex<Option<DateTime<Utc>>>>,
+    ended_at: Arc<Mutex<Option<DateTime<Utc>>>>,
     thread: Option<JoinHandle<Tracker>>,
 }
 
 impl Checkpoints {
-    /// Keeps the checkpoints at `place`. `report` is called from a thread of its own.
+    /// Opens the checkpoints at `place`. `report` is called from the thread.
     pub fn open(place: Place, report: impl Fn(Report) + Send + 'static) -> Self {
-        Self::go_on(Opening::bare(place), None, report)
+        Self::open_after(Opening::minimal(place), None, report)
     }
 
-    /// The same, from where `before` ends, which may have something to write still.
-    pub fn go_on(
+    /// Continues where `before` ends, which may still have something to write.
+    pub fn open_after(
         opening: Opening,
         mut before: Option<Self>,
         report: impl Fn(Report) + Send + 'static,
@@ -60,27 +60,27 @@ impl Checkpoints {
             before.send(Command::Close);
             before.thread.take()
         });
-        let (left, place) = (Arc::default(), opening.place.clone());
-        let writer = Writer::new(opening, Arc::clone(&state), Arc::clone(&left), Box::new(report));
+        let (ended_at, place) = (Arc::default(), opening.place.clone());
+        let writer = Writer::new(opening, Arc::clone(&state), Arc::clone(&ended_at), Box::new(report));
         let thread = std::thread::Builder::new().name("superpower-checkpoint".into()).spawn(move || {
             let before = before.map(|before| before.join().unwrap_or_default());
             writer.run_from(before, &from)
         });
-        Self { place, to, state, left, thread: thread.ok() }
+        Self { place, to, state, ended_at, thread: thread.ok() }
     }
 
-    /// Where they are.
     pub const fn place(&self) -> &Place {
         &self.place
     }
 
-    /// Steps of the same run from before this process, as its journal tells them. What of them was never written is
+    /// Restores steps from before this process, as the journal records them. Those that were never written are
     /// written now.
     pub fn restored(&self, past: Vec<Past>) {
         self.send(Command::Restored(past));
     }
 
-    /// A launch begins. Refused, and written as `BLOCKED`, where it is one fix too many; then it must not be made.
+    /// A launch starts. Refused if it is one fix cycle too many: the checkpoint becomes `BLOCKED`, and the launch
+    /// must not happen.
     pub fn started(&self, start: Start, now: DateTime<Utc>) -> Result<(), TooManyFixes> {
         let refused = (start.first && start.key == "FIX").then(|| self.too_many_fixes()).flatten();
         self.send(Command::Started(Box::new(start), now));
@@ -99,77 +99,75 @@ impl Checkpoints {
         cycles.past().then_some(TooManyFixes { count: cycles.count, max: cycles.max, document })
     }
 
-    /// The agent's to-do list, whole.
+    /// The agent's whole to-do list.
     pub fn todo(&self, list: Vec<TodoItem>) {
         self.send(Command::Todo(list));
     }
 
-    /// Files that were written by the agent's tools, relative to the project root.
+    /// Files that the agent's tools wrote, relative to the project root.
     pub fn files(&self, files: Vec<String>) {
         self.send(Command::Files(files));
     }
 
-    /// An attempt has ended: what the tree shows of it is found before its step is written. To be said before
+    /// An attempt has ended. Its files in the tree are looked up before its step is written. Call this before
     /// [`Checkpoints::ended`].
     pub fn attempt_ended(&self, attempt: Attempt) {
         self.send(Command::AttemptEnded(attempt));
     }
 
-    /// The launch is over.
     pub fn ended(&self, end: End, now: DateTime<Utc>) {
         self.send(Command::Ended(end, now));
     }
 
-    /// The launch was cut off: the step stays in progress, exact to the last task.
+    /// The launch was interrupted: the step stays in progress, up to date to the last task.
     pub fn interrupted(&self) {
         self.send(Command::Interrupted);
     }
 
-    /// Where writing stands.
     pub fn state(&self) -> State {
         locked(&self.state).clone()
     }
 
-    /// The last task of an `EXECUTE` that was interrupted, for `--resume-from`.
+    /// The last task of an interrupted `EXECUTE`, for `--resume-from`.
     pub fn resume_from(&self) -> Option<String> {
         read(&self.place)?.interrupted_at().map(str::to_owned)
     }
 
-    /// The document as it is, to show.
+    /// The document for display.
     pub fn rows(&self) -> Vec<Row> {
         read(&self.place).map(|record| rows(&record)).unwrap_or_default()
     }
 
-    /// Waits until all is written, at most for `grace`; says whether it is.
+    /// Waits until everything is written, for at most `grace`; returns whether it is.
     pub fn flush(&self, grace: Duration) -> bool {
         let (to, from) = channel();
         self.send(Command::Flush(to));
         from.recv_timeout(grace).unwrap_or(false)
     }
 
-    /// Nothing more is to come: the thread goes on until all is written, and then ends. A step that somebody else writes
-    /// from now on is not written any more.
+    /// No more commands follow: the thread ends once everything is written. A step that another tool writes from now
+    /// on is left to that tool.
     pub fn leave(&self) {
-        // Not by the command, which waits while the lock is waited for.
-        *locked(&self.left) = Some(Utc::now());
+        // Not sent as a command, because the thread handles none while it waits for the lock.
+        *locked(&self.ended_at) = Some(Utc::now());
         self.send(Command::Leave);
     }
 
-    /// Whether the thread has ended. After [`Checkpoints::leave`]: whether all is written.
+    /// Whether the thread has ended. After [`Checkpoints::leave`] this means that everything is written.
     pub fn is_over(&self) -> bool {
         self.thread.as_ref().is_none_or(JoinHandle::is_finished)
     }
 
-    /// Asks for a last try, to be answered to `done`; it may be at work for several at once.
+    /// Requests a last attempt to write; the answer is sent to `done`, so that several can run at once.
     pub fn last_try(&self, done: Sender<bool>) {
         self.send(Command::Flush(done));
     }
 
-    /// Writes what waits, within `grace`, and ends the thread.
+    /// Writes what is left within `grace`, and ends the thread.
     pub fn close(mut self, grace: Duration) -> bool {
         let written = self.flush(grace);
         self.send(Command::Close);
-        // A thread that is still waiting for a lock ends after its try; nobody waits for it then.
+        // A thread that still waits for a lock ends after its attempt, without being joined.
         if written && let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
@@ -177,7 +175,7 @@ impl Checkpoints {
     }
 
     fn send(&self, command: Command) {
-        // It fails only where the thread is gone, which was reported.
+        // This fails only if the thread has ended, which was reported.
         let _ = self.to.send(command);
     }
 }

@@ -1,4 +1,4 @@
-//! A run that is not ours, taken over by a human's yes: its records are copied into a journal of our own. Or filed away.
+//! Adopts a foreign run that the user accepted, by copying its records into a journal of our own; or files it away.
 
 use super::Host;
 use super::lock::{StartError, lock};
@@ -15,12 +15,13 @@ use serde_json::json;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Copies what was shown into a sealed journal. The old bytes stay beside it; gives where. Processes and sessions that
-/// the files name are not copied: nothing is ended, and no agent is spoken to, on their word.
+/// Copies the records that were shown to the user into a sealed journal, and returns the path where the old journal
+/// is kept. Processes and sessions are not copied, because we must not kill or contact anything that only foreign
+/// files name.
 pub fn adopt(host: &Host, root: &Path, opened: &mut Opened) -> Result<PathBuf, StartError> {
     let run_id = opened.run.run_id.clone();
     let mut records = std::mem::take(&mut opened.contents.records);
-    // What the files say that gates compared with and showed is no word of ours either.
+    // Gate baselines and changes in foreign files are claims too.
     let ours = |event: &Event| {
         !matches!(
             event,
@@ -29,7 +30,7 @@ pub fn adopt(host: &Host, root: &Path, opened: &mut Opened) -> Result<PathBuf, S
     };
     records.retain(|record| ours(&record.event));
     for record in &mut records {
-        own(record, &run_id, opened)?;
+        make_ours(record, &run_id, opened)?;
     }
     let door = Door::ours(root);
     let kept = keep(&door, opened.place.path())?;
@@ -38,8 +39,8 @@ pub fn adopt(host: &Host, root: &Path, opened: &mut Opened) -> Result<PathBuf, S
     Ok(kept)
 }
 
-/// Makes a record one of ours.
-fn own(record: &mut Record, id: &str, opened: &Opened) -> Result<(), StartError> {
+/// Makes a record our own.
+fn make_ours(record: &mut Record, id: &str, opened: &Opened) -> Result<(), StartError> {
     match &mut record.event {
         Event::RunStarted { run_id, declaration, digest: kept, .. } => {
             id.clone_into(run_id);
@@ -59,7 +60,7 @@ fn digest_of(opened: &Opened, name: &str) -> Result<String, StartError> {
     Ok(opened.dir.declaration(name).map(|bytes| digest(&bytes)).map_err(failed)?)
 }
 
-/// Gives the old journal a second name that nothing else has.
+/// Gives the old journal a second, unused name.
 fn keep(door: &Door, journal: &Path) -> io::Result<PathBuf> {
     let mut n = 1;
     loop {
@@ -72,13 +73,14 @@ fn keep(door: &Door, journal: &Path) -> io::Result<PathBuf> {
     }
 }
 
-/// Puts a run that is not ours where no list looks; gives where. Nothing else is done on the word of its files.
+/// Moves a foreign run to where no list looks, and returns the path. Nothing else is done, because its files are not
+/// trusted.
 pub fn file_away(host: &Host, root: &Path, run_id: &str) -> Result<PathBuf, StartError> {
     let _lease = lock(root)?;
     let dir = RunDir::of(root, run_id).map_err(OpenError::from)?;
-    // Another editor may have made it ours since it was looked at.
+    // Another editor may have adopted it in the meantime.
     if journal::begun_by_us(&Place::new(&dir, &host.keys)) {
-        return Err(io::Error::other("the run has become yours meanwhile; cancel it again").into());
+        return Err(io::Error::other("the run was adopted in the meantime; cancel it again").into());
     }
     let (door, from) = (dir.door(), dir.path());
     let mut n = 1;
@@ -96,7 +98,7 @@ pub fn file_away(host: &Host, root: &Path, run_id: &str) -> Result<PathBuf, Star
         squad.status = "cancelled".into();
         squad::write(root, &squad, None, (host.clock)())?;
     }
-    // The run is gone whether the log says so or not.
+    // The run is moved even if the log cannot be written.
     let line = format!("[superpower] CANCELLED  {run_id}");
     let _ = Log::new(root, host.config.max_log).append(&line);
     host.say(&json!({ "type": "log", "root": root, "run_id": run_id, "line": line }));

@@ -1,20 +1,20 @@
-//! What others are told of a run, once a step is published.
+//! What a drive announces once a step is published.
 
 use crate::run::effect::Notice;
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
-/// What others are told of a run.
+/// An announcement.
 pub(super) enum Announcement {
     /// A line of the log, without its time.
     Log(String),
-    /// The same, with a time at its end.
+    /// A line of the log that ends with a time.
     LogUntil(String, DateTime<Utc>),
-    /// Something for people, with its level.
+    /// A message for the user, with its level.
     Notice(&'static str, String),
-    /// The same, in answer to what they asked.
+    /// The answer to a user's request.
     Answer(String),
-    /// What the run came to.
+    /// The run has paused or finished.
     Run(Notice),
     /// An event for the editor.
     Event(Value),

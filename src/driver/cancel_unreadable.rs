@@ -1,5 +1,5 @@
-//! The end of a run that cannot be read any more: its declaration or its journal is lost or damaged. Nobody can go on
-//! with it, but what others read of it must not call it a run that waits for ever.
+//! Cancels a run whose declaration or journal is lost or damaged. It cannot be continued, but lists and other tools
+//! must not show it as waiting forever.
 
 use super::Host;
 use super::lock::{StartError, lock};
@@ -12,14 +12,16 @@ use crate::store::{squad, summary};
 use serde_json::json;
 use std::path::Path;
 
-/// Cancels such a run. Where its journal can be read, it is told there too, for whoever mends the rest.
+/// Cancels such a run. If its journal is readable, the cancellation is recorded there too, in case the rest is
+/// repaired later.
 pub fn cancel_unreadable(host: &Host, root: &Path, run_id: &str, by: &str) -> Result<(), StartError> {
     let _lease = lock(root)?;
     let at = (host.clock)();
     let dir = RunDir::of(root, run_id).map_err(OpenError::from)?;
     let place = Place::new(&dir, &host.keys);
-    let whole =
-        |contents: &Contents| contents.ours && contents.damaged.is_none() && contents.strange.is_empty();
+    let whole = |contents: &Contents| {
+        contents.ours && contents.damaged.is_none() && contents.foreign_lines.is_empty()
+    };
     if let Some(contents) = journal::read(&place).ok().filter(whole) {
         let mut journal = Journal::open(&place, &contents)?;
         let mut event = Event::Cancelled { by: by.to_owned() };
@@ -43,10 +45,10 @@ pub fn cancel_unreadable(host: &Host, root: &Path, run_id: &str, by: &str) -> Re
         squad::write(root, &squad, None, at)?;
         name = Some(squad.active_superpower);
     }
-    // Any tool may have written it.
+    // Another tool may have written the name.
     let name = crate::terminal::visible(&name.unwrap_or_else(|| run_id.to_owned()));
     let line = format!("[superpower] CANCELLED  {name}");
-    // The run is over whether its log says so or not.
+    // The run is cancelled even if the log cannot be written.
     let _ = Log::new(root, host.config.max_log).append(&line);
     host.say(&json!({ "type": "log", "root": root, "run_id": run_id, "line": line }));
     host.say(&json!({

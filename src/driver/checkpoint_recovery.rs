@@ -1,4 +1,4 @@
-//! Checkpoints that earlier processes have left, taken up from their runs' journals.
+//! Writes the checkpoints that earlier processes could not write, from their runs' journals.
 
 use super::Host;
 use super::checkpoint_writer::{self, mark, opening, past, reporter, sayer};
@@ -11,7 +11,7 @@ use crate::store::rundir::{self, RunDir};
 use std::path::Path;
 use std::sync::{Arc, PoisonError};
 
-/// Takes up what earlier processes have left in a project, but for a run that is about to be driven, whose drive does.
+/// Takes over the unwritten checkpoints of a project, except those of the run `but`, whose drive takes care of them.
 pub fn take_up(host: &Arc<Host>, root: &Path, but: &str) {
     for run_id in rundir::ids(root) {
         let Ok(dir) = RunDir::of(root, &run_id) else { continue };
@@ -21,15 +21,18 @@ pub fn take_up(host: &Arc<Host>, root: &Path, but: &str) {
         {
             continue;
         }
-        // A run that cannot be read has nothing to write, and one that is not ours nothing to say.
+        // An unreadable run has nothing to write, and a foreign run's files are not trusted.
         let opened = open(root, &run_id, &host.keys).ok().filter(|opened| opened.contents.ours);
         let Some(opened) = opened else { continue };
         let (place, _) = checkpoint_writer::place(root, &dir, &opened.run);
         let report = reporter(&place, sayer(host, root));
-        let book =
-            Checkpoints::go_on(opening(host, place, &dir, checkpoint_writer::find_nothing()), None, report);
-        book.restored(past(root, &opened.run, &checkpoint_writer::keys(&opened.run.plan)));
-        host.unwritten.keep(Left::new(root, &opened.run, book, Arc::default(), CancelToken::default()));
+        let handle = Checkpoints::open_after(
+            opening(host, place, &dir, checkpoint_writer::find_nothing()),
+            None,
+            report,
+        );
+        handle.restored(past(root, &opened.run, &checkpoint_writer::keys(&opened.run.plan)));
+        host.unwritten.keep(Left::new(root, &opened.run, handle, Arc::default(), CancelToken::default()));
     }
 }
 
@@ -37,7 +40,7 @@ fn is_marked(root: &Path, dir: &RunDir) -> bool {
     Door::ours(root).is_file(&mark(dir))
 }
 
-/// The same where nobody drives yet, once for each project.
+/// Does this once per project, before a run is driven.
 pub fn look(root: &Path, unwritten: &Unwritten, host: impl FnOnce() -> Arc<Host>) {
     let mut looked = unwritten.looked.lock().unwrap_or_else(PoisonError::into_inner);
     if !looked.insert(root.to_owned()) {

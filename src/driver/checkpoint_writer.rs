@@ -1,6 +1,7 @@
-//! The checkpoint protocol, kept by the driver from what it sees of the agent.
+//! Follows the checkpoint protocol from what the driver observes of the agent.
 //!
-//! Nothing here holds up a run: the writing has a thread of its own. Only a fix too many keeps a stage from starting.
+//! Nothing here delays a run, because a thread does the writing. Only an exceeded fix limit keeps a stage from
+//! starting.
 
 use super::gate_review;
 use super::mailbox::Outbox;
@@ -25,22 +26,23 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// How long the last write may take when a drive ends.
+/// Time for the last write when a drive ends.
 const CLOSING: Duration = Duration::from_secs(1);
-/// The same where something has been in the way already: what waits is not lost, and is tried again after the drive.
-const IN_THE_WAY: Duration = Duration::from_millis(50);
-/// And how long once git is not waited for.
-const WITHOUT_LOOKS: Duration = Duration::from_millis(200);
+/// The same if a problem has already delayed writing. Unwritten checkpoints are not lost; they are retried after the
+/// drive.
+const CLOSING_DELAYED: Duration = Duration::from_millis(50);
+/// The same once git is no longer waited for.
+const WITHOUT_GIT: Duration = Duration::from_millis(200);
 
 /// The checkpoints of a drive.
 pub struct CheckpointWriter {
-    pub(super) book: Checkpoints,
+    pub(super) handle: Checkpoints,
     keys: Vec<Option<String>>,
     changed: Arc<AtomicBool>,
     rows: Vec<Row>,
-    /// Whether the editor shows this run, and not a later one of the project.
+    /// Whether the editor shows this run rather than a later one of the project.
     shown: Arc<AtomicBool>,
-    /// Set where what attempts have written is not looked for any longer.
+    /// Cancels the lookup of files that attempts have written.
     cancel: CancelToken,
     /// Ends of launches that are not in the journal yet.
     endings: Vec<Ending>,
@@ -48,12 +50,13 @@ pub struct CheckpointWriter {
 
 pub(super) struct Ending {
     pub(super) attempt: Attempt,
-    /// None is no end: the step goes on by itself.
+    /// `None` if the step continues by itself.
     pub(super) end: Option<End>,
     pub(super) at: DateTime<Utc>,
 }
 
-/// Where a run's document is: its track's, else its own directory's. With what to say where the track was refused.
+/// The place of a run's document: its track, or else its own directory. Also returns a message if the track was
+/// refused.
 pub fn place(root: &Path, dir: &RunDir, run: &Run) -> (Place, Option<String>) {
     let track = run.plan.inputs.get("track_id").filter(|id| !id.is_empty());
     match track.map(|id| Place::of_track(root, id)) {
@@ -63,7 +66,6 @@ pub fn place(root: &Path, dir: &RunDir, run: &Run) -> (Place, Option<String>) {
     }
 }
 
-/// Each stage's key.
 pub fn keys(plan: &Plan) -> Vec<Option<String>> {
     checkpoint::keys(plan.declaration.stages.iter().map(|stage| {
         (
@@ -73,25 +75,25 @@ pub fn keys(plan: &Plan) -> Vec<Option<String>> {
     }))
 }
 
-/// A file in a run's directory that holds its newest checkpoints while they wait to be written.
+/// The file in a run's directory that keeps its unwritten checkpoints.
 pub fn mark(dir: &RunDir) -> PathBuf {
     dir.path().join("checkpoint-waits")
 }
 
-/// With what a run's book is opened.
+/// The arguments for opening a run's checkpoints.
 pub fn opening(host: &Arc<Host>, place: Place, dir: &RunDir, find: Find) -> Opening {
     let host = host.clone();
     let mask = move |text: &str| host.secrets.mask(text).into_owned();
     Opening { place, mark: Some(mark(dir)), mask: Box::new(mask), find }
 }
 
-/// Finds nothing: a run that is not driven has no attempts to look for.
+/// For runs that are not driven, which have no attempts to look up.
 pub fn find_nothing() -> Find {
     Box::new(|attempts| vec![Vec::new(); attempts.len()])
 }
 
 impl CheckpointWriter {
-    /// Opens the book of a run: the one that an earlier drive of this editor has left, where there is one.
+    /// Opens a run's checkpoints; continues those that an earlier drive of this editor has left, if any.
     pub fn open(
         reviews: &Arc<ReviewWorker>,
         dir: &RunDir,
@@ -116,16 +118,16 @@ impl CheckpointWriter {
         let (shared, is_shown) = (Arc::downgrade(shared), shown.clone());
         let report = reporter(&place, say);
         let document = place.clone();
-        let book = Checkpoints::go_on(opening(host, place, dir, find), before, move |told| {
-            if matches!(told, Report::Changed | Report::Stands(_)) {
+        let handle = Checkpoints::open_after(opening(host, place, dir, find), before, move |told| {
+            if matches!(told, Report::Changed | Report::State(_)) {
                 flag.store(true, Ordering::Relaxed);
                 if !drive.send(Message::Checkpoints)
                     && is_shown.load(Ordering::Relaxed)
                     && let Some(shared) = shared.upgrade()
                 {
-                    // The drive is over: its last picture is what the editor shows.
+                    // After the drive, update the picture that it published last.
                     let (name, value) = match &told {
-                        Report::Stands(state) => ("checkpoint_waiting", json!(reason(state))),
+                        Report::State(state) => ("checkpoint_waiting", json!(reason(state))),
                         _ => ("checkpoints", shown_rows(&publish, &document)),
                     };
                     let event = shared.picture().amended(&root, name, value);
@@ -137,86 +139,85 @@ impl CheckpointWriter {
         let keys = keys(&run.plan);
         let past = past(reviews.root(), run, &keys);
         if !past.is_empty() {
-            book.restored(past);
+            handle.restored(past);
         }
-        Self { book, keys, changed, rows: Vec::new(), shown, endings: Vec::new(), cancel }
+        Self { handle, keys, changed, rows: Vec::new(), shown, endings: Vec::new(), cancel }
     }
 
-    /// Another declaration was put under the run: its stages have keys of their own.
+    /// The run has another declaration now, whose stages have keys of their own.
     pub fn replanned(&mut self, plan: &Plan) {
         self.keys = keys(plan);
         self.touched();
     }
 
-    /// Why the newest checkpoint could not be written yet, if it could not.
+    /// Why the latest checkpoint could not be written yet.
     pub fn waiting(&self) -> Option<String> {
-        reason(&self.book.state())
+        reason(&self.handle.state())
     }
 
-    /// The key of a stage, where it has one.
     pub fn key(&self, stage: usize) -> Option<&str> {
         self.keys.get(stage)?.as_deref()
     }
 
-    /// The document's rows, read again where something has changed.
+    /// The document's rows, read again after a change.
     pub fn rows(&mut self) -> &[Row] {
         if self.changed.swap(false, Ordering::Relaxed) {
-            self.rows = self.book.rows();
+            self.rows = self.handle.rows();
         }
         &self.rows
     }
 
-    /// Whether something has changed since the rows were read.
+    /// Whether the rows must be read again.
     pub(super) fn has_changed(&self) -> bool {
         self.changed.load(Ordering::Relaxed)
     }
 
-    /// Something new was handed in; the rows will change.
+    /// Marks the rows as outdated.
     pub(super) fn touched(&self) {
         self.changed.store(true, Ordering::Relaxed);
     }
 
-    /// A launch has ended. Its step says so once the journal does.
+    /// A launch has ended. Its checkpoint is updated after the journal.
     pub(super) fn ended(&mut self, end: Ending) {
         self.endings.push(end);
     }
 
-    /// What has ended is in the journal now: it may be written.
+    /// The ends of launches are in the journal now, so their checkpoints may be written.
     pub fn journalled(&mut self) {
         for Ending { attempt, end, at } in std::mem::take(&mut self.endings) {
             if attempt.touched.as_ref().is_none_or(|touched| !touched.is_empty()) {
-                self.book.attempt_ended(attempt);
+                self.handle.attempt_ended(attempt);
             }
             match end {
-                Some(end) => self.book.ended(end, at),
-                None => self.book.interrupted(),
+                Some(end) => self.handle.ended(end, at),
+                None => self.handle.interrupted(),
             }
             self.touched();
         }
     }
 
-    /// What has ended did not come into the journal: nothing says so.
+    /// The ends of launches could not be journalled, so their checkpoints are not written.
     pub fn forget(&mut self) {
         self.endings.clear();
     }
 
-    /// What the agent tells on its way.
+    /// Updates the checkpoint from the agent's progress.
     pub(super) fn progress(&self, progress: &Progress) {
         match progress {
-            Progress::Todo { items } => self.book.todo(items.clone()),
-            Progress::Tool { files, .. } if !files.is_empty() => self.book.files(files.clone()),
+            Progress::Todo { items } => self.handle.todo(items.clone()),
+            Progress::Tool { files, .. } if !files.is_empty() => self.handle.files(files.clone()),
             _ => return,
         }
         self.touched();
     }
 
-    /// A launch was cut off.
+    /// The launch was interrupted.
     pub(super) fn interrupted(&self) {
-        self.book.interrupted();
+        self.handle.interrupted();
         self.touched();
     }
 
-    /// The running stage's checkpoint in one line, where it says how far the stage is.
+    /// The progress of the running stage's checkpoint, as one line.
     pub(super) fn line(&mut self, run: &Run) -> Option<String> {
         let key = self.key(run.current()?)?.to_owned();
         let row = self.rows().iter().find(|row| row.key == key)?;
@@ -225,23 +226,23 @@ impl CheckpointWriter {
         Some(format!("{key} {done}/{total}{task}"))
     }
 
-    /// The drive ends: what waits is written, while the run is still ours. Where the editor is left or the run was
-    /// cancelled, a look at the files that takes longer is given up, and the rest is written.
+    /// At the end of a drive, writes what is left while the run is still ours. If the editor exits or the run was
+    /// cancelled, a slow lookup of files is given up and the rest is written.
     pub fn flush(&self, leaves: bool) {
-        let written = self.book.flush(if self.waiting().is_some() { IN_THE_WAY } else { CLOSING });
+        let written = self.handle.flush(if self.waiting().is_some() { CLOSING_DELAYED } else { CLOSING });
         if !written && leaves {
             self.cancel.set(true);
-            self.book.flush(WITHOUT_LOOKS);
+            self.handle.flush(WITHOUT_GIT);
         }
     }
 
-    /// The drive has ended. What still waits goes on to be tried.
+    /// The drive has ended. Unwritten checkpoints are retried.
     pub fn close(self, host: &Host, root: &Path, run: &Run) {
-        host.unwritten.keep(Left::new(root, run, self.book, self.shown, self.cancel));
+        host.unwritten.keep(Left::new(root, run, self.handle, self.shown, self.cancel));
     }
 }
 
-/// The document's rows as they are, to show.
+/// The document's current rows, for display.
 fn shown_rows(host: &Host, place: &Place) -> serde_json::Value {
     let rows = checkpoint::read(place).map(|record| checkpoint::rows(&record)).unwrap_or_default();
     let mut rows = json!(rows);
@@ -249,7 +250,7 @@ fn shown_rows(host: &Host, place: &Place) -> serde_json::Value {
     rows
 }
 
-/// Says something of a project.
+/// Returns a function that notifies the user about a project.
 pub fn sayer(host: &Arc<Host>, root: &Path) -> impl Fn(&str, &str) + Send + 'static {
     let (host, root) = (host.clone(), root.to_owned());
     move |level, message| {
@@ -257,7 +258,7 @@ pub fn sayer(host: &Arc<Host>, root: &Path) -> impl Fn(&str, &str) + Send + 'sta
     }
 }
 
-/// Says what people should know of the writing.
+/// Returns a function that handles the reports of the checkpoint writer.
 pub fn reporter(
     place: &Place,
     say: impl Fn(&str, &str) + Send + 'static,
@@ -265,9 +266,9 @@ pub fn reporter(
     let document = place.named();
     move |report| match report {
         Report::Waiting(why) => say("warn", &format!("\"{document}\" is not written yet: {why}")),
-        Report::Mended(what) => say("warn", &what),
+        Report::Fixed(what) => say("warn", &what),
         Report::Recovered => say("info", &format!("\"{document}\" is written again")),
-        Report::Changed | Report::Stands(_) => {}
+        Report::Changed | Report::State(_) => {}
     }
 }
 
@@ -277,7 +278,7 @@ pub(super) fn plan_of(root: &Path, run: &Run, stage: usize, key: &str) -> Option
     plan_file(root, key, inputs.iter().map(|(name, value)| (name.as_str(), value.as_str())))
 }
 
-/// The steps that ended before this drive, which an earlier one may not have been able to write.
+/// The steps that ended before this drive, in case an earlier drive could not write them.
 pub fn past(root: &Path, run: &Run, keys: &[Option<String>]) -> Vec<Past> {
     let end = |stage: usize| match (&run.stages[stage].step, run.phase.reason()) {
         (Step::Done(Done::Passed | Done::Approved) | Step::AtGate, _) => {

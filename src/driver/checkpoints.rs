@@ -1,4 +1,4 @@
-//! What a performer tells the checkpoints of its launches.
+//! Connects a performer's launches with the checkpoints.
 
 use super::checkpoint_writer::Ending;
 use super::performer::Performer;
@@ -11,7 +11,7 @@ use crate::run::state::Run;
 use chrono::{DateTime, Utc};
 
 impl Performer {
-    /// A launch begins; the error says why it must not.
+    /// A launch starts; the error says why it must not.
     pub(super) fn checkpoint_started(&mut self, run: &Run, stage: usize) -> Result<(), String> {
         let now = (self.host.clock)();
         let actor = run.plan.actor(stage).name();
@@ -22,13 +22,12 @@ impl Performer {
         let total = checkpoint::planned(&self.root, &key, inputs.clone());
         let plan = plan_file(&self.root, &key, inputs);
         let start = Start { key, agent: actor.to_owned(), first, total, plan };
-        let started = self.checkpoints.book.started(start, now);
+        let started = self.checkpoints.handle.started(start, now);
         self.checkpoints.touched();
         started.map_err(|refused| refused.to_string())
     }
 
-    /// How a launch that is over ends in its checkpoint: after this outcome, with this final message and this end of its
-    /// output.
+    /// How a finished launch ends in its checkpoint, from its outcome, its final message and the end of its output.
     pub(super) fn ending(
         &mut self,
         run: &Run,
@@ -50,18 +49,19 @@ impl Performer {
         Ending { attempt, end, at }
     }
 
-    /// The parameters of a skill of the protocol, to stand before its prompt; for an agent, where it is to go on.
+    /// The parameters of one of the protocol's skills, to be put before its prompt; for an agent, the point where it
+    /// should continue.
     pub(super) fn checkpoint_parameters(&self, run: &Run, stage: usize, session: bool) -> Option<String> {
         let first = run.stages[stage].visit.launches == 1;
-        let resume = if session || first { None } else { self.checkpoints.book.resume_from() };
+        let resume = if session || first { None } else { self.checkpoints.handle.resume_from() };
         let Actor::Skill(actor) = run.plan.actor(stage) else {
-            // An agent has no parameters, but it too is told where it was.
+            // An agent has no parameters, but is still told where it was.
             let resume = resume.filter(|_| self.checkpoints.key(stage) == Some("EXECUTE"));
             return resume.map(|task| checkpoint::params::resume_from_task(&task));
         };
         let inputs = run.plan.stage_inputs(stage, &|other| run.result(other));
         let inputs = inputs.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         let resume = resume.as_deref();
-        checkpoint::parameters(actor, inputs, self.checkpoints.book.place(), &run.run_id, resume)
+        checkpoint::parameters(actor, inputs, self.checkpoints.handle.place(), &run.run_id, resume)
     }
 }

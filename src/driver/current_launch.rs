@@ -1,8 +1,8 @@
-//! The stage that an agent works for, as a run's state names it.
+//! Finds the stage that an agent is working on.
 
 use crate::run::state::{Phase, Run, Step};
 
-/// The stage that works right now, and its launch.
+/// The stage that is running, and its launch.
 pub(super) fn works(run: &Run) -> Option<(usize, u32)> {
     let stage = run.current().filter(|_| run.phase == Phase::Running)?;
     match run.stages[stage].step {
@@ -11,7 +11,7 @@ pub(super) fn works(run: &Run) -> Option<(usize, u32)> {
     }
 }
 
-/// The stage that this launch is for, if it works right now.
+/// The stage of this launch, if it is running.
 pub(super) fn working(run: &Run, launch: u32) -> Option<usize> {
     works(run).filter(|&(_, current)| current == launch).map(|(stage, _)| stage)
 }

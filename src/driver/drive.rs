@@ -17,7 +17,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// A run being driven.
 pub struct Drive {
     pub(super) host: Arc<Host>,
     pub(super) root: PathBuf,
@@ -26,31 +25,31 @@ pub struct Drive {
     pub(super) performer: Performer,
     pub(super) inbox: Inbox,
     pub(super) shared: Arc<Shared>,
-    /// What the steps since the last flush have led to.
+    /// Effects of the steps since the last flush.
     pub(super) fresh: Vec<Effect>,
-    /// What is left to do, in order; its cause is on disk.
+    /// What is left to do, in order. The events that caused it are on disk.
     pub(super) queue: VecDeque<Act>,
-    /// What others are told once the step is published.
+    /// Announcements to make once the step is published.
     pub(super) told: Vec<Announcement>,
-    /// Verbs that are answered once they are on disk.
+    /// Verbs to answer once they are on disk.
     pub(super) replies: Vec<(Reply, Option<Result<(), Refusal>>)>,
-    /// Files that the user's trust covers, as they were read last.
+    /// The trusted files as they were last read.
     pub(super) trusted: crate::project::trust::Cache,
-    /// Processes of an earlier drive; none where there was none.
+    /// Processes of an earlier drive; `None` if there was none.
     pub(super) left_behind: Option<Vec<ProcessRecord>>,
     pub(super) leave: Option<Leave>,
-    /// Until when nothing begins, since the editor is about to leave.
+    /// No launch before this, because the editor is about to exit.
     pub(super) held: Option<Instant>,
     /// Nothing is left to drive.
     pub(super) over: bool,
-    /// The disk has failed this drive: what it still says is no longer kept.
+    /// The disk has failed; further events are no longer saved.
     pub(super) failed: bool,
 }
 
-/// The editor is left.
+/// The editor exits.
 pub(super) struct Leave {
-    /// How long agents have to end.
+    /// Time for agents to end.
     pub(super) grace: Duration,
-    /// Until when the end of a stage that was handed in is waited for.
+    /// Latest time to wait for the end of a submitted stage.
     pub(super) until: Instant,
 }

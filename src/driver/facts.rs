@@ -1,4 +1,4 @@
-//! Conditions of stages, decided with the facts of the project and those that Lua provides.
+//! Decides the conditions of stages, from the project's facts and from those that Lua provides.
 
 use super::Drive;
 use super::lua_question::Wanted;
@@ -8,7 +8,7 @@ use crate::run::event::Event;
 use serde_json::json;
 
 impl Drive {
-    /// Takes `Decide` effects: what they lead to joins the same flush.
+    /// Handles `Decide` effects. The resulting events join the same flush.
     pub(super) fn decide(&mut self) {
         while let Some(at) = self.fresh.iter().position(|effect| matches!(effect, Effect::Decide { .. })) {
             let Effect::Decide { stage } = self.fresh.remove(at) else { continue };
@@ -35,7 +35,7 @@ impl Drive {
         }
     }
 
-    /// Asks Lua for a fact; the answer comes as a message.
+    /// Asks Lua for a fact. The answer arrives as a message.
     fn ask_fact(&mut self, fact: String, stage: usize) {
         let inputs = &self.run.plan.inputs;
         let ctx =

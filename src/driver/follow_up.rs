@@ -1,34 +1,33 @@
-//! What is to be done next, and what something has come to.
+//! What a drive does next, and the results of what it did.
 
 use crate::outcome::{Outcome, Session, Usage};
 use crate::run::effect::Effect;
 use crate::run::event::Event;
 
-/// Something to be done.
+/// An action.
 pub(super) enum Act {
-    /// An effect of the machine's.
+    /// An effect from the machine.
     Effect(Effect),
-    /// A launch whose prompt is there.
+    /// A launch whose prompt is ready.
     Dispatch(Dispatch),
 }
 
-/// What something has come to.
+/// The result of an action or message.
 pub(super) enum Next {
     Nothing,
-    /// The run is to be told.
+    /// An event for the run.
     Happened(Box<Event>),
-    /// The same, and the stage's condition can be decided further.
+    /// An event for the run, after which the stage's condition can be decided further.
     Decide {
         event: Box<Event>,
         stage: usize,
     },
-    /// A launch has its prompt.
+    /// The prompt of a launch is ready.
     Dispatch(Dispatch),
-    /// The disk has failed.
     Failed(String),
 }
 
-/// A launch whose prompt is there.
+/// A launch whose prompt is ready.
 pub(super) struct Dispatch {
     pub(super) stage: usize,
     pub(super) launch: u32,
@@ -36,7 +35,7 @@ pub(super) struct Dispatch {
     pub(super) prompt: String,
 }
 
-/// Nothing was started. A human has to see to that: trying again at once would change nothing.
+/// Nothing was started. The user has to fix the cause: an immediate retry would fail again.
 pub(super) fn not_started(launch: u32, outcome: Outcome) -> Event {
     Event::AttemptEnded {
         launch,

@@ -1,4 +1,4 @@
-//! A drive in the hands of whoever began it.
+//! The handle to a running drive.
 
 use super::mailbox::Outbox;
 use super::run_status::Standing;
@@ -8,13 +8,12 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// A drive, as its owner holds it.
+/// A drive, as its owner sees it.
 #[derive(Debug)]
 pub struct Handle {
-    /// The run.
     pub run_id: String,
     pub(super) outbox: Outbox,
-    /// Held until the drive may go on.
+    /// Held until the drive may start its loop.
     pub(super) start: Mutex<Option<Sender<()>>>,
     /// What may be known of it.
     pub shared: Arc<Shared>,
@@ -22,27 +21,26 @@ pub struct Handle {
 }
 
 impl Handle {
-    /// What the run is at, as its newest picture shows it.
+    /// The run's state in its latest picture.
     pub fn standing(&self) -> Standing {
         self.shared.standing()
     }
 
-    /// Lets the drive go on; until then it has begun, but is not heard of.
+    /// Lets the drive start its loop. Before this it publishes nothing.
     pub fn go(&self) {
         locked(&self.start).take();
     }
 
-    /// Tells the drive something; false where it has ended and takes nothing any more.
+    /// Sends a message to the drive; returns false if it has ended.
     pub fn tell(&self, message: Message) -> bool {
         self.shared.tell(&self.outbox, message)
     }
 
-    /// Whether the drive is over.
     pub fn is_over(&self) -> bool {
         self.over.is_set()
     }
 
-    /// Waits for the end of the drive, at most this long.
+    /// Waits for the end of the drive, for at most `limit`.
     pub fn wait(&self, limit: Duration) -> bool {
         self.over.wait(Instant::now() + limit)
     }

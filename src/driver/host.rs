@@ -1,4 +1,4 @@
-//! What a drive needs from whoever holds it.
+//! What a drive needs from its environment.
 
 use super::{gate_review, unwritten_checkpoints};
 use crate::config::Config;
@@ -12,42 +12,39 @@ use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Bytes of any one text in the journal.
+/// Size limit of a text in the journal, in bytes.
 const TEXT: usize = 32 * 1024;
 
-/// Hands the editor an event, written; with a key, one that still waits under it is replaced.
+/// Sends a serialized event to the editor. With a key, it replaces a queued event with the same key.
 pub type Publish = Box<dyn Fn(Option<&str>, Arc<str>) + Send + Sync>;
 
-/// What a drive needs from whoever holds it.
+/// What a drive needs from its environment.
 pub struct Host {
-    /// Tells the editor something. With a key, an event that still waits under the same key is replaced.
+    /// Sends an event to the editor.
     pub publish: Publish,
-    /// The wall clock.
     pub clock: Box<dyn Fn() -> DateTime<Utc> + Send + Sync>,
-    /// The configuration.
     pub config: Config,
-    /// The harnesses.
     pub harnesses: Harnesses,
-    /// Values that never appear in anything that is kept or shown.
+    /// Values that are masked in everything that is saved or shown.
     pub secrets: Secrets,
-    /// What makes the files of a run ours.
+    /// Seals the files of a run.
     pub keys: Keyring,
     /// Checkpoints that earlier drives could not write.
     pub unwritten: Arc<unwritten_checkpoints::Unwritten>,
 }
 
 impl Host {
-    /// Tells the editor something that must arrive.
+    /// Sends an event to the editor that must not be replaced.
     pub(super) fn say(&self, event: &Value) {
         (self.publish)(None, event.to_string().into());
     }
 
-    /// What it takes to look at a project's files.
+    /// What a comparison of a project's files needs.
     pub fn looks<'a>(&'a self, cancel: &'a CancelToken, root: &'a Path) -> gate_review::Looks<'a> {
         gate_review::Looks { cancel, root, keys: &self.keys, secrets: &self.secrets }
     }
 
-    /// Prepares a text for the journal: nothing secret, and no more of it than anybody will read.
+    /// Prepares a text for the journal: masks secrets and limits its length.
     pub(super) fn keep(&self, text: &mut String) {
         if let Cow::Owned(masked) = self.secrets.mask(text) {
             *text = masked;

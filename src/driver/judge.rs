@@ -1,28 +1,28 @@
-//! What an attempt came to, from the evidence in this order: the harness's reading of the final event,
-//! then the verdict in the final message and what the stage expects, then refused permissions. Pure.
+//! Decides the outcome of an attempt from this evidence, in order: the harness's reading of the final event, the
+//! verdict in the final message and what the stage expects, and refused permissions. Pure.
 
 use super::verdict::{Verdict, verdict};
 use crate::harness::Ending;
 use crate::outcome::Outcome;
 use crate::prompt::head;
 
-/// Bytes of a strange verdict that are told.
+/// Length limit of an invalid verdict in messages, in bytes.
 const WORD: usize = 80;
 
-/// What the stage expects, looked up on disk already.
+/// What the stage expects, already compared with the disk.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Expected {
-    /// Whether anything was declared.
+    /// Whether the stage declares any expectation.
     pub declared: bool,
-    /// Globs that no file met.
+    /// Globs without a matching file.
     pub missing: Vec<String>,
-    /// The verdict that the final message must end with.
+    /// The verdict with which the final message must end.
     pub verdict: Option<String>,
-    /// Whether a `FAIL` is tried again (checkpoint keys `EXECUTE` and `FIX`).
+    /// Whether a `FAIL` is retried (checkpoint keys `EXECUTE` and `FIX`).
     pub retry_fail: bool,
 }
 
-/// The outcome of an attempt.
+/// Decides the outcome of an attempt.
 pub fn judge(ending: &Ending, expected: &Expected) -> Outcome {
     let said = verdict(&ending.message);
     let decides = matches!(ending.outcome, Outcome::Passed | Outcome::Failed { .. } | Outcome::Exited { .. });
@@ -39,7 +39,7 @@ pub fn judge(ending: &Ending, expected: &Expected) -> Outcome {
         _ => {}
     }
     if let Some(why) = unclear(&said, expected) {
-        // What else went wrong is told with it.
+        // Report the other failure too.
         return Outcome::Failed {
             why: match &ending.outcome {
                 Outcome::Failed { why: other } | Outcome::Exited { why: other } => format!("{other}; {why}"),
@@ -59,19 +59,19 @@ pub fn judge(ending: &Ending, expected: &Expected) -> Outcome {
         return Outcome::Failed { why };
     }
     if ending.message.trim().is_empty() {
-        return Outcome::Failed { why: "it ended without a result".into() };
+        return Outcome::Failed { why: "the agent ended without a result".into() };
     }
     Outcome::Passed
 }
 
-/// What is said of a verdict that is there and says neither yes nor no.
+/// The error for a verdict that is neither positive nor negative.
 fn unclear(said: &Verdict, expected: &Expected) -> Option<String> {
     const FORM: &str = "end with the line {\"verdict\": \"PASS\"}, or FAIL or BLOCKED in place of PASS";
     match said {
-        Verdict::Unreadable => Some(format!("its verdict cannot be read; {FORM}")),
+        Verdict::Unreadable => Some(format!("the verdict cannot be read; {FORM}")),
         Verdict::Other(_) if expected.verdict.as_deref().is_some_and(|wanted| said.is(wanted)) => None,
         Verdict::Other(word) => {
-            Some(format!("its verdict \"{}\" is not one of PASS, FAIL and BLOCKED; {FORM}", head(word, WORD)))
+            Some(format!("the verdict \"{}\" is not one of PASS, FAIL and BLOCKED; {FORM}", head(word, WORD)))
         }
         _ => None,
     }
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_verdict_that_says_neither_yes_nor_no_fails_the_attempt() {
+    fn an_unclear_verdict_fails_the_attempt() {
         let failed = |message: &str, expected: &Expected| match judge(
             &ending(Outcome::Passed, message, &[]),
             expected,
@@ -150,20 +150,20 @@ mod tests {
         };
         let expected = Expected::default();
         assert!(
-            failed("{\"verdict\": \"MAYBE\"}", &expected).starts_with("its verdict \"MAYBE\" is not one of")
+            failed("{\"verdict\": \"MAYBE\"}", &expected).starts_with("the verdict \"MAYBE\" is not one of")
         );
-        assert!(failed("{\"verdict\": FAIL}", &expected).starts_with("its verdict cannot be read; end with"));
+        assert!(failed("{\"verdict\": FAIL}", &expected).starts_with("the verdict cannot be read; end with"));
         let retry = Expected { retry_fail: true, ..Expected::default() };
-        assert!(failed("\"verdict\": \"FAIL\"", &retry).starts_with("its verdict cannot be read"));
+        assert!(failed("\"verdict\": \"FAIL\"", &retry).starts_with("the verdict cannot be read"));
         let broken = ending(Outcome::Exited { why: "exit status 1".into() }, "{\"verdict\": 7}", &[]);
         let Outcome::Failed { why } = judge(&broken, &expected) else { panic!() };
-        assert!(why.starts_with("exit status 1; its verdict \"7\""), "{why}");
+        assert!(why.starts_with("exit status 1; the verdict \"7\""), "{why}");
         let limited = ending(Outcome::Limited { why: "w".into(), until: None }, "{\"verdict\": 7}", &[]);
         assert!(matches!(judge(&limited, &expected), Outcome::Limited { .. }), "evidence comes in order");
     }
 
     #[test]
-    fn a_declared_verdict_is_read_as_leniently() {
+    fn a_declared_verdict_is_read_leniently_too() {
         let own = Expected { declared: true, verdict: Some("Ready".into()), ..Expected::default() };
         assert_eq!(judge(&ending(Outcome::Passed, "{\"verdict\": \"READY\"}", &[]), &own), Outcome::Passed);
         let pass = Expected { declared: true, verdict: Some("PASS".into()), ..Expected::default() };

@@ -1,4 +1,4 @@
-//! What is kept of a run while it is driven: the lock, the journal, the log, and what other editors and tools read.
+//! Persists a run while it is driven: the lease, the journal, the log, and the files for other editors and tools.
 
 use super::announcement::Announcement;
 use super::lock::{StartError, lock};
@@ -18,7 +18,6 @@ use std::time::{Duration, Instant};
 /// Minimum interval between writes of `squad.json` while a run is active.
 const INTERVAL: Duration = Duration::from_millis(200);
 
-/// Keeps a run.
 pub struct Keeper {
     pub(super) host: Arc<Host>,
     pub(super) root: PathBuf,
@@ -26,15 +25,15 @@ pub struct Keeper {
     pub(super) log: Log,
     pub(super) lease: Option<Lease>,
     pub(super) shared: Arc<Shared>,
-    /// Whether `squad.json` is behind the run, and when it may be written next.
+    /// Whether `squad.json` is outdated, and when it may next be written.
     behind: bool,
     project: Instant,
     stopped: bool,
-    /// Whether there is something new to draw, and when that may be.
+    /// Whether a picture is due, and when it may be drawn.
     pub(super) dirty: bool,
     pub(super) draw: Instant,
-    /// What could not be written, and was told.
-    pub(super) complained: Vec<&'static str>,
+    /// Files whose write error was already reported.
+    pub(super) reported: Vec<&'static str>,
 }
 
 impl Keeper {
@@ -60,55 +59,55 @@ impl Keeper {
             stopped: false,
             dirty: true,
             draw: now,
-            complained: Vec::new(),
+            reported: Vec::new(),
         };
         keeper.sign(run);
         keeper
     }
 
-    /// Takes a record, which is written with the next.
+    /// Queues a record for the next write.
     pub(super) fn record(&mut self, record: &Record) {
         self.journal.append(record);
         self.dirty = true;
     }
 
-    /// Writes the journal: with a flush where something `acts` on it, else so that it survives the editor.
+    /// Writes the journal. If something `acts` on it, it is flushed; otherwise it only has to survive a crash of the
+    /// editor.
     pub(super) fn save(&mut self, run: &Run, acts: bool) -> Result<(), StartError> {
         if !acts {
             return self.write(run);
         }
-        self.hold(run)?;
+        self.ensure_lease(run)?;
         self.journal.flush()?;
         self.behind = true;
         Ok(())
     }
 
-    /// Writes the journal with a flush.
     pub(super) fn flush(&mut self) -> Result<(), JournalError> {
         self.journal.flush()
     }
 
-    /// Writes the journal, so that it survives the editor.
+    /// Writes the journal without a flush, so that it survives a crash of the editor.
     pub(super) fn write(&mut self, run: &Run) -> Result<(), StartError> {
-        if self.journal.waits() {
-            self.hold(run)?;
+        if self.journal.has_unwritten() {
+            self.ensure_lease(run)?;
         }
         Ok(self.journal.write()?)
     }
 
-    /// Makes sure that the lock keeps others out still. Where its file was removed it is taken anew; where somebody
-    /// else has taken it meanwhile, this drive is over.
-    fn hold(&mut self, run: &Run) -> Result<(), StartError> {
+    /// Makes sure that the lease still excludes others. If the lock file was removed, the lease is taken again; if
+    /// another process has it by then, this drive ends.
+    fn ensure_lease(&mut self, run: &Run) -> Result<(), StartError> {
         if self.lease.as_ref().is_none_or(|lease| lease.holds(&self.root)) {
             return Ok(());
         }
-        self.journal.still_ours()?;
+        self.journal.ensure_ours()?;
         self.lease = Some(lock(&self.root)?);
         self.sign(run);
         Ok(())
     }
 
-    /// Writes who drives: only for others to show, since the lock itself is what counts.
+    /// Writes the driver's description for others. An error is ignored, because only the lock itself counts.
     fn sign(&mut self, run: &Run) {
         let holder = Holder {
             pid: std::process::id(),
@@ -121,18 +120,18 @@ impl Keeper {
         }
     }
 
-    /// Gives the lock back.
+    /// Releases the lease.
     pub(super) fn release(&mut self) {
         drop(self.lease.take());
     }
 
-    /// There is something new to draw.
-    pub(super) fn undrawn(&mut self) {
+    /// Marks that there is something new to draw.
+    pub(super) fn mark_undrawn(&mut self) {
         self.dirty = true;
     }
 
-    /// Writes what others read of the run, and draws it: at once where it stops, before anybody is told, and not at every
-    /// step of one that is being cancelled.
+    /// Updates the files that others read, and draws the run. This is immediate when the run stops, so that it
+    /// precedes all announcements; while a run is being cancelled, not every step is drawn.
     pub(super) fn publish(&mut self, run: &Run, performer: &mut Performer, told: &[Announcement]) {
         let stop = |told: &Announcement| {
             matches!(
@@ -156,7 +155,7 @@ impl Keeper {
             return;
         }
         let written = projection::write(&self.root, run, &self.host.secrets, &self.host.keys);
-        // What could not be written is tried again, as long as the run is driven.
+        // A failed write is retried while the run is driven.
         self.behind = written.is_err();
         match written {
             Ok(None) => {}
@@ -166,12 +165,12 @@ impl Keeper {
         self.project = now + INTERVAL;
     }
 
-    /// The journal cannot be written: what others read must not be ahead of it.
+    /// The journal cannot be written, and other files must not be ahead of it.
     pub(super) fn stop_projecting(&mut self) {
         self.stopped = true;
     }
 
-    /// How long nothing has to be written or drawn.
+    /// The time until something has to be written or drawn.
     pub(super) fn patience(&self) -> Duration {
         let mut patience = Duration::from_secs(3600);
         if self.dirty {

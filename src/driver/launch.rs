@@ -1,4 +1,4 @@
-//! From a launch that the run asks for to the agent's process: its prompt, what the harness is told, the start.
+//! Starts an agent for a launch: builds its prompt and the harness's request, and starts the process.
 
 use super::Message;
 use super::current_launch::working;
@@ -16,30 +16,27 @@ use serde_json::json;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// All that starts an agent.
+/// Everything that is needed to start an agent.
 pub(super) struct Order {
     resolved: Resolved,
     request: Launch,
     stage: usize,
 }
 
-/// What a launch whose prompt is there has come to.
+/// The result of preparing a launch.
 pub(super) enum Ordered {
-    /// It can be started.
     Ready(Box<Order>),
-    /// It cannot.
     Not(Next),
 }
 
 impl Order {
-    /// The harness's name.
     pub(super) fn harness(&self) -> Harness {
         self.resolved.harness()
     }
 }
 
 impl Performer {
-    /// Begins a launch: its checkpoint, and its prompt, for which Lua may be asked.
+    /// Starts a launch: its checkpoint, and its prompt, for which Lua may be asked.
     pub(super) fn start(
         &mut self,
         run: &Run,
@@ -49,7 +46,7 @@ impl Performer {
         session: Option<Session>,
     ) -> Next {
         if working(run, launch).is_none() {
-            // What has come in the same step has ended it before it began.
+            // Another event of the same step has already ended it.
             return Next::Nothing;
         }
         self.live = Live::begin(stage);
@@ -61,7 +58,7 @@ impl Performer {
         if let Err(why) = self.checkpoint_started(run, stage) {
             return Next::Happened(Box::new(not_started(launch, Outcome::Blocked { why })));
         }
-        // A session is of no use to another harness.
+        // Another harness cannot use the session.
         let session = session.filter(|session| session.harness == resolved.name);
         let limit = (resolved.harness() != Harness::Manual).then(|| self.limit(run, stage));
         let mut prompt = crate::prompt::prompt(run, stage, resume, limit);
@@ -84,11 +81,11 @@ impl Performer {
         Next::Nothing
     }
 
-    /// Writes down what the agent is told.
+    /// Saves the agent's prompt and returns the order to start it.
     pub(super) fn order(&self, run: &Run, dispatch: Dispatch) -> Ordered {
         let Dispatch { stage, launch, session, prompt } = dispatch;
         if working(run, launch) != Some(stage) {
-            // It is no longer wanted.
+            // The launch is no longer wanted.
             return Ordered::Not(Next::Nothing);
         }
         let resolved = match self.resolved(run, stage) {
@@ -126,7 +123,7 @@ impl Performer {
         Ordered::Ready(Box::new(Order { resolved, request, stage }))
     }
 
-    /// Starts the agent; the error is for a human.
+    /// Starts the agent. The error is for the user.
     pub(super) fn launch(&mut self, run: &Run, order: Order) -> Result<(), String> {
         let Order { resolved, request, stage } = order;
         let (number, dir, outbox) = (request.launch, request.dir.clone(), self.outbox.clone());
@@ -143,13 +140,13 @@ impl Performer {
         Ok(())
     }
 
-    /// How long an attempt of a stage may take: its own limit, else the configuration's.
+    /// The time limit of an attempt: the stage's own, or else the configuration's.
     fn limit(&self, run: &Run, stage: usize) -> Duration {
         let own = run.plan.stage(stage).timeout.as_ref();
         own.map_or(self.host.config.timeout, |timeout| timeout.value)
     }
 
-    /// The harness for a stage: its own, else the run's, else the configuration's.
+    /// The harness of a stage: its own, else the run's, else the configuration's.
     fn resolved(&self, run: &Run, stage: usize) -> Result<Resolved, Missing> {
         let own = run.plan.stage(stage).harness.as_ref().map(|harness| harness.value.as_str());
         let name = own.or(run.harness.as_deref()).unwrap_or(&self.host.config.harness);

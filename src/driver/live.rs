@@ -1,10 +1,10 @@
-//! What an agent shows while it works. It is shown, and decides nothing.
+//! What the running agent shows of its work. It is for display only and decides nothing.
 
 use crate::harness::{Calls, Progress, TodoItem};
 use crate::outcome::Usage;
 use serde_json::{Value, json};
 
-/// The newest of everything that the running agent told.
+/// The latest information from the running agent.
 #[derive(Debug, Default)]
 pub struct Live {
     stage: Option<usize>,
@@ -17,16 +17,16 @@ pub struct Live {
     usage: Usage,
 }
 
-/// Bytes of text that are kept to show the last line of.
+/// Limit of the text that is kept in order to show its last line, in bytes.
 const TEXT: usize = 4 * 1024;
 
 impl Live {
-    /// A fresh page for a stage, by its index.
+    /// Starts over for a stage, given by its index.
     pub fn begin(stage: usize) -> Self {
         Self { stage: Some(stage), ..Self::default() }
     }
 
-    /// Takes something in; gives the files that it wrote.
+    /// Updates the information, and returns the files that the agent wrote.
     pub fn take(&mut self, progress: Progress) -> Vec<String> {
         self.waiting = None;
         match progress {
@@ -58,7 +58,7 @@ impl Live {
         &self.usage
     }
 
-    /// As a snapshot's `live`; null where no agent works.
+    /// The snapshot's `live` value; null if no agent is running.
     pub fn view(&self) -> Value {
         let Some(stage) = self.stage else { return Value::Null };
         let tool = self.tools.newest().or(self.tool.as_ref());

@@ -1,4 +1,4 @@
-//! The lock that a drive holds, and why a drive did not begin.
+//! Takes the lease for a drive; and why a drive could not start.
 
 use crate::run::machine::Refusal;
 use crate::runs::open_error::OpenError;
@@ -8,22 +8,18 @@ use std::io;
 use std::path::Path;
 use thiserror::Error;
 
-/// Why a drive did not begin.
+/// Why a drive could not start.
 #[derive(Debug, Error)]
 pub enum StartError {
-    /// Another editor drives.
     #[error("{}", elsewhere(.0.as_ref()))]
     DrivenElsewhere(Option<Holder>),
-    /// The run cannot be read.
     #[error(transparent)]
     Open(#[from] OpenError),
-    /// The journal cannot be written.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// The state directory cannot be written.
     #[error("cannot write below \".claude/state\": {0}")]
     Disk(#[from] io::Error),
-    /// The machine says no.
+    /// The machine refuses the request.
     #[error(transparent)]
     Refused(#[from] Refusal),
 }
@@ -38,7 +34,7 @@ fn elsewhere(holder: Option<&Holder>) -> String {
     }
 }
 
-/// Takes the drive lock.
+/// Takes the lease of a project.
 pub(super) fn lock(root: &Path) -> Result<Lease, StartError> {
     match lease::take(root)? {
         Taken::Ours(lease) => Ok(lease),

@@ -1,5 +1,5 @@
-//! What Lua is asked for on its main loop: facts and prompts. The drive does not wait; the answer comes as a message, and
-//! one that does not come in time is given up.
+//! Asks Lua's main loop for facts and prompts. The drive does not wait: the answer arrives as a message, and a late
+//! one is given up.
 
 use super::announcement::Announcement;
 use super::follow_up::{Dispatch, Next};
@@ -10,20 +10,20 @@ use crate::run::state::Run;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
-/// How long an answer may take.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// Time limit of an answer.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 
 impl Performer {
-    /// Asks; `event` is told with the question's id.
+    /// Asks Lua. The question's id is added to `event`.
     pub(super) fn ask_lua(&mut self, run: &Run, wanted: Wanted, mut event: Value) {
         self.asks += 1;
         let id = format!("{}/lua-{}", run.run_id, self.asks);
         event["id"] = json!(id);
         self.tell(event);
-        self.asked = Some(LuaQuestion { id, wanted, until: Instant::now() + PATIENCE });
+        self.asked = Some(LuaQuestion { id, wanted, until: Instant::now() + ANSWER_TIMEOUT });
     }
 
-    /// What Lua says, or a human of a permission.
+    /// Handles an answer from Lua, or a user's answer about a permission.
     pub(super) fn answered(&mut self, run: &Run, id: &str, answer: Result<Value, String>) -> Next {
         match self.asked.take_if(|asked| asked.id == id) {
             Some(asked) => self.lua_answered(run, asked, answer),
@@ -34,11 +34,11 @@ impl Performer {
         }
     }
 
-    /// Gives up what has not come in time.
+    /// Gives up a question whose answer is late.
     pub(super) fn forget_late_answer(&mut self, run: &Run) -> Next {
         match self.asked.take_if(|asked| asked.until <= Instant::now()) {
             Some(asked) => {
-                let why = format!("no answer within {} seconds", PATIENCE.as_secs());
+                let why = format!("no answer within {} seconds", ANSWER_TIMEOUT.as_secs());
                 self.lua_answered(run, asked, Err(why))
             }
             None => Next::Nothing,
@@ -63,25 +63,25 @@ impl Performer {
                     Ok(Some(prompt)) if !prompt.trim().is_empty() => {
                         Next::Dispatch(Dispatch { stage, launch, session, prompt })
                     }
-                    Ok(_) => self.lua_failed("the prompt function gave no text".into()),
+                    Ok(_) => self.lua_failed("the prompt function did not return text".into()),
                     Err(error) => self.lua_failed(format!("the prompt function failed: {error}")),
                 }
             }
         }
     }
 
-    /// What only the user's own code could give is not there: the run pauses, and resume asks again.
+    /// The user's own code has failed: the run pauses, and resuming asks again.
     fn lua_failed(&mut self, why: String) -> Next {
         self.told.push(Announcement::Notice("error", why.clone()));
         Next::Happened(Box::new(Event::Interrupted { why }))
     }
 }
 
-/// The value of a fact and why, as Lua gave it.
+/// The value of a fact and its reason, as Lua returned them.
 fn fact_of(fact: &str, answer: Result<Value, String>) -> Result<(bool, String), String> {
-    let value = answer.map_err(|error| format!("the condition \"{fact}\" could not be decided: {error}"))?;
+    let value = answer.map_err(|error| format!("cannot decide the condition \"{fact}\": {error}"))?;
     let Some(decided) = value.get("value").and_then(Value::as_bool) else {
-        return Err(format!("the condition \"{fact}\" was answered by neither true nor false"));
+        return Err(format!("the condition \"{fact}\" returned neither true nor false"));
     };
     let reason = value.get("reason").and_then(Value::as_str).unwrap_or("your own condition");
     Ok((decided, reason.to_owned()))

@@ -1,8 +1,8 @@
-//! The queue that a drive reads: what people ask comes first, and what agents show never piles up.
+//! The queue of a drive: user requests come first, and an agent's output never piles up.
 //!
-//! Of what an agent shows, the newest replaces what still waits where that is all that counts (the to-do list, what was
-//! used, what it waits for), and texts are joined. Everything else waits in order; where too much of it waits, the
-//! thread that reads the agent's output waits too, and with it the agent.
+//! Where only the latest value counts (the to-do list, usage, what the agent waits for), it replaces the queued one,
+//! and text is joined. Everything else is queued in order. If too much is queued, the thread that reads the agent's
+//! output blocks, and with it the agent.
 
 use super::message::Message;
 use crate::harness::{Progress, Signal};
@@ -12,18 +12,18 @@ use std::sync::mpsc::{RecvTimeoutError, TryRecvError};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How many signals of agents wait at most.
-const MOST: usize = 256;
-/// And how many bytes of what they say; one that is longer waits alone.
-const BYTES: usize = 4 << 20;
-/// Bytes of text that are kept to show the last line of.
+/// Limit of queued agent signals.
+const MAX_SIGNALS: usize = 256;
+/// Limit of queued agent signals in bytes. A larger one is queued alone.
+const MAX_BYTES: usize = 4 << 20;
+/// Limit of the text that is kept in order to show its last line, in bytes.
 const TEXT: usize = 16 * 1024;
 
-/// Puts things in. There may be many.
+/// The sending end. There may be many.
 #[derive(Debug)]
 pub struct Outbox(Arc<Queue>);
 
-/// Takes things out. There is one, and without it nothing can be put in any more.
+/// The receiving end. There is one; without it, nothing can be sent.
 #[derive(Debug)]
 pub struct Inbox(Arc<Queue>);
 
@@ -40,13 +40,13 @@ struct State {
     signals: VecDeque<(u32, Signal)>,
     bytes: usize,
     outboxes: usize,
-    /// Nobody reads any more.
+    /// The receiver is gone.
     closed: bool,
-    /// What agents tell is dropped.
-    deaf: bool,
+    /// Signals of agents are dropped.
+    ignores_agents: bool,
 }
 
-/// A queue with its two ends.
+/// Creates a queue and returns its two ends.
 pub fn mailbox() -> (Outbox, Inbox) {
     let queue =
         Arc::new(Queue { state: Mutex::new(State { outboxes: 1, ..State::default() }), ..Queue::default() });
@@ -60,7 +60,7 @@ impl Queue {
 }
 
 impl Outbox {
-    /// Puts something in. Only what an agent tells may wait for room; `false` where nobody reads any more.
+    /// Sends a message. Only agent signals may block. Returns false if the receiver is gone.
     pub fn send(&self, message: Message) -> bool {
         let mut state = self.0.state();
         let Message::Agent(launch, signal) = message else {
@@ -73,13 +73,13 @@ impl Outbox {
         };
         let Some(signal) = state.joined(launch, signal) else { return true };
         let weight = weight(&signal);
-        while state.is_full(weight) && !state.closed && !state.deaf {
+        while state.is_full(weight) && !state.closed && !state.ignores_agents {
             state = self.0.drained.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         if state.closed {
             return false;
         }
-        if !state.deaf {
+        if !state.ignores_agents {
             state.bytes += weight;
             state.signals.push_back((launch, signal));
             self.0.filled.notify_all();
@@ -90,10 +90,11 @@ impl Outbox {
 
 impl State {
     fn is_full(&self, weight: usize) -> bool {
-        !self.signals.is_empty() && (self.signals.len() >= MOST || self.bytes + weight > BYTES)
+        !self.signals.is_empty() && (self.signals.len() >= MAX_SIGNALS || self.bytes + weight > MAX_BYTES)
     }
 
-    /// Joins a signal with what waits; gives it back where it has to wait itself. What it replaces is taken out.
+    /// Joins a signal with a queued one, or returns it if it must be queued itself. Signals that it replaces are
+    /// removed.
     fn joined(&mut self, launch: u32, signal: Signal) -> Option<Signal> {
         let Signal::Progress(progress) = &signal else { return Some(signal) };
         if let Progress::Text { text } = progress {
@@ -133,7 +134,7 @@ impl State {
     }
 }
 
-/// Whether what is shown makes what still waits worthless.
+/// Whether the progress makes a queued signal obsolete.
 fn is_newer(progress: &Progress, waits: &Signal) -> bool {
     matches!(
         (progress, waits),
@@ -143,7 +144,7 @@ fn is_newer(progress: &Progress, waits: &Signal) -> bool {
     )
 }
 
-/// Roughly how many bytes a signal takes.
+/// The approximate size of a signal in bytes.
 fn weight(signal: &Signal) -> usize {
     const LEAST: usize = 64;
     LEAST
@@ -177,12 +178,12 @@ impl Drop for Outbox {
 }
 
 impl Inbox {
-    /// What is there, without waiting.
+    /// Receives without waiting.
     pub fn try_recv(&self) -> Result<Message, TryRecvError> {
         self.0.state().next(&self.0).ok_or(TryRecvError::Empty)
     }
 
-    /// Waits this long for the next one.
+    /// Waits for a message, for at most `limit`.
     pub fn recv_timeout(&self, limit: Duration) -> Result<Message, RecvTimeoutError> {
         let until = Instant::now().checked_add(limit);
         let mut state = self.0.state();
@@ -201,10 +202,10 @@ impl Inbox {
         }
     }
 
-    /// From here on what agents tell is dropped: none of it counts any more, and none of them must wait.
+    /// From now on signals of agents are dropped: they no longer count, and no agent must block.
     pub fn ignore_agents(&self) {
         let mut state = self.0.state();
-        state.deaf = true;
+        state.ignores_agents = true;
         state.signals.clear();
         state.bytes = 0;
         self.0.drained.notify_all();
@@ -218,14 +219,14 @@ impl Drop for Inbox {
 }
 
 impl Inbox {
-    /// Nobody reads any more: whoever sends something from here on is told so.
+    /// Refuses all further messages; their senders are told.
     pub fn close(&self) {
         let mut state = self.0.state();
         state.closed = true;
         let left = (std::mem::take(&mut state.orders), std::mem::take(&mut state.signals));
         self.0.drained.notify_all();
         drop(state);
-        // Answers that were waited for are given up with what asked for them.
+        // Dropping the messages drops the reply channels in them.
         drop(left);
     }
 }
@@ -250,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_replaces_what_waits_and_texts_are_joined() {
+    fn new_progress_replaces_queued_progress_and_texts_are_joined() {
         let (outbox, inbox) = mailbox();
         let text = |text: &str| agent(Progress::Text { text: text.to_owned() });
         let todo = |text: &str| {
@@ -266,30 +267,31 @@ mod tests {
         while let Ok(Message::Agent(1, Signal::Progress(progress))) = inbox.try_recv() {
             got.push(progress);
         }
-        assert!(got.len() < MOST, "{}", got.len());
+        assert!(got.len() < MAX_SIGNALS, "{}", got.len());
         assert!(got.iter().any(|it| matches!(it, Progress::Usage { usage } if usage.tokens == Some(99_999))));
         assert!(got.iter().any(|it| matches!(it, Progress::Todo { items } if items[0].text == "99999")));
         assert_eq!(got.iter().filter(|it| matches!(it, Progress::Usage { .. })).count(), 1);
     }
 
     #[test]
-    fn an_agent_waits_for_room_and_people_never_do() {
+    fn agent_signals_block_when_full_and_user_requests_never_do() {
         let (outbox, inbox) = mailbox();
         let agents = outbox.clone();
-        let flood = std::thread::spawn(move || (0..10 * MOST).filter(|&n| agents.send(tool(n))).count());
-        while inbox.0.state().signals.len() < MOST {
+        let flood =
+            std::thread::spawn(move || (0..10 * MAX_SIGNALS).filter(|&n| agents.send(tool(n))).count());
+        while inbox.0.state().signals.len() < MAX_SIGNALS {
             std::thread::yield_now();
         }
         assert!(outbox.send(Message::Checkpoints));
-        assert!(matches!(inbox.try_recv(), Ok(Message::Checkpoints)), "ahead of all that");
+        assert!(matches!(inbox.try_recv(), Ok(Message::Checkpoints)), "ahead of the agent's signals");
         assert!(outbox.send(Message::Leave(Duration::ZERO)));
         assert!(
             matches!(inbox.recv_timeout(Duration::from_secs(9)), Ok(Message::Leave(_))),
-            "ahead of all that"
+            "ahead of the agent's signals"
         );
         let mut seen = 0;
-        while seen < 5 * MOST {
-            assert!(inbox.0.state().signals.len() <= MOST);
+        while seen < 5 * MAX_SIGNALS {
+            assert!(inbox.0.state().signals.len() <= MAX_SIGNALS);
             let Ok(Message::Agent(_, Signal::Progress(Progress::Tool { id, .. }))) =
                 inbox.recv_timeout(Duration::from_secs(9))
             else {
@@ -299,27 +301,27 @@ mod tests {
             seen += 1;
         }
         inbox.ignore_agents();
-        assert_eq!(flood.join().unwrap(), 10 * MOST, "nobody is left waiting");
+        assert_eq!(flood.join().unwrap(), 10 * MAX_SIGNALS, "no sender is left blocked");
         assert!(inbox.try_recv().is_err());
     }
 
     #[test]
-    fn what_waits_is_bounded_in_bytes_too() {
+    fn the_queue_is_limited_in_bytes_too() {
         let (outbox, inbox) = mailbox();
         let agents = outbox.clone();
-        let big = move |_: &i32| agents.send(agent(Progress::Note { text: "x".repeat(BYTES / 2) }));
+        let big = move |_: &i32| agents.send(agent(Progress::Note { text: "x".repeat(MAX_BYTES / 2) }));
         let flood = std::thread::spawn(move || (0..8).filter(big).count());
         for _ in 0..4 {
             assert!(inbox.recv_timeout(Duration::from_secs(9)).is_ok());
-            assert!(inbox.0.state().bytes <= BYTES);
+            assert!(inbox.0.state().bytes <= MAX_BYTES);
         }
         drop(inbox);
-        assert!(flood.join().unwrap() < 8, "it is told that nobody reads");
+        assert!(flood.join().unwrap() < 8, "the sender is told that the receiver is gone");
         assert!(!outbox.send(Message::Checkpoints));
     }
 
     #[test]
-    fn what_comes_after_the_end_is_refused_while_the_inbox_is_still_there() {
+    fn a_closed_inbox_refuses_messages() {
         let (outbox, inbox) = mailbox();
         inbox.close();
         assert!(!outbox.send(Message::Checkpoints));
@@ -327,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn without_anybody_who_could_write_the_reader_is_told() {
+    fn the_receiver_is_told_when_all_senders_are_gone() {
         let (outbox, inbox) = mailbox();
         assert!(matches!(inbox.recv_timeout(Duration::ZERO), Err(RecvTimeoutError::Timeout)));
         drop(outbox);

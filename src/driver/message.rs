@@ -1,4 +1,4 @@
-//! What reaches a drive: from agents, from people, from the editor that is left.
+//! Messages to a drive: from agents, from the user, and from an editor that exits.
 
 use super::gate_review::Looked;
 use crate::harness::Signal;
@@ -8,26 +8,26 @@ use serde_json::Value;
 use std::sync::mpsc::Sender;
 use std::time::Duration;
 
-/// Answers a verb: none where it could not be saved.
+/// Answers a verb; `None` if it could not be saved.
 pub type Reply = Sender<Option<Result<(), Refusal>>>;
 
-/// What reaches a drive.
+/// A message to a drive.
 #[derive(Debug)]
 pub enum Message {
-    /// From an agent, by its launch.
+    /// From an agent, with its launch.
     Agent(u32, Signal),
-    /// A verb while it drives: pause, cancel or skip.
+    /// A verb during a drive: pause, cancel or skip.
     Verb(Event, Reply),
-    /// The answer to an `ask-fact` or a `permission`, by its id.
+    /// The answer to an `ask-fact` or a `permission`, with its id.
     Answer(String, Result<Value, String>),
-    /// The result of a `manual` launch; the answer says whether that launch still waits for one.
+    /// The result of a `manual` launch. The reply says whether that launch still waited for one.
     Submit(u32, String, Sender<bool>),
-    /// The editor is about to leave, unless something keeps it: nothing begins until it has had time to.
+    /// The editor is about to exit. Nothing starts until it has had time to; something may still prevent the exit.
     Leaving,
-    /// A look at the files, by its number, has come to an end.
+    /// A comparison of the files, given by its number, has ended.
     Looked(u64, Result<Looked, String>),
-    /// The checkpoints' document has changed.
+    /// The checkpoint document has changed.
     Checkpoints,
-    /// The editor leaves: end everything within this time.
+    /// The editor exits: everything must end within this time.
     Leave(Duration),
 }

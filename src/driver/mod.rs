@@ -1,10 +1,10 @@
-//! The only loop: it receives what has happened, lets the machine step, writes the journal, acts, publishes and tells;
-//! then it receives again. Nothing enters it from within.
+//! The only loop. It receives a message, steps the machine, writes the journal, acts, publishes and announces; then
+//! it waits for the next message. It never sends messages to itself.
 //!
-//! A [`Drive`] exists from the verb that sets a run going until the run next pauses or ends. It holds the run and what is
-//! left to do. Its [`Keeper`] has the lock, the journal and what others see; its [`Performer`] has the agents, the looks
-//! at the files, the questions and the checkpoints. A step's events are on disk, with one flush, before its effects act
-//! or show.
+//! A [`Drive`] lives from the verb that starts a run until the run next pauses or finishes. It has the run and what
+//! is left to do. Its [`Keeper`] has the lease, the journal and the files for others. Its [`Performer`] has the
+//! agents, the comparisons of files, the questions and the checkpoints. The events of a step are flushed to the disk
+//! before its effects act or are shown.
 
 pub mod adopt;
 mod announcement;
@@ -63,15 +63,15 @@ pub use shared::Shared;
 use std::sync::mpsc::{RecvTimeoutError, SendError};
 use std::time::{Duration, Instant};
 
-/// Longest sleep while waiting for a wall-clock time: a laptop that wakes up must notice.
-const NAP: Duration = Duration::from_secs(1);
-/// How long an editor that is about to leave may take to.
+/// Longest sleep while waiting for a time of day, so that a suspended laptop notices the time when it wakes up.
+const MAX_SLEEP: Duration = Duration::from_secs(1);
+/// How long to wait for an editor that is about to exit.
 const LEAVING: Duration = Duration::from_secs(2);
-/// How long the end of a stage that was handed in is waited for, by an editor that is left.
-const HANDED_IN: Duration = Duration::from_millis(500);
+/// How long an exiting editor waits for the end of a submitted stage.
+const SUBMITTED: Duration = Duration::from_millis(500);
 
 impl Drive {
-    /// Runs the loop to its end, then gives the lock back.
+    /// Runs the loop to its end, and then releases the lease.
     pub fn run(mut self) {
         self.begin();
         self.turn();
@@ -81,12 +81,12 @@ impl Drive {
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
             }
-            // Whatever else has come meanwhile belongs to the same picture, and often to the same flush.
+            // Messages that have already arrived share the picture, and often the flush.
             for _ in 0..256 {
                 let Ok(message) = self.inbox.try_recv() else { break };
                 self.receive(message);
             }
-            self.clocks();
+            self.timers();
             let left = self.leave_if_due();
             self.turn();
             if let Some(grace) = left {
@@ -101,7 +101,7 @@ impl Drive {
         self.over && self.performer.is_idle()
     }
 
-    /// Cleans up after an earlier drive of this run, or makes room for a new run.
+    /// Cleans up after an earlier drive of this run, or after old runs if this one is new.
     fn begin(&mut self) {
         if let Some(text) = self.performer.looks().earlier_place() {
             self.told.push(Announcement::Notice("info", text));
@@ -117,7 +117,7 @@ impl Drive {
         }
     }
 
-    /// Takes what was told until now, while the run is still ours; from here on a verb is for the next drive.
+    /// Handles the remaining messages while the run is still ours. Later verbs go to the next drive.
     fn end(mut self) {
         self.performer.checkpoints.flush(self.shared.cancel.is_set());
         let shared = self.shared.clone();
@@ -133,8 +133,8 @@ impl Drive {
         }
         self.performer.wait_for_git();
         self.keeper.release();
-        // From here on the checkpoints' thread shows by itself what it writes. What it wrote just before must be in the
-        // last picture.
+        // From now on the checkpoint thread publishes its own changes. Those from just before must be in the last
+        // picture.
         self.inbox.close();
         self.keeper.draw(&self.run, &mut self.performer);
         while self.performer.checkpoints.has_changed() {
@@ -144,7 +144,8 @@ impl Drive {
         self.performer.checkpoints.close(&self.host, &self.root, &self.run);
     }
 
-    /// One event through the machine. It is in the journal's buffer then, and what follows from it waits for the flush.
+    /// Steps the machine with one event. The event is then in the journal's buffer, and its effects wait for the
+    /// flush.
     fn step(&mut self, mut event: Event) -> Result<(), Refusal> {
         event.texts(&mut |text| self.host.keep(text));
         let record = Record { at: (self.host.clock)(), event };
@@ -152,15 +153,15 @@ impl Drive {
         let effects = machine::step(&mut self.run, &record)?;
         self.keeper.record(&record);
         if self.run.phase != before && self.performer.give_up_look() {
-            // Nothing of what would have followed the look is done or said: it belongs to what the run was.
+            // Drop what would have followed the comparison, because it belongs to the run's previous state.
             self.queue.clear();
         }
         self.fresh.extend(effects);
         Ok(())
     }
 
-    /// Journals what has happened, does what follows, publishes, and tells. What is done may make something happen: then
-    /// that is journalled before anything follows from it.
+    /// Journals events, performs effects, publishes, and announces. Effects may cause further events; those are
+    /// journalled before their own effects.
     fn turn(&mut self) {
         while !self.failed {
             self.decide();
@@ -189,8 +190,8 @@ impl Drive {
         self.answer_verbs();
     }
 
-    /// Whether something is to be done that does not have to wait: for a look at the files, for a cancel that is on its
-    /// way, or for the editor to leave.
+    /// Whether there is an effect that need not wait: for a comparison of files, for a cancel on its way, or for the
+    /// editor's exit.
     fn may_act(&self) -> bool {
         let starts = |act: &Act| matches!(act, Act::Dispatch(_) | Act::Effect(Effect::StartAgent { .. }));
         let stopped =
@@ -203,7 +204,7 @@ impl Drive {
         match message {
             Message::Agent(launch, signal) => {
                 let next = self.performer.signal(&self.run, launch, signal);
-                self.keeper.undrawn();
+                self.keeper.mark_undrawn();
                 self.follow(next);
             }
             Message::Verb(event, reply) => self.verb(event, reply),
@@ -222,18 +223,18 @@ impl Drive {
                 }
             }
             Message::Leaving => self.held = Some(Instant::now() + LEAVING),
-            Message::Checkpoints => self.keeper.undrawn(),
+            Message::Checkpoints => self.keeper.mark_undrawn(),
             Message::Leave(grace) => {
-                self.leave = Some(Leave { grace, until: Instant::now() + HANDED_IN });
+                self.leave = Some(Leave { grace, until: Instant::now() + SUBMITTED });
             }
         }
     }
 
-    /// Pause, cancel, or skip what a human carries out. Whoever is told that it took effect can rely on that: it is on disk
-    /// by then.
+    /// Handles pause, cancel, and the skip of a manual stage. It is on disk before the reply says that it took
+    /// effect.
     fn verb(&mut self, event: Event, reply: Reply) {
         let skips = matches!(event, Event::Skipped { .. });
-        // A skip goes on with the run, which one that is about to end leaves to the next drive.
+        // A skip continues the run; a drive that is about to end leaves that to the next one.
         let lost = self.failed || (skips && self.run.phase != Phase::Running);
         let cancels = matches!(event, Event::Cancelled { .. });
         let end = if skips && !lost { self.performer.skipped(&self.run) } else { None };
@@ -251,7 +252,7 @@ impl Drive {
         for (reply, answer) in std::mem::take(&mut self.replies) {
             let answer = answer.filter(|_| !self.failed);
             let Err(SendError(late)) = reply.send(answer) else { continue };
-            // Nobody waits for the answer any more, who was told that it would be done.
+            // The requester was told that it would be done and no longer waits for the reply.
             let (level, text) = match late {
                 Some(Ok(())) => continue,
                 Some(Err(refusal)) => ("warn", refusal.to_string()),
@@ -261,19 +262,19 @@ impl Drive {
         }
     }
 
-    /// The editor leaves: the run is interrupted, agents are ended now, nothing is said. What was handed in right before is
-    /// not lost. Gives how long agents have.
+    /// If the editor exits, interrupts the run and ends agents now, without notices. A stage submitted just before is
+    /// not lost. Returns how much time agents have.
     fn leave_if_due(&mut self) -> Option<Duration> {
         let awaited = self.performer.is_submitted();
         let leave = self.leave.take_if(|leave| !awaited || leave.until <= Instant::now())?;
         self.inbox.ignore_agents();
-        let _ = self.step(Event::Interrupted { why: "the editor was left".into() });
+        let _ = self.step(Event::Interrupted { why: "the editor exited".into() });
         self.performer.give_up_look();
         Some(leave.grace)
     }
 
-    /// What has become due.
-    fn clocks(&mut self) {
+    /// Handles timers that are due.
+    fn timers(&mut self) {
         self.held.take_if(|until| *until <= Instant::now());
         if let Some((stage, _)) = self.rest().filter(|(_, until)| *until <= (self.host.clock)()) {
             let _ = self.step(Event::WaitEnded { stage });
@@ -283,7 +284,7 @@ impl Drive {
         self.performer.deny_late_questions(&mut self.told);
     }
 
-    /// The stage that waits for a time, and which.
+    /// The stage that waits for a time, and that time.
     fn rest(&self) -> Option<(usize, DateTime<Utc>)> {
         let stage = self.run.current().filter(|_| self.run.phase == Phase::Running && !self.failed)?;
         match self.run.stages[stage].step {
@@ -298,7 +299,7 @@ impl Drive {
         let mut patience = self.keeper.patience().min(self.performer.patience());
         if let Some((_, until)) = self.rest() {
             let left = (until - (self.host.clock)()).to_std().unwrap_or(Duration::ZERO);
-            patience = patience.min(left.min(NAP));
+            patience = patience.min(left.min(MAX_SLEEP));
         }
         for until in self.leave.iter().map(|leave| leave.until).chain(self.held) {
             patience = patience.min(until.saturating_duration_since(now));
@@ -306,26 +307,26 @@ impl Drive {
         patience
     }
 
-    /// The journal cannot be written: nothing may act or show. The run stands on disk as it was at the last flush,
-    /// and goes on from there when the cause is gone.
+    /// The journal cannot be written, so nothing may act or be shown. The run on disk is as of the last flush, and
+    /// can be resumed from there once the cause is fixed.
     fn disk_failed(&mut self, error: &str) {
         self.failed = true;
         self.over = true;
         self.keeper.stop_projecting();
         self.fresh.clear();
         self.queue.clear();
-        // What was not done yet is not told either.
+        // Drop announcements of what was not done.
         self.told.clear();
         self.performer.abandon(&mut self.told);
         let name = self.run.plan.name();
         let mut detail = format!("{error}; fix that, then :Superpower resume {name}");
-        // Only for the picture: what the journal knows, which will call this an interruption.
+        // For the picture only: the state in the journal, which a resume will treat as an interruption.
         match open::open(&self.root, &self.run.run_id, &self.host.keys) {
             Ok(opened) => self.run = opened.run,
             Err(OpenError::Missing(_)) => {
-                // It may come back, as a disk that is mounted again does.
-                detail += &format!("; where it is lost for good, :Superpower run {name} starts anew");
-                // A gate that nobody can decide waits for nobody.
+                // It may return, like a disk that is mounted again.
+                detail += &format!("; if it is lost for good, start again with :Superpower run {name}");
+                // A gate that cannot be decided now must not be shown as waiting.
                 let open = |state: &&mut StageState| state.step == Step::AtGate;
                 self.run.stages.iter_mut().filter(open).for_each(|state| state.step = Step::Waiting);
             }

@@ -1,9 +1,9 @@
-//! A permission that waits for a human.
+//! A permission request that waits for the user.
 
 use crate::harness::Question;
 use std::time::{Duration, Instant};
 
-/// A permission that waits for a human.
+/// A permission request that waits for the user.
 #[derive(Debug)]
 pub(super) struct PendingPermission {
     pub(super) id: String,
@@ -13,7 +13,7 @@ pub(super) struct PendingPermission {
 }
 
 impl PendingPermission {
-    /// How long it still waits.
+    /// The time that is left for an answer.
     pub(super) fn left(&self) -> Duration {
         self.until.saturating_duration_since(Instant::now())
     }

@@ -1,4 +1,4 @@
-//! What agents ask for leave to do, until a human or a machine has answered.
+//! Permission requests of agents, until the user or a timeout answers them.
 
 use super::announcement::Announcement;
 use super::pending_permission::PendingPermission;
@@ -8,16 +8,16 @@ use crate::run::state::Run;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
-/// A permission waits no longer than this, whatever is configured.
+/// Upper limit of the wait for an answer, whatever is configured.
 const A_YEAR: Duration = Duration::from_secs(365 * 24 * 3600);
-/// Permissions that one agent may ask for at once.
-const MOST_QUESTIONS: usize = 100;
+/// Limit of open requests per agent.
+const MAX_REQUESTS: usize = 100;
 
 impl Performer {
     pub(super) fn ask(&mut self, run: &Run, launch: u32, question: Question) {
-        if self.questions.len() >= MOST_QUESTIONS {
+        if self.questions.len() >= MAX_REQUESTS {
             if let Some(agent) = self.agent.as_ref().filter(|agent| agent.launch == launch) {
-                let why = "too many requests wait for an answer already".into();
+                let why = "too many requests are waiting for an answer".into();
                 agent.running.answer(&question.id, Answer::Refuse { why });
             }
             return;
@@ -39,11 +39,11 @@ impl Performer {
         let pending = self.questions.remove(at);
         let answer = answer
             .and_then(|value| serde_json::from_value::<Answer>(value).map_err(|_| "no answer".into()))
-            .unwrap_or_else(|_| Answer::Refuse { why: "the answer could not be understood".into() });
+            .unwrap_or_else(|_| Answer::Refuse { why: "invalid answer".into() });
         self.give(&pending, answer);
     }
 
-    /// A machine's deny, where no human answered in time.
+    /// Denies requests that the user did not answer in time.
     pub(super) fn deny_late_questions(&mut self, told: &mut Vec<Announcement>) {
         while let Some(at) = self.questions.iter().position(|pending| pending.left().is_zero()) {
             let pending = self.questions.remove(at);
@@ -59,7 +59,7 @@ impl Performer {
         self.tell(json!({ "type": "permission-gone", "id": pending.id }));
     }
 
-    /// The agent does not ask any more.
+    /// The agent no longer asks.
     pub(super) fn withdraw(&mut self, launch: u32, id: &str) {
         let asked = |pending: &PendingPermission| pending.launch == launch && pending.question.id == id;
         if let Some(at) = self.questions.iter().position(asked) {
@@ -68,7 +68,7 @@ impl Performer {
         }
     }
 
-    /// What a launch asked, and the buffer that a `manual` one works in, are no longer wanted.
+    /// Removes the requests of a launch, and the buffer of a manual one.
     pub(super) fn forget_questions(&mut self, launch: u32) {
         for pending in taken(&mut self.questions, launch) {
             self.tell(json!({ "type": "permission-gone", "id": pending.id }));
@@ -77,12 +77,11 @@ impl Performer {
     }
 }
 
-/// Takes out what one launch asked; what another asks goes on waiting.
+/// Removes and returns the requests of one launch; those of others stay.
 fn taken(questions: &mut Vec<PendingPermission>, launch: u32) -> Vec<PendingPermission> {
     questions.extract_if(.., |pending| pending.launch == launch).collect()
 }
 
-/// A machine's deny.
 fn late() -> Answer {
     Answer::Refuse { why: "nobody answered in time".into() }
 }
@@ -92,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_end_of_one_launch_takes_back_no_question_of_another() {
+    fn the_end_of_a_launch_keeps_the_questions_of_other_launches() {
         let question = |id: &str| Question {
             id: id.to_owned(),
             tool: "Bash".into(),

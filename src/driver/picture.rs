@@ -1,4 +1,4 @@
-//! A picture of a run, as the editor gets it.
+//! A picture of a run, as sent to the editor.
 
 use super::run_status::Standing;
 use serde_json::{Value, json};
@@ -6,19 +6,19 @@ use std::fmt::Write;
 use std::path::Path;
 use std::sync::Arc;
 
-/// A picture of a run. It is written as it is drawn, one stage after the other, and once for everybody: as a tree of values, one of
-/// a long run would take ten times the memory.
+/// A picture of a run. It is serialized stage by stage while it is drawn, and shared by all receivers. A tree of
+/// values for a long run would need ten times the memory.
 #[derive(Debug)]
 pub(super) struct Picture {
-    /// What the run is at.
+    /// The run's state.
     pub standing: Standing,
-    /// The event that shows it.
+    /// The event that contains the picture.
     pub event: Arc<str>,
-    /// Where the run begins in the event, which ends one byte after it.
+    /// Where the run begins in the event; it ends one byte before the event does.
     from: usize,
 }
 
-/// What a picture has many of, by its name.
+/// A named array in a picture.
 pub(super) type List<'a> = (&'a str, &'a mut dyn Iterator<Item = Value>);
 
 impl Default for Picture {
@@ -45,7 +45,7 @@ impl Picture {
         Self { standing, event: text.into(), from }
     }
 
-    /// The same picture, but for one thing that has changed since its drive was over.
+    /// A copy of the picture with one value changed after the drive ended.
     pub fn amended(&mut self, root: &Path, name: &str, value: Value) -> Arc<str> {
         let mut run: Value = serde_json::from_str(self.run()).unwrap_or_default();
         if run.is_object() {
@@ -57,7 +57,6 @@ impl Picture {
         self.event.clone()
     }
 
-    /// The run.
     pub fn run(&self) -> &str {
         &self.event[self.from..self.event.len() - 1]
     }

@@ -1,4 +1,4 @@
-//! What others see and hear of a drive: pictures of the run, events, and the log.
+//! Publishes a drive: pictures of the run, events, and the log.
 
 use super::announcement::Announcement;
 use super::keeper::Keeper;
@@ -13,16 +13,16 @@ use crate::zone;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
-/// How long between two pictures of a run's progress: with those that a change makes at once, no second has more than 30.
+/// Minimum interval between two pictures of progress. Together with those drawn at once for changes, there are at
+/// most 30 per second.
 const FRAME: Duration = Duration::from_millis(36);
-/// Drawing a long run takes one part in so many of the time, at most.
+/// Drawing a long run takes at most one part in this many of the time.
 const SHARE: u32 = 50;
 
-/// What a notice says in words of the program's own.
+/// Keys of a notice whose values are words of the plugin's own.
 const NOTICE: [&str; 6] = ["type", "outcome", "gate", "decision", "reason", "state"];
 
 impl Keeper {
-    /// Draws the run.
     pub(super) fn draw(&mut self, run: &Run, performer: &mut Performer) {
         let began = Instant::now();
         let now = (self.host.clock)();
@@ -55,7 +55,7 @@ impl Keeper {
         self.dirty = false;
     }
 
-    /// Says one thing to whoever listens.
+    /// Makes one announcement.
     pub(super) fn say(&mut self, run: &Run, told: Announcement) {
         match told {
             Announcement::Log(line) => self.log(run, &line),
@@ -79,7 +79,7 @@ impl Keeper {
         }
     }
 
-    /// Tells the editor something about this run.
+    /// Sends the editor an event about this run.
     pub(super) fn tell(&self, run: &Run, mut event: Value) {
         event["root"] = json!(self.root);
         event["run_id"] = json!(run.run_id);
@@ -92,15 +92,15 @@ impl Keeper {
         self.tell(run, json!({ "type": "notice", "level": level, "message": message }));
     }
 
-    /// Something that can be made anew could not be written: said once.
+    /// Reports, once, that a file that can be rebuilt could not be written.
     pub(super) fn cannot_write(&mut self, run: &Run, what: &'static str, error: &std::io::Error) {
-        if !self.complained.contains(&what) {
-            self.complained.push(what);
+        if !self.reported.contains(&what) {
+            self.reported.push(what);
             self.notice(run, "warn", &format!("cannot write {what}: {error}"));
         }
     }
 
-    /// A line of the log: to the editor, and to `.claude/logs/superpower.log`.
+    /// Writes a line of the log to the editor and to `.claude/logs/superpower.log`.
     fn log(&mut self, run: &Run, line: &str) {
         let line = visible(&self.host.secrets.mask(line));
         let line = format!("[superpower] {line}");

@@ -1,22 +1,21 @@
-//! What a run is at, for whoever asks its drive.
+//! A short description of a run's state.
 
 use crate::run::state::{Phase, Run};
 
-/// The run, as its newest picture shows it.
+/// The run's state in its latest picture.
 #[derive(Clone, Debug, Default)]
 pub struct Standing {
-    /// Whether the run is on, not paused or over.
+    /// Whether the run is active, not paused or finished.
     pub is_running: bool,
-    /// The word for that.
+    /// As in `squad.json`.
     pub state: &'static str,
-    /// The superpower.
     pub superpower: String,
-    /// The current stage, from 1.
+    /// From 1.
     pub stage: usize,
 }
 
 impl Standing {
-    /// As it is now.
+    /// The present state of a run.
     pub fn of(run: &Run) -> Self {
         Self {
             is_running: run.phase == Phase::Running,

@@ -1,4 +1,4 @@
-//! What others may know of a drive while it drives, and how they reach it.
+//! The part of a drive that other threads may read, and how they reach the drive.
 
 use super::mailbox::Outbox;
 use super::message::Message;
@@ -9,28 +9,28 @@ use crate::run::event::Event;
 use serde_json::Value;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What others may know of a drive while it drives.
+/// The part of a drive that other threads may read.
 #[derive(Debug, Default)]
 pub struct Shared {
     picture: Mutex<Picture>,
-    /// The drive has ended: what it is told now would be heard by nobody.
+    /// Whether the drive has ended and takes no more messages.
     closed: Mutex<bool>,
-    /// A cancel, or the end of the editor, is on its way: git is not waited for, and nothing is started.
+    /// Set if a cancel or the editor's exit is on its way: git is not waited for, and nothing is started.
     pub(super) cancel: CancelToken,
 }
 
 impl Shared {
-    /// The newest picture of the run.
+    /// The latest picture of the run.
     pub fn snapshot(&self) -> Value {
         serde_json::from_str(&self.text()).unwrap_or_default()
     }
 
-    /// The same, written.
+    /// The latest picture as text.
     pub fn text(&self) -> String {
         self.picture().run().to_owned()
     }
 
-    /// What the run is at.
+    /// The run's state.
     pub fn standing(&self) -> Standing {
         self.picture().standing.clone()
     }

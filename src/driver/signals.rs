@@ -1,4 +1,4 @@
-//! What agents tell: started, session, progress, questions, ended.
+//! Handles the signals of agents: started, session, progress, questions, ended.
 
 use super::announcement::Announcement;
 use super::current_launch::working;
@@ -14,20 +14,20 @@ use crate::run::state::{Run, Step};
 use serde_json::json;
 use std::time::SystemTime;
 
-/// Bytes of a final message that the journal keeps.
+/// Limit of a final message in the journal, in bytes.
 const MESSAGE: usize = 32 * 1024;
-/// Bytes of output that the journal keeps of a failed attempt.
+/// Limit of a failed attempt's output in the journal, in bytes.
 const TAIL: usize = 4 * 1024;
-/// Bytes of why an attempt failed, or of what was asked, that the journal keeps.
+/// Limit of a failure reason or a question in the journal, in bytes.
 const WHY: usize = 4 * 1024;
 
 impl Performer {
-    /// Takes in what an agent tells.
+    /// Handles a signal.
     pub(super) fn signal(&mut self, run: &Run, launch: u32, signal: Signal) -> Next {
         let works = working(run, launch);
         match signal {
             Signal::Ended(ending) => return self.ended(run, launch, ending),
-            // A launch that is being stopped has nothing more to say.
+            // Ignore further signals of a launch that is being stopped.
             _ if works.is_none() => {}
             Signal::Started(process) => {
                 let harness = works.and_then(|stage| run.stages[stage].launch.as_ref()?.harness.clone());
@@ -73,7 +73,7 @@ impl Performer {
         happened(Event::AttemptEnded { launch, outcome, message, tail, usage: ending.usage })
     }
 
-    /// What the stage expects, as the disk has it now.
+    /// What the stage expects, compared with the disk now.
     fn expected(&self, run: &Run, stage: usize) -> Expected {
         let retry_fail = matches!(self.checkpoints.key(stage), Some("EXECUTE" | "FIX"));
         let Some(expects) = &run.plan.stage(stage).expects else {

@@ -1,4 +1,4 @@
-//! How a drive begins: a new run, or one that is taken up again. Both take the drive lock first.
+//! Starts a drive for a new run, or resumes one. Both first take the lease.
 
 use super::adopt;
 use super::checkpoint_writer::CheckpointWriter;
@@ -31,19 +31,16 @@ use std::path::Path;
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 
-/// A new run.
 pub struct NewRun {
-    /// What it walks through.
     pub plan: Plan,
-    /// The declaration's bytes, of which the run keeps a copy.
+    /// The declaration's bytes, which are copied to the run's directory.
     pub declaration: Vec<u8>,
-    /// What the user gave.
+    /// From the user.
     pub inputs: Inputs,
-    /// The harness asked for on the command line.
+    /// The harness given on the command line.
     pub harness: Option<String>,
-    /// Who starts it.
     pub by: String,
-    /// Set where another tool's `squad.json` is taken over.
+    /// Set if another tool's `squad.json` is taken over.
     pub adopted: Option<Adopted>,
 }
 
@@ -57,7 +54,7 @@ pub fn begin(host: Arc<Host>, root: &Path, new: NewRun) -> Result<Handle, StartE
     let (run, effects, journal) = match make(&host, &dir, &place, run_id, new) {
         Ok(made) => made,
         Err(error) => {
-            // A run that never began leaves no trace.
+            // Remove a run that did not start.
             let _ = dir.door().remove_tree(dir.path());
             return Err(error);
         }
@@ -74,8 +71,8 @@ fn make(
     run_id: String,
     new: NewRun,
 ) -> Result<(Run, Vec<Effect>, Journal), StartError> {
-    // A value of a set stands in the declaration for all to read. It is no secret, whatever the environment holds, and
-    // masked it would be another value, or none.
+    // An allowed value is public in the declaration. It is not a secret even if an environment variable has the same
+    // value, and masking it would change it.
     let declared = &new.plan.declaration.inputs;
     let listed =
         |name: &str| declared.iter().any(|it| it.name.value == name && !matches!(it.kind, InputKind::String));
@@ -112,20 +109,20 @@ fn make(
     Ok((run, effects, journal))
 }
 
-/// How a run that nobody drives is taken up.
+/// How a run that nobody drives is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Admission {
-    /// It is ours, and whole.
+    /// It is ours and complete.
     Whole,
-    /// It is ours, and is to go on without the records that its journal has lost.
+    /// It is ours, and continues without the records that its journal has lost.
     Repaired,
-    /// It is somebody else's, and is to become ours.
+    /// It is foreign and becomes ours.
     Adopted,
 }
 
-/// Takes up a run: replays its journal, asks `admit` whether it may be, calls what a crash left an interruption, and
-/// hands the rest to `verb`, which gives the events to apply. If any is refused, nothing of the verb is kept; what was
-/// adopted or set aside before stays so.
+/// Resumes a run: replays its journal, asks `admit` how to open it, treats what a crash has left as an interruption,
+/// and passes it to `verb`, which returns the events to apply. If one of them is refused, none is saved; an adoption
+/// or repair before that stays.
 pub fn take_up<E: From<StartError>>(
     host: Arc<Host>,
     root: &Path,
@@ -135,7 +132,7 @@ pub fn take_up<E: From<StartError>>(
 ) -> Result<Handle, E> {
     let lease = lock(root)?;
     checkpoint_recovery::take_up(&host, root, run_id);
-    // A run that is not driven now has no other who writes what waits of it.
+    // If the run is not driven, its waiting checkpoints would have no writer.
     let ready = ready(&host, root, run_id, admit, verb)
         .inspect_err(|_| checkpoint_recovery::take_up(&host, root, ""))?;
     let Ready { opened, journal, events, left_behind } = ready;
@@ -158,7 +155,7 @@ pub fn record(host: &Host, root: &Path, run_id: &str, event: Event) -> Result<()
     let mut opened = open::open(root, run_id, &host.keys)?;
     journal::writable(&opened.place, &opened.contents)?;
     let contents = &opened.contents;
-    if !contents.ours || contents.damaged.is_some() || !contents.strange.is_empty() {
+    if !contents.ours || contents.damaged.is_some() || !contents.foreign_lines.is_empty() {
         return Ok(());
     }
     let mut record = Record { at: (host.clock)(), event };
@@ -174,12 +171,12 @@ pub fn record(host: &Host, root: &Path, run_id: &str, event: Event) -> Result<()
 struct Ready {
     opened: Opened,
     journal: Journal,
-    /// What the verb comes to.
+    /// The verb's events.
     events: Vec<Event>,
     left_behind: Option<Vec<ProcessRecord>>,
 }
 
-/// Makes a run on disk ready to be driven. Whoever calls it holds the lock.
+/// Prepares a run on disk for a drive. The caller holds the lease.
 fn ready<E: From<StartError>>(
     host: &Arc<Host>,
     root: &Path,
@@ -188,21 +185,17 @@ fn ready<E: From<StartError>>(
     verb: impl FnOnce(&Opened) -> Result<Vec<Event>, E>,
 ) -> Result<Ready, E> {
     let mut opened = open::open(root, run_id, &host.keys).map_err(StartError::from)?;
-    // A newer version's records are not all understood: what they say must not be cut, nor written anew.
+    // We do not understand all records of a newer version, so we must not cut or rewrite them.
     journal::writable(&opened.place, &opened.contents).map_err(StartError::from)?;
     let adopted = admit(&opened)? == Admission::Adopted;
     if adopted {
         let kept = adopt::adopt(host, root, &mut opened)?;
         let (name, kept) = (opened.run.plan.name(), kept.strip_prefix(root).unwrap_or(&kept).display());
-        warn(
-            host,
-            root,
-            &format!("{name} is your run now; the journal that it came with is kept as \"{kept}\""),
-        );
+        warn(host, root, &format!("{name} is now your run; its original journal was saved as \"{kept}\""));
     }
     opened.reveal(&host.secrets);
     let interrupted = opened.interrupt();
-    mend(host, root, &mut opened).map_err(StartError::from)?;
+    repair(host, root, &mut opened).map_err(StartError::from)?;
     let mut journal = Journal::open(&opened.place, &opened.contents).map_err(StartError::from)?;
     if let Some(record) = interrupted {
         journal.append(&record);
@@ -215,14 +208,14 @@ fn ready<E: From<StartError>>(
         }
     }
     let events = verb(&opened)?;
-    // What a run that was not ours calls its processes may be anybody's.
+    // Process ids in a foreign run may belong to any process.
     let left_behind = Some(opened.run.processes()).filter(|_| !adopted);
     Ok(Ready { opened, journal, events, left_behind })
 }
 
-/// Leaves out of the journal what is not ours or not whole, and says so; the run goes on from what stands before.
-fn mend(host: &Host, root: &Path, opened: &mut Opened) -> Result<(), JournalError> {
-    let (damaged, strange) = (opened.contents.damaged, opened.contents.strange.len());
+/// Removes damaged and foreign lines from the journal and reports it. The run continues from what is left.
+fn repair(host: &Host, root: &Path, opened: &mut Opened) -> Result<(), JournalError> {
+    let (damaged, strange) = (opened.contents.damaged, opened.contents.foreign_lines.len());
     if damaged.is_none() && strange == 0 {
         return Ok(());
     }
@@ -231,16 +224,16 @@ fn mend(host: &Host, root: &Path, opened: &mut Opened) -> Result<(), JournalErro
     let (name, stage, total) = (run.plan.name(), run.current_position(), run.plan.total());
     let what = match damaged {
         Some(damage) => format!(
-            "the journal of {name} was damaged at line {}: the run stands where it stood before, at stage {stage}/{total}, \
+            "the journal of {name} was damaged at line {}: the run is back at stage {stage}/{total}, \
              and may ask or do again what was lost",
             damage.line
         ),
         None => format!(
-            "{} in the journal of {name} that superpower.nvim did not write; set aside, and not counted",
+            "ignored {} in the journal of {name} that superpower.nvim did not write",
             crate::run::log::count(strange, "line")
         ),
     };
-    warn(host, root, &format!("{what}; the whole journal is kept as \"{aside}\""));
+    warn(host, root, &format!("{what}; the original journal was saved as \"{aside}\""));
     Ok(())
 }
 
@@ -248,13 +241,13 @@ fn warn(host: &Host, root: &Path, message: &str) {
     host.say(&json!({ "type": "notice", "root": root, "level": "warn", "message": message }));
 }
 
-/// Whether `squad.json` names this run, or none. Looking at one that is over does not put it in another's place.
+/// Whether `squad.json` names this run or none, so that showing a finished run does not replace another one.
 fn is_current(root: &Path, run_id: &str) -> bool {
     let named = squad::read(root).ok().flatten();
     named.is_none_or(|squad| squad.run_id.as_deref() == Some(run_id))
 }
 
-/// What a drive is made of.
+/// The parts of a drive.
 struct Parts<'a> {
     host: Arc<Host>,
     root: &'a Path,
@@ -296,7 +289,7 @@ impl Parts<'_> {
 }
 
 impl Drive {
-    /// Gives the drive a thread of its own.
+    /// Starts the thread of the drive.
     fn launch(mut self) -> Result<Handle, StartError> {
         let (run_id, shared) = (self.run.run_id.clone(), self.shared.clone());
         let outbox = self.performer.outbox.clone();
@@ -307,24 +300,23 @@ impl Drive {
         let end = AtEnd(over.clone());
         std::thread::Builder::new().name("superpower-drive".into()).spawn(move || {
             let _end = end;
-            // Whoever set it going is told first, by its sender's end.
+            // Wait until the caller has its answer.
             let _ = started.recv();
             let ran = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| self.run()));
             if ran.is_err() {
-                let message =
-                    "the drive panicked; the run can be resumed: :Superpower resume. See the log for where";
+                let message = "internal error; the run can be resumed with :Superpower resume; see the log";
                 host.say(&json!({ "type": "notice", "level": "error", "message": message }));
             }
         })?;
         Ok(Handle { run_id, outbox, start: Mutex::new(Some(start)), shared, over })
     }
 
-    /// The drive does not come about. What waits of its checkpoints goes on to be tried.
+    /// The drive does not start. Its unwritten checkpoints are retried.
     fn discard(self) {
         self.performer.checkpoints.close(&self.host, &self.root, &self.run);
     }
 
-    /// A verb's event, which may put another declaration under the run.
+    /// Applies a verb's event, which may give the run another declaration.
     fn take(&mut self, event: Event) -> Result<(), StartError> {
         if let Event::DeclarationReplaced { declaration, version, .. } = &event {
             let (plan, _) = kept_plan(&self.performer.dir, declaration, &self.run.plan.inputs)?;
@@ -333,7 +325,7 @@ impl Drive {
             replace::replace(&mut self.run, Arc::new(plan), record.at);
             self.performer.checkpoints.replanned(&self.run.plan);
             let name = self.run.plan.name();
-            let text = format!("{name} goes on with its edited declaration, v{version}");
+            let text = format!("{name} continues with its edited declaration, v{version}");
             self.fresh.push(Effect::Say(text));
             return Ok(());
         }

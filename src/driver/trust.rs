@@ -1,4 +1,4 @@
-//! What a run would drive next, held against what the user agreed to.
+//! Compares what a run would drive next with what the user agreed to.
 
 use super::announcement::Announcement;
 use super::current_launch::working;
@@ -14,7 +14,7 @@ use crate::run::event::Event;
 use crate::store::state::State;
 use std::path::{Path, PathBuf};
 
-/// Our state, with the answers that older versions kept elsewhere; none for a project that holds it.
+/// Our state, with answers of older versions imported; `None` if it is inside the project.
 pub fn state(config: &Config, root: &Path) -> Option<State> {
     let state = State::at(config.state_dir.as_deref()).filter(|state| state.is_outside(root))?;
     if let Some(old) = &config.old_state_dir {
@@ -23,7 +23,7 @@ pub fn state(config: &Config, root: &Path) -> Option<State> {
     Some(state)
 }
 
-/// What carries out each stage: its own harness, else the run's, else the configuration's.
+/// The tools of each stage, from its own harness, the run's, or the configuration's.
 pub fn tools(
     root: &Path,
     declaration: &Declaration,
@@ -41,44 +41,44 @@ fn of(root: &Path, harness: &str, harnesses: &Harnesses) -> Tools {
         Ok(Kind::Claude) => Tools::Claude,
         Ok(Kind::Opencode) => Tools::Opencode,
         Ok(Kind::Command | Kind::Fake(_)) => Tools::Any,
-        // Without its program nothing is started; once it is found, there is more to agree to.
+        // Without the program nothing is started. Once it is installed, there is more to agree to.
         Ok(Kind::Manual) | Err(_) => Tools::Nobody,
     }
 }
 
-/// The file of a superpower, or where it was.
+/// The file of a superpower, or the path where it was.
 pub fn path(root: &Path, index: &Index, name: &str) -> PathBuf {
     let named = index.superpower(name).map(|file| file.path.clone());
     named.unwrap_or_else(|_| root.join(".claude/superpowers").join(format!("{name}.yaml")))
 }
 
-/// The names of changes, as a journal keeps them.
+/// Descriptions of changes, as the journal stores them.
 pub fn words(changes: &[Change]) -> Vec<String> {
     changes.iter().map(Change::to_string).collect()
 }
 
 impl Host {
-    /// The answers on record, where they count.
+    /// The saved answers, if trust is enabled.
     fn answers(&self, root: &Path) -> Option<State> {
         if self.config.trust == Trust::Always { None } else { state(&self.config, root) }
     }
 }
 
 impl Drive {
-    /// Before an agent starts, looks whether what it would drive was changed since the user agreed. Then the run is
-    /// paused instead, in the same flush.
+    /// Before an agent starts, checks whether files that it would use have changed since the user agreed. If so, the
+    /// run is paused in the same flush.
     pub(super) fn check_trust(&mut self) {
         let Some(at) = self.fresh.iter().position(|effect| self.is_start(effect)) else { return };
         if self.pause_for_trust(&self.fresh[at].clone()) {
             self.fresh.remove(at);
-            // The line that says whom it is handed to: it is handed to nobody.
+            // Remove the log line that announces the launch.
             if at > 0 && matches!(self.fresh[at - 1], Effect::Log(_)) {
                 self.fresh.remove(at - 1);
             }
         }
     }
 
-    /// The same for what had to wait for a look at the files, which may have taken long.
+    /// Checks launches that waited for a comparison of files, which may have taken long.
     pub(super) fn check_trust_of_queue(&mut self) {
         let start = |act: &Act| matches!(act, Act::Effect(effect) if self.is_start(effect));
         let Some(at) = self.queue.iter().position(start) else { return };
@@ -95,7 +95,7 @@ impl Drive {
         matches!(effect, Effect::StartAgent { launch, .. } if working(&self.run, *launch).is_some())
     }
 
-    /// Whether the run is paused where it would have started an agent.
+    /// Pauses the run if this launch is not trusted; returns whether it did.
     fn pause_for_trust(&mut self, start: &Effect) -> bool {
         let Effect::StartAgent { stage, launch, resume, .. } = *start else { return false };
         if self.host.config.trust == Trust::Always {
@@ -105,7 +105,7 @@ impl Drive {
         self.step(Event::TrustLapsed { launch, resume, files }).is_ok()
     }
 
-    /// What a stage would drive that the user did not agree to.
+    /// The files of a stage that the user did not agree to.
     fn lapsed(&mut self, stage: usize) -> Option<Vec<String>> {
         let Some(state) = self.host.answers(&self.root) else { return Some(Vec::new()) };
         let (index, driven) = self.driven();
@@ -115,7 +115,7 @@ impl Drive {
         }
     }
 
-    /// Says in the log which of the trusted files are not what they were, when a gate opens that asks about them.
+    /// When a gate opens that asks about changed files, lists in the log which trusted files have changed.
     pub(super) fn say_what_lapsed(&mut self) {
         let Some(state) = self.host.answers(&self.root) else { return };
         let (index, driven) = self.driven();
@@ -127,7 +127,7 @@ impl Drive {
         }
     }
 
-    /// What this drive works with. The declaration is the one in memory.
+    /// What this drive uses. The declaration is the one in memory.
     fn driven(&self) -> (Index, Driven) {
         let (config, plan) = (&self.host.config, &self.run.plan);
         let index = Index::read(&self.root, &Places::from_env(config.places.clone()));

@@ -1,5 +1,5 @@
-//! Checkpoints that could not be written while their run was driven. They wait here after the drive, and are tried again
-//! as long as this process lives; a process that comes later takes them up from the run's journal.
+//! Checkpoints that could not be written while their run was driven. They are retried until this process ends; a
+//! later process takes them from the run's journal.
 
 use crate::checkpoint::{Checkpoints, State};
 use crate::project::review::CancelToken;
@@ -11,34 +11,34 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long the last tries may take, all together, when a process ends.
+/// Total time for the last attempts when the process ends.
 const LAST: Duration = Duration::from_millis(500);
-/// And how long each may take once git is not waited for.
-const WITHOUT_LOOKS: Duration = Duration::from_millis(100);
+/// Time for each attempt once git is no longer waited for.
+const WITHOUT_GIT: Duration = Duration::from_millis(100);
 
-/// What a drive has left.
+/// The checkpoints that a drive has left.
 pub struct Left {
     root: PathBuf,
     run_id: String,
     superpower: String,
-    book: Checkpoints,
+    handle: Checkpoints,
     shown: Arc<AtomicBool>,
-    /// Set where its look at the files is not waited for.
+    /// Cancels the lookup of its files.
     cancel: CancelToken,
 }
 
 impl Left {
-    /// The book of a run that nobody drives any more.
+    /// The unwritten checkpoints of a run that is no longer driven.
     pub fn new(
         root: &Path,
         run: &Run,
-        book: Checkpoints,
+        handle: Checkpoints,
         shown: Arc<AtomicBool>,
         cancel: CancelToken,
     ) -> Self {
-        book.leave();
+        handle.leave();
         let (run_id, superpower) = (run.run_id.clone(), run.plan.name().to_owned());
-        Self { root: root.to_owned(), run_id, superpower, book, shown, cancel }
+        Self { root: root.to_owned(), run_id, superpower, handle, shown, cancel }
     }
 
     pub(super) fn is_of(&self, root: &Path, run_id: &str) -> bool {
@@ -46,28 +46,28 @@ impl Left {
     }
 }
 
-/// All that is left in this process.
+/// All unwritten checkpoints of this process.
 #[derive(Default)]
 pub struct Unwritten {
     left: Mutex<Vec<Left>>,
-    /// Projects whose earlier runs were looked at.
+    /// Projects whose earlier runs were checked.
     pub(super) looked: Mutex<HashSet<PathBuf>>,
 }
 
 impl Unwritten {
-    /// Takes in what a drive has left.
+    /// Adds the checkpoints that a drive has left.
     pub fn keep(&self, left: Left) {
         self.left().push(left);
     }
 
-    /// Gives a run's book back, to go on with.
+    /// Returns a run's checkpoints to a new drive.
     pub fn take(&self, root: &Path, run_id: &str) -> Option<Checkpoints> {
         let mut all = self.left();
         let at = all.iter().position(|left| left.is_of(root, run_id))?;
-        Some(all.swap_remove(at).book)
+        Some(all.swap_remove(at).handle)
     }
 
-    /// Another run of the project is shown from now on.
+    /// The editor now shows another run of the project.
     pub fn hide(&self, root: &Path) {
         self.left()
             .iter()
@@ -75,19 +75,19 @@ impl Unwritten {
             .for_each(|left| left.shown.store(false, Ordering::Relaxed));
     }
 
-    /// Why a run's newest checkpoint is not written yet, where it is not.
+    /// Why a run's latest checkpoint is not written yet.
     pub fn waiting(&self, root: &Path, run_id: &str) -> Option<String> {
-        self.left().iter().find(|left| left.is_of(root, run_id)).and_then(|left| reason(&left.book.state()))
+        self.left().iter().find(|left| left.is_of(root, run_id)).and_then(|left| reason(&left.handle.state()))
     }
 
-    /// The process ends: everything is tried once more. Gives a line for each document that stays unwritten.
+    /// The process ends: tries everything once more, and returns a message for each document that stays unwritten.
     pub fn close(&self) -> Vec<String> {
         let left = std::mem::take(&mut *self.left());
         let tries: Vec<_> = left
             .iter()
             .map(|left| {
                 let (done, is_done) = channel();
-                left.book.last_try(done);
+                left.handle.last_try(done);
                 is_done
             })
             .collect();
@@ -98,34 +98,34 @@ impl Unwritten {
                 // Git has had its time.
                 left.cancel.set(true);
                 if error == RecvTimeoutError::Timeout {
-                    is_done.recv_timeout(WITHOUT_LOOKS)
+                    is_done.recv_timeout(WITHOUT_GIT)
                 } else {
                     Err(error)
                 }
             });
-            // A thread that ends has nothing left to write, and answers nobody.
+            // A thread that has ended has nothing left to write, and does not answer.
             let written = written.unwrap_or_else(|error| {
-                let is_written = left.book.state() == State::Written;
-                is_written && (error == RecvTimeoutError::Disconnected || left.book.is_over())
+                let is_written = left.handle.state() == State::Written;
+                is_written && (error == RecvTimeoutError::Disconnected || left.handle.is_over())
             });
             (!written).then(|| {
-                let why = reason(&left.book.state()).unwrap_or_else(|| "there was no time for it".into());
-                let document = left.book.place().named();
-                format!("{}: \"{document}\" stays unwritten until the next start: {why}", left.superpower)
+                let why = reason(&left.handle.state()).unwrap_or_else(|| "there was not enough time".into());
+                let document = left.handle.place().named();
+                format!("{}: \"{document}\" will be written at the next start: {why}", left.superpower)
             })
         });
         unwritten.collect()
     }
 
-    /// Those that are not written, and are not over.
+    /// The checkpoints that are still unwritten.
     pub(super) fn left(&self) -> MutexGuard<'_, Vec<Left>> {
         let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
-        left.retain(|left| !left.book.is_over());
+        left.retain(|left| !left.handle.is_over());
         left
     }
 }
 
-/// Why something waits, where it does.
+/// Why writing waits, if it does.
 pub fn reason(state: &State) -> Option<String> {
     match state {
         State::Waiting(why) => Some(why.clone()),

@@ -1,4 +1,4 @@
-//! The verdict at the end of a message, read leniently, and never as none where there is one.
+//! Reads the verdict at the end of a message leniently. A verdict that cannot be read is never treated as missing.
 
 use crate::lookalike;
 use crate::prompt::tail;
@@ -7,33 +7,32 @@ use regex::Regex;
 use serde_json::Value;
 use std::sync::LazyLock;
 
-/// The end of a message, in bytes, as people see it: without colours and what is invisible.
+/// The end of a message, in bytes, without colours and invisible characters.
 const END: usize = 4 * 1024;
-/// How far before it the object may begin that ends in it, and how many braces there may begin none.
+/// How far before the end the last object may begin, and how many braces without an object may be in between.
 const BEFORE: usize = 256 * 1024;
 const BRACES: usize = 64;
-/// How many of those that look open there.
-const LIKELY: usize = 32;
+/// Limit of candidates among the braces that look open.
+const MAX_OPEN: usize = 32;
 
-/// What the end of a message says.
+/// The verdict at the end of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Nothing: it may still talk about a verdict.
+    /// No verdict; the message may still mention one.
     None,
-    /// `PASS`.
     Pass,
-    /// `FAIL`, with what is said besides.
+    /// `FAIL`, with the notes.
     Fail(Option<String>),
-    /// `BLOCKED`, with what is said besides.
+    /// `BLOCKED`, with the notes.
     Blocked(Option<String>),
-    /// Another word, as it stands there.
+    /// Another word, as written.
     Other(String),
-    /// Something that begins as a verdict does, and from which no object can be read.
+    /// Text that begins like a verdict but cannot be read.
     Unreadable,
 }
 
 impl Verdict {
-    /// The word for it, where there is one.
+    /// The word of the verdict, if there is one.
     pub fn word(&self) -> Option<&str> {
         match self {
             Verdict::None | Verdict::Unreadable => None,
@@ -44,36 +43,36 @@ impl Verdict {
         }
     }
 
-    /// Whether it is the verdict that a declaration names.
+    /// Whether this is the verdict that a declaration names.
     pub fn is(&self, wanted: &str) -> bool {
         self.word().is_some_and(|word| plain(word) == plain(wanted))
     }
 }
 
-/// The verdict at the end of a message: that of the last object in it which has one, whatever stands behind that.
+/// Finds the verdict at the end of a message: that of the last object which has one, whatever text follows.
 pub fn verdict(message: &str) -> Verdict {
     let message = tolerant::bare(message.trim_end());
     let message = message.trim_end();
     let edge = message.len() - tail(message, END).len();
-    let from = straddling(message, edge).unwrap_or(edge);
+    let from = object_across(message, edge).unwrap_or(edge);
     let (found, _) = tolerant::objects(&message[from..], PROSE);
     let said = found.iter().rev().find_map(|object| {
         let value: Value = serde_json::from_str(&object.json).ok()?;
-        Some((judged(&value)?, from + object.range.start, from + object.range.end))
+        Some((verdict_of(&value)?, from + object.range.start, from + object.range.end))
     });
     let (start, end) = said.as_ref().map_or((from, from), |(_, start, end)| (*start, *end));
-    if begins(&message[end..]) || is_inside(message, start) {
+    if has_verdict_key(&message[end..]) || is_inside(message, start) {
         return Verdict::Unreadable;
     }
     said.map_or(Verdict::None, |(verdict, ..)| verdict)
 }
 
-/// Where an object begins that ends in the message's end, and begins before it.
-fn straddling(message: &str, edge: usize) -> Option<usize> {
+/// The start of an object that begins before the end part and ends in it.
+fn object_across(message: &str, edge: usize) -> Option<usize> {
     let start = message.len() - tail(message, END + BEFORE).len();
     let end_of = |brace| tolerant::object_at(message, brace, PROSE).map(|object| object.range.end);
-    // Those that look open there first: of others there may be any number.
-    let open = open(&message[start..edge], false).into_iter().take(LIKELY).map(|brace| start + brace);
+    // Try the braces that look open first, because there may be any number of others.
+    let open = open(&message[start..edge], false).into_iter().take(MAX_OPEN).map(|brace| start + brace);
     if let Some(brace) = open.into_iter().find(|brace| end_of(*brace).is_some_and(|end| end > edge)) {
         return Some(brace);
     }
@@ -91,10 +90,10 @@ fn straddling(message: &str, edge: usize) -> Option<usize> {
     None
 }
 
-/// Whether a place in a message is inside of something that begins as a verdict does, and that cannot be read.
+/// Whether a position is inside text that begins like a verdict but cannot be read.
 fn is_inside(message: &str, place: usize) -> bool {
     let near = (message.len() - tail(message, END + BEFORE).len()).min(place);
-    // What can be read and is over by then says nothing of the end.
+    // A readable object that ends before this position does not affect the end.
     let mut loose = message[..near].to_owned();
     let mut at = near;
     for object in tolerant::objects(&message[near..place], PROSE).0 {
@@ -104,10 +103,10 @@ fn is_inside(message: &str, place: usize) -> bool {
     loose.push_str(&message[at..place]);
     [false, true]
         .iter()
-        .any(|texts| open(&loose, *texts).first().is_some_and(|brace| begins(&loose[*brace..])))
+        .any(|texts| open(&loose, *texts).first().is_some_and(|brace| has_verdict_key(&loose[*brace..])))
 }
 
-/// The braces that are not closed in a text; with `texts` those in quoted texts do not count.
+/// The unclosed braces in a text. With `texts`, braces in quoted strings are ignored.
 fn open(text: &str, texts: bool) -> Vec<usize> {
     let mut open = Vec::new();
     let mut quote = None;
@@ -117,7 +116,7 @@ fn open(text: &str, texts: bool) -> Vec<usize> {
         match (quote, letter) {
             (Some(_), '\\') => _ = letters.next(),
             (Some(mark), _) if mark == letter => {
-                // In a text that is not escaped as it should be, a quote may be any.
+                // In a badly escaped string, a quote may or may not end it.
                 let rest = text[at + 1..].trim_start();
                 if rest.is_empty() || rest.starts_with([',', '}', ']', ':']) {
                     quote = None;
@@ -136,15 +135,15 @@ fn open(text: &str, texts: bool) -> Vec<usize> {
     open
 }
 
-/// Whether a text has a key `verdict` in it, in whatever quotes, with a colon behind.
-fn begins(text: &str) -> bool {
+/// Whether a text contains the key `verdict`, in any quotes and followed by a colon.
+fn has_verdict_key(text: &str) -> bool {
     static KEY: LazyLock<Regex> = LazyLock::new(|| {
         let quote = r#"(?:\\*["'`“”„‟‘’‚«»″〝〞]|&quot;)"#;
         let marks = r"(?:[\s*_`]|/\*[^*]*\*/)*";
         let pattern = format!(r"(?i)(?:{quote}{marks}verdict{marks}{quote}|[{{,]{marks}verdict){marks}:");
         Regex::new(&pattern).expect("a constant pattern")
     });
-    // Signs and letters that only look like those of JSON.
+    // Replace characters that only look like those of JSON.
     let mut folded = String::with_capacity(text.len());
     for letter in text.chars() {
         match lookalike::meant(letter) {
@@ -155,8 +154,8 @@ fn begins(text: &str) -> bool {
     KEY.is_match(&folded)
 }
 
-/// The verdict of an object: its own, else that of the last object in it.
-fn judged(value: &Value) -> Option<Verdict> {
+/// The verdict of an object: its own, or else that of the last object in it.
+fn verdict_of(value: &Value) -> Option<Verdict> {
     match value {
         Value::Object(object) => {
             let own = object.iter().rev().find(|(key, _)| plain(key) == "VERDICT");
@@ -172,15 +171,15 @@ fn judged(value: &Value) -> Option<Verdict> {
                 (_, Value::String(word)) => Verdict::Other(word.trim().to_owned()),
                 (_, other) => Verdict::Other(other.to_string()),
             })
-            .or_else(|| object.values().rev().find_map(judged))
+            .or_else(|| object.values().rev().find_map(verdict_of))
         }
-        Value::Array(items) => items.iter().rev().find_map(judged),
+        Value::Array(items) => items.iter().rev().find_map(verdict_of),
         _ => None,
     }
 }
 
-/// A word without emphasis and the full stop at its end, in upper case; `PASSED` and `FAILED` are `PASS` and `FAIL`.
-/// A sign that may change its meaning stays: `PASS?` is none.
+/// Normalizes a word: removes emphasis and the full stop, and converts to upper case; `PASSED` and `FAILED` become
+/// `PASS` and `FAIL`. Other signs may change the meaning and stay, so `PASS?` is not `PASS`.
 fn plain(word: &str) -> String {
     let emphasis = |c: char| c.is_whitespace() || matches!(c, '*' | '_' | '`' | '"' | '\'' | '.');
     let word = word.trim_matches(emphasis).to_uppercase();
@@ -200,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn every_form_that_tools_and_models_print_is_read() {
+    fn verdicts_are_read_in_every_form_that_models_print() {
         for form in [
             "{\"verdict\": \"FAIL\"}",
             "\u{1b}[31m{\"verdict\": \"FAIL\"}\u{1b}[0m",
@@ -233,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_never_none() {
+    fn an_unreadable_verdict_is_not_a_missing_one() {
         for form in [
             "{\"verdict\": \"FAIL\"",
             "{\"verdict\": FAIL}",
@@ -289,17 +288,17 @@ mod tests {
         assert_eq!(verdict(&far), Verdict::None);
         let near = format!("{{\"verdict\": \"FAIL\"}}\n{}", "x".repeat(4000));
         assert_eq!(word(&near), Some("FAIL".into()));
-        // One object that ends there counts whole, whatever is in it.
+        // An object that ends in the end part counts as a whole.
         let issues = "{\"verdict\":\"PASS\",\"text\":\"xxxxxxxxxxxxxxxxxxxxxxxxxxxx\"},".repeat(200);
         let long = format!("{{\"verdict\":\"FAIL\",\"issues\":[{issues}]}}");
         assert_eq!(word(&format!("Report.\n{long}\n")), Some("FAIL".into()));
         let coloured = format!("{{\"verdict\": \"FAIL\"}}{}", "\u{1b}[0m".repeat(3000));
-        assert_eq!(word(&coloured), Some("FAIL".into()), "what is not seen takes no room");
+        assert_eq!(word(&coloured), Some("FAIL".into()), "invisible characters do not count");
     }
 
-    /// As long as what it is in has not ended before the message's end, however that is written.
+    /// An unreadable verdict counts, in any notation, if the object around it does not end before the message does.
     #[test]
-    fn a_verdict_that_cannot_be_read_counts_wherever_its_key_stands() {
+    fn an_unreadable_verdict_counts_wherever_its_key_is() {
         let text = |len: usize| "some words, ".repeat(len / 12);
         for len in [5_000, 100_000, 300_000] {
             let long = text(len);
@@ -319,7 +318,7 @@ mod tests {
         }
         let long = text(300_000);
         let far = verdict(&format!("{{\"verdict\": \"FAIL\", \"issues\": [\"{long}\"]}}"));
-        assert_eq!(far, Verdict::Unreadable, "longer than is looked at");
+        assert_eq!(far, Verdict::Unreadable, "longer than the searched part");
     }
 
     #[test]
@@ -333,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_is_over_before_the_end_says_nothing_of_it() {
+    fn an_unreadable_object_that_ends_early_is_ignored() {
         let prose = "some words, ".repeat(500);
         for form in [
             "{'verdict': 'FAIL'}",
@@ -348,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_made_to_cost_much_is_read_in_time() {
+    fn a_hostile_message_is_read_in_time() {
         let text = "{\"a\":[".repeat(100_000) + "{\"verdict\":\"FAIL\"}";
         assert_ne!(verdict(&text), Verdict::None);
     }

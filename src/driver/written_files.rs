@@ -1,7 +1,7 @@
-//! What attempts have written, as the tree of files tells it: for their checkpoints.
+//! Finds the files that attempts have written, for their checkpoints.
 //!
-//! Where the project is small, the drive knows which files were touched while each attempt worked ([`Stamps`]), and git
-//! says which of them are changes. In a large one git alone is asked, and the files' times tell whose they are.
+//! In a small project the drive knows which files were touched during each attempt ([`Stamps`]), and git tells which
+//! of them are changes. In a large project only git is used, and the files' times tell which attempt wrote them.
 //!
 //! [`Stamps`]: super::file_stamps::Stamps
 
@@ -15,38 +15,39 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-/// A file's time may be so much older than the moment it was written at: the system's clock for files ticks slowly.
+/// File times come from a coarse clock, so a file may look this much older than it is.
 const TICK: TimeDelta = TimeDelta::milliseconds(20);
 
-/// Files that are known as changes, about.
-const MOST: usize = 10_000;
+/// Approximate limit of remembered changes.
+const MAX_CHANGES: usize = 10_000;
 
-/// Finds out what attempts have written.
+/// Finds the files that attempts have written.
 pub struct Written {
     reviews: Arc<ReviewWorker>,
-    /// Set where nobody waits for it any more. Not by a cancel or the editor's end: what has ended may be told whole.
+    /// Set when the result is no longer needed. A cancel or the editor's exit does not set it, so that finished
+    /// attempts are recorded completely.
     cancel: CancelToken,
-    /// The files as they were at the last look for a checkpoint; at first, at the last approval, else at the first look
-    /// of this drive.
+    /// The files at the last lookup. At first this is the last approval, or else the first comparison of this drive.
     before: Option<TreeId>,
-    /// What was written since an attempt began that works still: its own end tells of it.
+    /// Changes since the start of an attempt that still works. They are attributed when it ends.
     held: Vec<Change>,
-    /// Every file that was a change at some look. A look may come when the next attempt has written already.
+    /// Every file that was ever seen as a change, because a lookup may come when the next attempt has already
+    /// written.
     changed: BTreeSet<String>,
 }
 
 impl Written {
-    /// For a run that is driven from here on, with what its next gate compares with.
+    /// For a run that is driven from now on. `baseline` is what its next gate compares with.
     pub fn new(reviews: Arc<ReviewWorker>, cancel: CancelToken, baseline: Option<TreeId>) -> Self {
         Self { reviews, cancel, before: baseline, held: Vec::new(), changed: BTreeSet::new() }
     }
 
-    /// The files that each of these attempts has written, oldest attempt first: those that differ from what they were
-    /// at the last look, and were touched while it worked. An attempt that works still gets none.
+    /// The files that each attempt has written, oldest attempt first: those that differ from the last lookup and were
+    /// touched during the attempt. An attempt that still works gets none.
     pub fn by(&mut self, attempts: &[Attempt]) -> Vec<Vec<String>> {
         let mut files: Vec<Vec<String>> = vec![Vec::new(); attempts.len()];
         let Some(changes) = self.changes() else { return files };
-        if self.changed.len() < MOST {
+        if self.changed.len() < MAX_CHANGES {
             self.changed.extend(changes.iter().map(|change| change.path.clone()));
         }
         for (at, attempt) in attempts.iter().enumerate() {
@@ -63,7 +64,7 @@ impl Written {
         files
     }
 
-    /// Those of the touched files that are changes. One that was touched again, or removed, may be none any more; then it
+    /// The touched files that are changes. A file that was touched again or removed may no longer differ; then it
     /// counts unless git ignores it.
     fn of_touched(&self, touched: &[String], later: &[Attempt]) -> Vec<String> {
         let door = Door::people(self.reviews.root());
@@ -78,7 +79,7 @@ impl Written {
         files
     }
 
-    /// The attempts in whose time the files were touched.
+    /// Attributes changes to attempts by the files' times.
     fn by_time(&mut self, attempts: &[Attempt], changes: Vec<Change>, files: &mut [Vec<String>]) {
         let door = Door::people(self.reviews.root());
         for change in changes {
@@ -95,7 +96,7 @@ impl Written {
         self.reviews.host().looks(&self.cancel, self.reviews.root())
     }
 
-    /// What differs from the last look, with what was left over then.
+    /// The changes since the last lookup, and those left over from it.
     fn changes(&mut self) -> Option<Vec<Change>> {
         let first = self.reviews.first().cloned();
         let tree = self.reviews.tree_unless(&self.cancel, self.reviews.ended()).ok()?;
@@ -108,7 +109,7 @@ impl Written {
     }
 }
 
-/// When a file was changed last; none for one that is gone.
+/// When a file was last changed; `None` if it no longer exists.
 fn touched(door: &Door, change: &Change) -> Option<DateTime<Utc>> {
     if change.status == Status::Deleted {
         return None;
@@ -117,8 +118,7 @@ fn touched(door: &Door, change: &Change) -> Option<DateTime<Utc>> {
     DateTime::from_timestamp(file.changed.0, u32::try_from(file.changed.1).ok()?)
 }
 
-/// The attempt in whose time this moment falls. Where that of two that follow each other cannot be told apart, it is the
-/// earlier one.
+/// The attempt at this time. If two consecutive attempts cannot be told apart, the earlier one.
 fn owner(attempts: &[Attempt], at: DateTime<Utc>) -> Option<usize> {
     let began = |attempt: &Attempt| attempt.since - TICK <= at;
     let within = |attempt: &Attempt| began(attempt) && attempt.until.is_none_or(|until| at <= until);

@@ -4,7 +4,7 @@
 use super::core::Engine;
 use super::op::{Fields, OnExit, Op, Reply, Run};
 use super::refusal::Refusal;
-use super::{ops, panic_test};
+use super::{nested, ops, panic_test};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -55,6 +55,9 @@ impl Engine {
 
     fn perform(&self, asked: Asked) -> Result<Reply, Refusal> {
         let (op, fields) = asked?;
+        if let Some(what) = op.what_for_humans() {
+            nested::refuse(self, what, fields.root())?;
+        }
         match op.run {
             Run::Now(run) => run(self, fields),
             Run::Later => self.ask(fields.read()?),

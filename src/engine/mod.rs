@@ -14,6 +14,7 @@ mod core;
 mod door;
 mod editing;
 mod looks;
+mod nested;
 mod op;
 mod ops;
 pub mod panic_test;

@@ -4,6 +4,7 @@ use super::core::Engine;
 use super::refusal::Refusal;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
+use std::path::Path;
 
 /// Which thread performs an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,12 +51,21 @@ pub(super) struct Op {
     pub run: Run,
     /// Whether it is refused inside of `ask`, because there it would wait for its own thread.
     only_called: bool,
+    /// What the operation does, where only humans do it: a process below an agent's is refused.
+    for_humans: Option<&'static str>,
 }
 
 impl Op {
     /// An operation of the main lane.
     pub const fn main(name: &'static str, run: fn(&Engine, Fields) -> Result<Reply, Refusal>) -> Self {
-        Self { name, lane: Lane::Main, on_exit: OnExit::Forgotten, run: Run::Now(run), only_called: false }
+        Self {
+            name,
+            lane: Lane::Main,
+            on_exit: OnExit::Forgotten,
+            run: Run::Now(run),
+            only_called: false,
+            for_humans: None,
+        }
     }
 
     /// An operation of the worker lane.
@@ -65,7 +75,14 @@ impl Op {
 
     /// The operation that hands a request to the worker.
     pub const fn asks(name: &'static str) -> Self {
-        Self { name, lane: Lane::Main, on_exit: OnExit::Forgotten, run: Run::Later, only_called: true }
+        Self {
+            name,
+            lane: Lane::Main,
+            on_exit: OnExit::Forgotten,
+            run: Run::Later,
+            only_called: true,
+            for_humans: None,
+        }
     }
 
     pub const fn done_on_exit(self) -> Self {
@@ -78,6 +95,16 @@ impl Op {
 
     pub const fn only_called(self) -> Self {
         Self { only_called: true, ..self }
+    }
+
+    /// Marks an operation that decides, drives, trusts or finishes; the refusal says `what` it does.
+    pub const fn for_humans(self, what: &'static str) -> Self {
+        Self { for_humans: Some(what), ..self }
+    }
+
+    /// What the operation does, where only humans do it.
+    pub const fn what_for_humans(&self) -> Option<&'static str> {
+        self.for_humans
     }
 
     pub fn is_only_called(&self) -> bool {
@@ -93,6 +120,11 @@ pub(super) struct Fields {
 impl Fields {
     pub fn new(op: &'static str, map: Map<String, Value>) -> Self {
         Self { op, map }
+    }
+
+    /// The project that the request is about.
+    pub fn root(&self) -> Option<&Path> {
+        self.map.get("root").and_then(Value::as_str).map(Path::new)
     }
 
     /// Parses the fields as the operation's request.

@@ -13,14 +13,19 @@ use serde_json::{Value, json};
 use std::time::Duration;
 
 pub(super) const OPS: &[Op] = &[
-    Op::main("answer", |engine, it| value(replies::answer(engine, it.read()?))),
+    Op::main("answer", |engine, it| value(replies::answer(engine, it.read()?)))
+        .for_humans("answer questions"),
     Op::asks("ask"),
     Op::main("assist", |engine, it| assist::assist(engine, &it.read()?)),
-    Op::worker("cancel", |engine, it| value(stop::cancel(engine, it.read()?))).ended_on_exit(),
+    Op::worker("cancel", |engine, it| value(stop::cancel(engine, it.read()?)))
+        .ended_on_exit()
+        .for_humans("cancel runs"),
     Op::worker("check", |engine, it| value(checks::check(engine, &it.read()?))),
     Op::worker("check-all", |engine, it| value(checks::check_all(engine, &it.read()?))),
     Op::main("configure", configure),
-    Op::worker("decide", |engine, it| value(decide::decide(engine, it.read()?))).done_on_exit(),
+    Op::worker("decide", |engine, it| value(decide::decide(engine, it.read()?)))
+        .done_on_exit()
+        .for_humans("decide at gates"),
     Op::worker("diff", |engine, it| value(review::diff(engine, &it.read()?))),
     Op::main("document", |engine, it| value(documents::document(engine, it.read()?))),
     Op::main("document-closed", |engine, it| value(documents::closed(engine, &it.read()?))),
@@ -37,19 +42,24 @@ pub(super) const OPS: &[Op] = &[
     Op::main("project", |_, it| value(declarations::project(&it.read()?))),
     Op::main("project-renew", |engine, it| value(assist::renew(engine, &it.read()?))),
     Op::worker("read-file", |_, it| value(read_file::read_file(&it.read()?))),
-    Op::worker("resume", |engine, it| value(run::resume(engine, it.read()?))),
-    Op::worker("retry", |engine, it| value(decide::retry(engine, it.read()?))).done_on_exit(),
+    Op::worker("resume", |engine, it| value(run::resume(engine, it.read()?))).for_humans("resume runs"),
+    Op::worker("retry", |engine, it| value(decide::retry(engine, it.read()?)))
+        .done_on_exit()
+        .for_humans("retry"),
     Op::worker("review", |engine, it| value(review::review(engine, &it.read()?))),
-    Op::worker("run", |engine, it| value(run::run(engine, it.read()?))),
+    Op::worker("run", |engine, it| value(run::run(engine, it.read()?))).for_humans("start runs"),
     Op::worker("runs", |engine, it| value(status::runs(engine, &it.read()?))),
     Op::main("scaffold", |_, it| value(declarations::scaffold(&it.read()?))),
     Op::main("schema", schema),
-    Op::worker("skip", |engine, it| value(stop::skip(engine, it.read()?))).done_on_exit(),
+    Op::worker("skip", |engine, it| value(stop::skip(engine, it.read()?))).done_on_exit().for_humans("skip"),
     Op::worker("status", |engine, it| status::status(engine, &it.read()?)),
     Op::main("stop", stop).only_called(),
-    Op::worker("submit", |engine, it| value(replies::submit(engine, it.read()?))).done_on_exit(),
+    Op::worker("submit", |engine, it| value(replies::submit(engine, it.read()?)))
+        .done_on_exit()
+        .for_humans("hand in results"),
     Op::worker("trust", |engine, it| value(trust::trust(engine, &it.read()?))),
-    Op::worker("trust-grant", |engine, it| value(trust::trust_grant(engine, &it.read()?))),
+    Op::worker("trust-grant", |engine, it| value(trust::trust_grant(engine, &it.read()?)))
+        .for_humans("grant trust"),
     Op::worker("why", |engine, it| value(why::why(engine, &it.read()?))),
 ];
 
@@ -98,4 +108,23 @@ fn grace() -> u64 {
 fn stop(engine: &Engine, fields: Fields) -> Result<Reply, Refusal> {
     let Stop { grace_ms } = fields.read()?;
     Ok(Reply::Value(json!({ "unwritten": engine.stop(Duration::from_millis(grace_ms)) })))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::op::OnExit;
+    use super::*;
+
+    /// Whoever adds an operation decides whether it is one of these.
+    #[test]
+    fn only_humans_decide_drive_trust_and_finish() {
+        let for_humans = OPS.iter().filter(|op| op.what_for_humans().is_some()).map(|op| op.name);
+        let expected =
+            ["answer", "cancel", "decide", "resume", "retry", "run", "skip", "submit", "trust-grant"];
+        assert_eq!(for_humans.collect::<Vec<_>>(), expected);
+        let written = OPS.iter().filter(|op| op.on_exit != OnExit::Forgotten);
+        for op in written.filter(|op| op.name != "pause") {
+            assert!(op.what_for_humans().is_some(), "{} is written down when the editor is left", op.name);
+        }
+    }
 }

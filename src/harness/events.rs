@@ -112,7 +112,7 @@ mod tests {
         let torn = unread(r#"noise {"type":"result","result":"do"#);
         assert_eq!(
             (&*torn.kind, &*torn.why),
-            ("result", r#"it breaks off: noise {"type":"result","result":"do"#)
+            ("result", r#"unexpected end: noise {"type":"result","result":"do"#)
         );
         assert_eq!(unread(r#"{"num_turns":1,"type":"result","result":do}"#).kind, "result");
         let last = extract(r#"{"type":"user"}{"type":"result","x":"#);

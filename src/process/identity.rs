@@ -9,9 +9,19 @@ pub fn record(pid: u32) -> Option<ProcessRecord> {
     Some(ProcessRecord { pid, start_time: start_time(pid)?, boot_id: boot_id() })
 }
 
+/// The record of a process that started at this time; 0 where that cannot be told.
+pub(super) fn at(pid: u32, start_time: u64) -> ProcessRecord {
+    ProcessRecord { pid, start_time, boot_id: boot_id() }
+}
+
 /// Whether that very process still lives.
 pub fn alive(record: &ProcessRecord) -> bool {
     record.boot_id == boot_id() && start_time(record.pid) == Some(record.start_time)
+}
+
+/// What this process runs, by its short name; none where that cannot be told.
+pub fn own_name() -> Option<String> {
+    super::tree::own_stat().map(|stat| stat.name)
 }
 
 /// This boot, which lasts longer than we do.

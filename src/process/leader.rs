@@ -1,135 +1,157 @@
-//! The process that was started, as the head of all that it starts. Its id stays its own until it is reaped, and
-//! nothing signals it after that.
+//! The process that was started, as the head of all that it starts.
 
 use super::ending::end;
+use super::group::Group;
+use super::init::Init;
 use super::sweep::leftovers;
 use super::tree::{self, Kin};
-use super::{LEFTOVER, Mark, TERM};
+use super::wire::Command;
+use super::{Exit, LEFTOVER, Mark, TERM};
 use crate::outcome::ProcessRecord;
 use crate::sync::locked;
-use rustix::io::Errno;
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use rustix::process::Signal;
 use std::os::fd::OwnedFd;
-use std::os::unix::process::ExitStatusExt;
-use std::process::Child;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// How a process ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Exit {
-    /// By itself, with this status.
-    Code(i32),
-    /// By this signal.
-    Signal(i32),
-    /// Not at all: not even KILL ends it, as when it waits for a dead disk.
-    Stuck,
-}
-
-/// A process that leads a group.
+/// A process at the head of all that it starts.
 #[derive(Debug)]
 pub struct Leader {
     /// Which process it is.
     pub record: ProcessRecord,
     mark: Mark,
     born: Instant,
-    state: Mutex<State>,
+    term: Mutex<Duration>,
+    hold: Hold,
 }
+
+/// What keeps its descendants together.
+#[derive(Debug)]
+pub(super) enum Hold {
+    /// An init, below which all of them stay.
+    Init(Init),
+    /// Their group, and that they are looked up.
+    Group(Group),
+}
+
+/// How long what is to be ended at once may take to be gone.
+const GONE: Duration = Duration::from_secs(1);
+/// How long thousands that outlived their agent may take, before it is given up that all of them are gone.
+const CROWD: Duration = Duration::from_secs(8);
 
 /// The descendants of a process that lived no longer than this are few, and among the newest ids.
 const BRIEF: Duration = Duration::from_millis(500);
 
-#[derive(Debug)]
-struct State {
-    reaped: bool,
-    kin: Kin,
-    term: Duration,
-}
-
 impl Leader {
-    pub(super) fn new(pid: u32, mark: Mark) -> Self {
-        let unknown = ProcessRecord { pid, start_time: 0, boot_id: String::new() };
-        let state = State { reaped: false, kin: Kin::new(), term: TERM };
-        Self {
-            record: super::record(pid).unwrap_or(unknown),
-            mark,
-            born: Instant::now(),
-            state: Mutex::new(state),
+    pub(super) fn new(record: ProcessRecord, mark: Mark, hold: Hold) -> Self {
+        Self { record, mark, born: Instant::now(), term: Mutex::new(TERM), hold }
+    }
+
+    /// What becomes ready at its death, and perhaps before; where there is nothing like it, there is [`Leader::wait`].
+    pub(super) fn death(&self) -> Option<OwnedFd> {
+        match &self.hold {
+            Hold::Init(init) => init.news().ok(),
+            Hold::Group(group) => group.death(),
         }
     }
 
-    /// What becomes ready at its death, which leaves it to be reaped; where the system has nothing like it, there is
-    /// [`Leader::wait`].
-    #[cfg(target_os = "linux")]
-    pub(super) fn death(&self) -> Option<OwnedFd> {
-        rustix::process::pidfd_open(self.pid()?, rustix::process::PidfdFlags::empty()).ok()
+    /// Whether it is dead, where [`Leader::death`] is ready.
+    pub(super) fn is_dead(&self) -> bool {
+        match &self.hold {
+            Hold::Init(init) => init.ended(),
+            Hold::Group(_) => true,
+        }
     }
 
-    #[cfg(not(target_os = "linux"))]
-    pub(super) fn death(&self) -> Option<OwnedFd> {
-        None
-    }
-
-    /// Waits for its death, and leaves it to be reaped: until then nobody else gets its id.
+    /// Waits for its death.
     pub(super) fn wait(&self) {
-        let Some(pid) = self.pid() else { return };
-        let kept = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
-        while waitid(WaitId::Pid(pid), kept).is_err_and(|error| error == Errno::INTR) {}
+        match &self.hold {
+            Hold::Init(init) => init.wait(),
+            Hold::Group(group) => group.wait(),
+        }
     }
 
-    /// Notes who descends from it now.
+    /// Notes who descends from it now, where that is not known anyway.
     pub(super) fn look(&self) {
-        let found = tree::descendants(self.record.pid);
-        let mut state = locked(&self.state);
-        state.kin.retain(|&pid, &mut start_time| tree::lives(pid, start_time));
-        state.kin.extend(found);
+        if let Hold::Group(group) = &self.hold {
+            group.look();
+        }
     }
 
     pub(super) fn set_term(&self, term: Duration) {
-        locked(&self.state).term = term;
+        *locked(&self.term) = term;
     }
 
     pub(super) fn term(&self) -> Duration {
-        locked(&self.state).term
+        *locked(&self.term)
     }
 
     /// Sends a signal to its group.
     pub(super) fn signal(&self, signal: Signal) {
-        let state = locked(&self.state);
-        // The group is ours, since its leader is not reaped.
-        if let Some(pid) = self.pid().filter(|_| !state.reaped) {
-            // One that is gone has heard it.
-            let _ = kill_process_group(pid, signal);
+        match &self.hold {
+            Hold::Init(init) => init.tell(Command::Signal(signal.as_raw() as u8)),
+            Hold::Group(group) => group.signal(signal),
         }
     }
 
-    fn pid(&self) -> Option<Pid> {
-        self.record.pid.try_into().ok().and_then(Pid::from_raw)
-    }
-
-    /// Kills its group and all that is known to descend from it.
+    /// Kills all that descends from it.
     pub(super) fn kill(&self) {
-        self.look();
-        self.signal(Signal::KILL);
-        let kin = locked(&self.state).kin.clone();
-        tree::signal(&leftovers(&self.mark, &kin), libc::SIGKILL);
+        match &self.hold {
+            Hold::Init(init) => init.tell(Command::Kill),
+            Hold::Group(group) => {
+                group.look();
+                group.signal(Signal::KILL);
+            }
+        }
+        tree::signal(&leftovers(&self.mark, &self.known()), libc::SIGKILL);
     }
 
-    /// Ends what outlived it.
-    pub(super) fn end_rest(&self) {
+    /// Ends what outlived it. While somebody waits for the end of a launch that is stopped, a crowd is left to its init
+    /// sooner than where the run would go on beside it.
+    pub(super) fn end_rest(&self, stopping: bool) {
+        if let Hold::Init(init) = &self.hold
+            && !init.is_over()
+        {
+            init.tell(Command::End);
+            init.wait_over(LEFTOVER + if stopping { GONE } else { CROWD });
+        }
         if self.left_nothing() {
             return;
         }
         self.look();
-        let kin = locked(&self.state).kin.clone();
-        let more = || leftovers(&self.mark, &tree::descendants(self.record.pid));
-        end(&mut leftovers(&self.mark, &kin), LEFTOVER, more);
+        let pid = self.record.pid;
+        let more = || match &self.hold {
+            Hold::Init(_) => leftovers(&self.mark, &Kin::new()),
+            Hold::Group(_) => leftovers(&self.mark, &tree::descendants(pid)),
+        };
+        end(&mut leftovers(&self.mark, &self.known()), LEFTOVER, more);
+    }
+
+    /// What descends from it and is not below an init.
+    fn known(&self) -> Kin {
+        match &self.hold {
+            Hold::Init(_) => Kin::new(),
+            Hold::Group(group) => group.kin(),
+        }
+    }
+
+    /// Takes its status. Waits for its death, but for that of one whose init will see to it.
+    pub(super) fn reap(&self) -> Exit {
+        match &self.hold {
+            Hold::Init(init) => init.exit().unwrap_or(Exit::Stuck),
+            Hold::Group(group) => group.reap(),
+        }
+    }
+
+    /// Whether [`Leader::reap`] may wait for ever.
+    pub(super) const fn reaping_waits(&self) -> bool {
+        matches!(self.hold, Hold::Group(_))
     }
 
     /// Whether it is certain, at little cost, that a process which did not live long has left nothing: whatever
     /// descends from it is younger, and ids are given in turn.
     fn left_nothing(&self) -> bool {
-        if self.born.elapsed() > BRIEF || !locked(&self.state).kin.is_empty() {
+        if self.born.elapsed() > BRIEF || !self.known().is_empty() {
             return false;
         }
         let leader = self.record.pid;
@@ -153,14 +175,18 @@ impl Leader {
 
     /// Ends it and all that it started, from whatever thread, whether or not anybody supervises it still.
     pub fn end_now(&self) {
-        let until = Instant::now() + Duration::from_secs(1);
         self.kill();
-        while tree::lives(self.record.pid, self.record.start_time) && Instant::now() < until {
-            std::thread::sleep(Duration::from_millis(5));
+        match &self.hold {
+            Hold::Init(init) => _ = init.wait_over(GONE),
+            Hold::Group(_) => {
+                let until = Instant::now() + GONE;
+                while tree::lives(self.record.pid, self.record.start_time) && Instant::now() < until {
+                    std::thread::sleep(Duration::from_millis(5));
+                }
+            }
         }
-        let kin = locked(&self.state).kin.clone();
         let more = || leftovers(&self.mark, &Kin::new());
-        end(&mut leftovers(&self.mark, &kin), Duration::ZERO, more);
+        end(&mut leftovers(&self.mark, &self.known()), Duration::ZERO, more);
     }
 }
 
@@ -182,24 +208,9 @@ fn newer(_pid: u32) -> Option<std::ops::RangeInclusive<u32>> {
     None
 }
 
-/// Takes its status, after which its id is anybody's.
-pub(super) fn reaped(leader: &Leader, child: Option<Child>) -> Exit {
-    let Some(mut child) = child else { return Exit::Stuck };
-    // Its death may never come, and whoever signals it until then must not wait for the lock.
-    leader.wait();
-    let mut state = locked(&leader.state);
-    match child.wait() {
-        Ok(status) => {
-            state.reaped = true;
-            let code = status.code().map(Exit::Code);
-            code.or_else(|| status.signal().map(Exit::Signal)).unwrap_or(Exit::Stuck)
-        }
-        Err(_) => Exit::Stuck,
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::guard;
     use super::*;
     use std::os::unix::process::CommandExt;
     use std::process::Command;
@@ -208,9 +219,11 @@ mod tests {
     fn whoever_waits_for_its_death_keeps_nobody_from_signalling_it() {
         let child = Command::new("sleep").arg("600").process_group(0).spawn().unwrap();
         let mark = Mark { run_id: "r".to_owned(), stage: 1, launch: 1 };
-        let leader = Leader::new(child.id(), mark);
+        let record = super::super::record(child.id()).unwrap();
+        let hold = Hold::Group(Group::new(child, guard::announce(&mark)));
+        let leader = Leader::new(record, mark, hold);
         std::thread::scope(|scope| {
-            let reaper = scope.spawn(|| reaped(&leader, Some(child)));
+            let reaper = scope.spawn(|| leader.reap());
             std::thread::sleep(Duration::from_millis(50));
             leader.signal(Signal::TERM);
             assert_eq!(reaper.join().unwrap(), Exit::Signal(libc::SIGTERM));

@@ -5,15 +5,24 @@
 //! from it. The limits and the way from a polite stop to the last descendant's end are inside, by construction, so
 //! that no harness can forget them.
 //!
+//! On Linux the *launcher*, a process beside this one, forks an *init* for each of them: whatever descends from it stays
+//! below its init, which ends only when nothing is left. Elsewhere groups and marks have to do.
+//!
 //! Time is [`std::time::Instant`], which stands still while the machine sleeps (`CLOCK_MONOTONIC` on Linux,
 //! `CLOCK_UPTIME_RAW` on macOS). Nothing is built on SIGCHLD, which belongs to the editor.
 
+mod ancestry;
 mod ending;
 mod environment;
+mod exit;
+mod group;
 mod guard;
 mod identity;
 mod inbox;
+mod init;
 mod item;
+#[cfg(target_os = "linux")]
+mod launcher;
 mod leader;
 mod lines;
 mod output;
@@ -27,17 +36,20 @@ mod sweep;
 mod thread;
 mod tree;
 mod web;
+mod wire;
 
+pub use ancestry::{Ancestry, ancestry};
 pub use environment::Environment;
+pub use exit::Exit;
 pub use guard::program as guard_program;
-pub use identity::{alive, record};
+pub use identity::{alive, own_name, record};
 pub use inbox::Inbox;
 pub use item::{Item, Stream};
-pub use leader::{Exit, Leader};
+pub use leader::Leader;
 pub use lines::{Line, Lines};
 pub use program::{NotFound, Places, find_program};
 pub use secrets::{Masker, Secrets};
-pub use spawn::spawn;
+pub use spawn::{spawn, spawn_in_group};
 pub use spec::{LEFTOVER, Mark, POLITE, READ_AFTER_EXIT, STAGE, Spec, Stdin, TERM};
 pub use supervise::{Event, Limit, Process};
 pub use sweep::sweep;

@@ -1,17 +1,21 @@
 //! The start of a process, and the threads that read, write and wait for it.
 
+use super::group::Group;
 use super::item::{Item, Stream};
+#[cfg(target_os = "linux")]
+use super::launcher::launch;
+use super::leader::Hold;
 use super::output::{Output, Writer};
 use super::pipe::Pipe;
 use super::spec::{Spec, Stdin};
 use super::supervise::Started;
 use super::thread::named;
-use super::{Environment, Inbox, Leader, Process, Secrets, guard};
-use std::io;
+use super::{Environment, Inbox, Leader, Process, Secrets, guard, identity};
+use std::io::{self, PipeReader, PipeWriter};
 use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
@@ -20,63 +24,74 @@ use std::time::Duration;
 const MOMENT: Duration = Duration::from_millis(10);
 
 /// Starts a process. Everything it prints, and what others put into `inbox`, comes out of [`Process::next`].
+///
+/// On Linux the launcher starts it; elsewhere it is as with [`spawn_in_group`].
 pub fn spawn<T: Send + 'static>(
     spec: Spec,
     environment: &Environment,
     secrets: &Secrets,
     inbox: Arc<Inbox<Item<T>>>,
 ) -> io::Result<Process<T>> {
+    start(spec, environment, secrets, inbox, cfg!(target_os = "linux"))
+}
+
+/// Starts a process as a child of this one, for systems where nothing can adopt the orphans below it: what descends
+/// from it is known by its group, its parents and the run's mark.
+pub fn spawn_in_group<T: Send + 'static>(
+    spec: Spec,
+    environment: &Environment,
+    secrets: &Secrets,
+    inbox: Arc<Inbox<Item<T>>>,
+) -> io::Result<Process<T>> {
+    start(spec, environment, secrets, inbox, false)
+}
+
+fn start<T: Send + 'static>(
+    spec: Spec,
+    environment: &Environment,
+    secrets: &Secrets,
+    inbox: Arc<Inbox<Item<T>>>,
+    launched: bool,
+) -> io::Result<Process<T>> {
     inbox.open();
     let output = Output::open(&spec.door, &spec.log, spec.max_output, secrets.clone())?;
-    let mut command = Command::new(&spec.program);
-    command.args(&spec.args).current_dir(&spec.root).process_group(0);
-    command.env_clear().envs(environment.for_child(&spec.mark, &spec.root)).envs(spec.env.iter().cloned());
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let (quitting, quit) = io::pipe()?;
-    let mut guarded = guard::announce(&spec.mark);
-    let mut child = start(&mut command)?;
-    let pid = child.id();
-    let leader = Arc::new(Leader::new(pid, spec.mark.clone()));
-    guarded.started(&leader.record);
-    let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    let (theirs, stdin, stdout, stderr) = streams()?;
+    let held = if launched { by_launcher } else { as_child };
+    let leader = Arc::new(busy_for_a_moment(|| held(&spec, environment, &theirs))?);
+    drop(theirs);
     let (sender, receiver) = mpsc::channel::<Vec<u8>>();
     let duplexed = spec.stdin == Stdin::Duplex;
     let duplex = duplexed.then(|| sender.clone());
-    let streams = [(Stream::Stdout, stdout.map(OwnedFd::from)), (Stream::Stderr, stderr.map(OwnedFd::from))];
+    let streams = [(Stream::Stdout, stdout), (Stream::Stderr, stderr)];
     let streams = streams.map(|(stream, end)| (stream, end, output.writer(stream)));
     let parts = Started {
-        child,
-        guarded,
         leader: leader.clone(),
         inbox: inbox.clone(),
         quit,
         output,
         stdin: duplex,
-        open: streams.iter().filter(|(_, end, _)| end.is_some()).count() as u8,
+        open: streams.len() as u8,
     };
     let process = Process::new(parts, &spec);
     let mut sources = Vec::new();
     for (stream, end, writer) in streams {
-        if let Some(end) = end {
-            sources.push(Source { stream, pipe: Pipe::new(end, quitting.try_clone()?)?, writer });
-        }
+        sources.push(Source { stream, pipe: Pipe::new(end.into(), quitting.try_clone()?)?, writer });
     }
-    if let Some(end) = stdin {
-        let mut pipe = Pipe::new(end.into(), quitting)?;
-        let rest = match spec.stdin {
-            // What fits into the pipe needs nobody who waits for room in it.
-            Stdin::Once(bytes) => pipe.fill(&bytes).map(|written| bytes[written..].to_vec()),
-            Stdin::Duplex => None,
-        };
-        if duplexed || rest.as_ref().is_some_and(|rest| !rest.is_empty()) {
-            named("stdin", move || {
-                for bytes in rest.into_iter().chain(receiver) {
-                    if pipe.write_all(&bytes).is_err() {
-                        break;
-                    }
+    let mut pipe = Pipe::new(stdin.into(), quitting)?;
+    let rest = match spec.stdin {
+        // What fits into the pipe needs nobody who waits for room in it.
+        Stdin::Once(bytes) => pipe.fill(&bytes).map(|written| bytes[written..].to_vec()),
+        Stdin::Duplex => None,
+    };
+    if duplexed || rest.as_ref().is_some_and(|rest| !rest.is_empty()) {
+        named("stdin", move || {
+            for bytes in rest.into_iter().chain(receiver) {
+                if pipe.write_all(&bytes).is_err() {
+                    break;
                 }
-            })?;
-        }
+            }
+        })?;
     }
     drop(sender);
     watch(leader, sources, inbox)?;
@@ -117,7 +132,7 @@ fn watch<T: Send + 'static>(
     let pid = leader.record.pid;
     let mut death = leader.death();
     if death.is_none() {
-        let inbox = inbox.clone();
+        let (leader, inbox) = (leader.clone(), inbox.clone());
         named("wait", move || {
             leader.wait();
             inbox.order(Item::Exited(pid));
@@ -140,7 +155,7 @@ fn watch<T: Send + 'static>(
                 }
                 goes_on
             });
-            if dead {
+            if dead && leader.is_dead() {
                 death = None;
                 inbox.order(Item::Exited(pid));
             }
@@ -148,13 +163,48 @@ fn watch<T: Send + 'static>(
     })
 }
 
-/// Starts the command; one that another process has just written may be busy for a moment.
-fn start(command: &mut Command) -> io::Result<Child> {
+/// The pipes of a process: its own ends, and ours.
+fn streams() -> io::Result<([OwnedFd; 3], PipeWriter, PipeReader, PipeReader)> {
+    let ((stdin, to), (from, stdout), (told, stderr)) = (io::pipe()?, io::pipe()?, io::pipe()?);
+    Ok(([stdin.into(), stdout.into(), stderr.into()], to, from, told))
+}
+
+/// Lets the launcher start the program.
+#[cfg(target_os = "linux")]
+fn by_launcher(spec: &Spec, environment: &Environment, streams: &[OwnedFd; 3]) -> io::Result<Leader> {
+    let init = launch(spec, environment, streams)?;
+    let record = identity::at(init.pid, init.start_time);
+    Ok(Leader::new(record, spec.mark.clone(), Hold::Init(init)))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn by_launcher(_: &Spec, _: &Environment, _: &[OwnedFd; 3]) -> io::Result<Leader> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// Starts the program as a child of this process.
+fn as_child(spec: &Spec, environment: &Environment, streams: &[OwnedFd; 3]) -> io::Result<Leader> {
+    let mut command = Command::new(&spec.program);
+    command.args(&spec.args).current_dir(&spec.root).process_group(0);
+    command.env_clear().envs(environment.for_child(&spec.mark, &spec.root)).envs(spec.env.iter().cloned());
+    let [stdin, stdout, stderr] = streams;
+    command.stdin(Stdio::from(stdin.try_clone()?));
+    command.stdout(Stdio::from(stdout.try_clone()?)).stderr(Stdio::from(stderr.try_clone()?));
+    let mut guarded = guard::announce(&spec.mark);
+    let child = command.spawn()?;
+    let pid = child.id();
+    let record = identity::record(pid).unwrap_or_else(|| identity::at(pid, 0));
+    guarded.started(&record);
+    Ok(Leader::new(record, spec.mark.clone(), Hold::Group(Group::new(child, guarded))))
+}
+
+/// Starts a program; one that another process has just written may be busy for a moment.
+fn busy_for_a_moment(start: impl Fn() -> io::Result<Leader>) -> io::Result<Leader> {
     for _ in 0..20 {
-        match command.spawn() {
+        match start() {
             Err(e) if e.kind() == io::ErrorKind::ExecutableFileBusy => thread::sleep(MOMENT),
             done => return done,
         }
     }
-    command.spawn()
+    start()
 }

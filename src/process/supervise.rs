@@ -1,8 +1,6 @@
 //! A process from its start to the end of the last that descends from it.
 
-use super::guard::Guarded;
 use super::item::{Item, Stream};
-use super::leader::reaped;
 use super::output::Output;
 use super::thread::named;
 use super::web::{Request, Server, Web};
@@ -10,7 +8,6 @@ use super::{Exit, Inbox, Leader, READ_AFTER_EXIT, Spec};
 use crate::outcome::ProcessRecord;
 use rustix::process::Signal;
 use std::io;
-use std::process::Child;
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
@@ -50,9 +47,6 @@ const STUCK: Duration = Duration::from_secs(3);
 /// A running process.
 #[derive(Debug)]
 pub struct Process<T> {
-    child: Option<Child>,
-    /// Dropped after all of it is ended.
-    _guarded: Guarded,
     leader: Arc<Leader>,
     inbox: Arc<Inbox<Item<T>>>,
     stdin: Option<mpsc::Sender<Vec<u8>>>,
@@ -71,12 +65,12 @@ pub struct Process<T> {
     ladder: Ladder,
     exited: Option<Instant>,
     ended: bool,
+    /// Its status is taken, or left to be.
+    reaped: bool,
 }
 
 /// What a process is made of, when it has just been started.
 pub(super) struct Started<T> {
-    pub child: Child,
-    pub guarded: Guarded,
     pub leader: Arc<Leader>,
     pub inbox: Arc<Inbox<Item<T>>>,
     pub quit: io::PipeWriter,
@@ -97,11 +91,9 @@ enum Ladder {
 impl<T: Send + 'static> Process<T> {
     /// A process that has just been started. Whatever fails from here on, dropping it ends what was started.
     pub(super) fn new(parts: Started<T>, spec: &Spec) -> Self {
-        let Started { child, guarded, leader, inbox, quit, output, stdin, open } = parts;
+        let Started { leader, inbox, quit, output, stdin, open } = parts;
         let now = Instant::now();
         Self {
-            child: Some(child),
-            _guarded: guarded,
             leader,
             inbox,
             stdin,
@@ -119,6 +111,7 @@ impl<T: Send + 'static> Process<T> {
             ladder: Ladder::Not,
             exited: None,
             ended: false,
+            reaped: false,
         }
     }
 
@@ -230,7 +223,7 @@ impl<T: Send + 'static> Process<T> {
             // While it is stopped, nobody waits for the output of what outlived it.
             if !self.ended && (self.open == 0 || self.stopping() || now >= at + READ_AFTER_EXIT) {
                 self.ended = true;
-                self.leader.end_rest();
+                self.leader.end_rest(self.stopping());
                 self.quit = None;
             }
             if self.ended && (self.open == 0 || now >= at + 3 * READ_AFTER_EXIT) {
@@ -301,28 +294,34 @@ impl<T: Send + 'static> Process<T> {
 
     /// Lets a thread wait for a process whose death may never come.
     fn reap_aside(&mut self) {
+        self.reaped = true;
         self.inbox.close();
         self.quit = None;
-        let (leader, child) = (self.leader.clone(), self.child.take());
-        let _ = named("reap", move || _ = reaped(&leader, child));
+        if self.leader.reaping_waits() {
+            let leader = self.leader.clone();
+            let _ = named("reap", move || _ = leader.reap());
+        }
     }
 
     fn reap(&mut self) -> Exit {
+        self.reaped = true;
         self.inbox.close();
         self.output.finish();
-        reaped(&self.leader, self.child.take())
+        self.leader.reap()
     }
 }
 
 impl<T> Drop for Process<T> {
     fn drop(&mut self) {
-        if self.child.is_some() {
+        if !self.reaped {
             self.leader.kill();
-            self.leader.end_rest();
-            let (leader, child) = (self.leader.clone(), self.child.take());
+            self.leader.end_rest(true);
             self.inbox.close();
             self.quit = None;
-            let _ = named("reap", move || _ = reaped(&leader, child));
+            if self.leader.reaping_waits() {
+                let leader = self.leader.clone();
+                let _ = named("reap", move || _ = leader.reap());
+            }
         }
     }
 }

@@ -32,14 +32,19 @@ pub type Kin = BTreeMap<u32, u64>;
 
 /// Everything that descends from `leader`, and everything in its group; not `leader` itself.
 pub fn descendants(leader: u32) -> Kin {
+    below(|pid, stat| pid != leader && (stat.parent == leader || stat.group == leader), leader)
+}
+
+/// Those that are `top`, and everything that descends from them; never `spared`.
+pub fn below(top: impl Fn(u32, &Stat) -> bool, spared: u32) -> Kin {
     let all = all();
     let mut kin = Kin::new();
     let mut grew = true;
     while grew {
         grew = false;
         for (&pid, stat) in &all {
-            let ours = stat.parent == leader || stat.group == leader || kin.contains_key(&stat.parent);
-            if pid != leader && ours && !stat.dead && kin.insert(pid, stat.start_time).is_none() {
+            let ours = top(pid, stat) || kin.contains_key(&stat.parent);
+            if pid != spared && ours && !stat.dead && kin.insert(pid, stat.start_time).is_none() {
                 grew = true;
             }
         }
@@ -116,7 +121,19 @@ pub fn pids() -> Vec<u32> {
 
 #[cfg(target_os = "linux")]
 pub fn stat(pid: u32) -> Option<Stat> {
-    let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
+    read_stat(&format!("/proc/{pid}/stat"))
+}
+
+/// What the kernel says of this process, by whatever id it has there.
+#[cfg(target_os = "linux")]
+#[allow(dead_code, reason = "the guard does not ask")]
+pub fn own_stat() -> Option<Stat> {
+    read_stat("/proc/self/stat")
+}
+
+#[cfg(target_os = "linux")]
+fn read_stat(path: &str) -> Option<Stat> {
+    let stat = std::fs::read(path).ok()?;
     let stat = String::from_utf8_lossy(&stat);
     // The name is in brackets and may hold anything, brackets included.
     let (open, close) = (stat.find('(')?, stat.rfind(')')?);
@@ -147,6 +164,13 @@ pub fn pids() -> Vec<u32> {
     let count = unsafe { libc::proc_listallpids(pids.as_mut_ptr().cast(), size) };
     pids.truncate(count.max(0) as usize);
     pids.into_iter().filter(|&pid| pid > 0).map(|pid| pid as u32).collect()
+}
+
+/// What the kernel says of this process.
+#[cfg(target_os = "macos")]
+#[allow(dead_code, reason = "the guard does not ask")]
+pub fn own_stat() -> Option<Stat> {
+    stat(std::process::id())
 }
 
 #[cfg(target_os = "macos")]

@@ -1,4 +1,4 @@
-//! The agents of a project and of its user: where their files are looked for, and what each is called.
+//! Finds the agents of a project and of its user: which folders are searched, and how each agent is named.
 
 use super::links::Left;
 use super::named::{Named, named};
@@ -7,7 +7,7 @@ use super::walk;
 use crate::check::is_argument;
 use std::path::{Path, PathBuf};
 
-/// Folders of the project that are searched to the bottom, in this order: the first of a name counts.
+/// Project folders that are searched recursively. Of several agents with one name, the first in this order counts.
 const PROJECT: [(&str, Source); 4] = [
     (".claude/agents", Source::Project),
     (".opencode/agent", Source::OpenCode),
@@ -15,18 +15,18 @@ const PROJECT: [(&str, Source); 4] = [
     (".agents/agents", Source::Agents),
 ];
 
-/// Copilot's folder: no folder below it counts, and only files with its own ending do.
+/// Copilot's folder. It is not searched recursively, and only files with Copilot's extension count.
 const GITHUB: &str = ".github/agents";
 const GITHUB_ENDING: &str = ".agent.md";
 
-/// The user's folders, in this order.
+/// The user's folders, in order of precedence.
 const USER: [(&str, Source); 3] = [
     (".claude/agents", Source::User),
     (".config/opencode/agent", Source::UserOpenCode),
     (".config/opencode/agents", Source::UserOpenCode),
 ];
 
-/// All agents, in the order in which names are looked up. Links that were not followed are added to `left`.
+/// All agents, in order of precedence. Links that were not followed are added to `left`.
 pub(super) fn all(root: &Path, places: &Places, left: &mut Vec<Left>) -> Vec<Named> {
     let mut found = Vec::new();
     for place in of_project(root, &PROJECT) {
@@ -39,7 +39,7 @@ pub(super) fn all(root: &Path, places: &Places, left: &mut Vec<Left>) -> Vec<Nam
     found
 }
 
-/// The name that a file's own name gives its agent.
+/// The agent's name that the file name implies.
 pub fn stem(path: &Path) -> Option<&str> {
     let name = path.file_name()?.to_str()?;
     let is_github = path.parent().is_some_and(|dir| dir.ends_with(GITHUB));
@@ -77,7 +77,7 @@ fn github(root: &Path, left: &mut Vec<Left>, found: &mut Vec<Named>) {
     }
 }
 
-/// For Copilot the `name` is a title that is shown, and may hold spaces. Such a one cannot be called by it.
+/// Copilot shows `name` as a title, which may contain spaces. Such an agent cannot be called by its title.
 fn copilots(door: &crate::store::beneath::Door, path: PathBuf) -> Option<Named> {
     let stem = stem(&path)?.to_owned();
     let mut agent = named(door, path, stem, Source::GitHub);

@@ -1,12 +1,12 @@
-//! The current git branch, read from git's own files: no process, so that deciding a fact starts nothing.
+//! Reads the current git branch from git's own files, so that deciding a fact starts no process.
 
 use crate::store::beneath::{Door, Kind};
 use std::path::{Path, PathBuf};
 
-/// Bytes of a file of git's that names a place or a branch.
+/// Size limit of a git file that names a path or a branch, in bytes.
 const POINTER: u64 = 64 << 10;
 
-/// A repository that holds a directory.
+/// The repository that contains a directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Repository {
     /// The top of its work tree.
@@ -17,22 +17,20 @@ pub struct Repository {
     pub common: PathBuf,
 }
 
-/// Where `HEAD` is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Head {
-    /// On this branch.
     Branch(String),
-    /// On a commit.
+    /// On a commit, without a branch.
     Detached,
-    /// Somewhere that git's files do not say in a way known here.
+    /// Git's files do not say it in a form that we know.
     Unknown,
 }
 
-/// The repository that `root` lies in, if any.
+/// The repository that contains `root`, if any.
 pub fn repository(root: &Path) -> Option<Repository> {
     root.ancestors().find_map(|top| {
         let dot = top.join(".git");
-        // It may well point out of the project: at the repository of a work tree or of a submodule.
+        // It may point out of the project: to the repository of a work tree or a submodule.
         let dir = match Door::home(top).stat(&dot).ok()?.kind {
             Kind::Dir => dot,
             _ => top.join(pointed(&dot, "gitdir:")?),
@@ -43,7 +41,7 @@ pub fn repository(root: &Path) -> Option<Repository> {
     })
 }
 
-/// Where `HEAD` of this repository is.
+/// Reads `HEAD` of this repository.
 pub fn head(repository: &Repository) -> Head {
     let (door, file) = (Door::home(&repository.dir), Path::new("HEAD"));
     if let Ok(target) = door.read_link(file) {
@@ -57,7 +55,7 @@ pub fn head(repository: &Repository) -> Head {
 }
 
 fn branch(target: &str) -> Option<Head> {
-    // With reftables the file holds this name, which no branch can have.
+    // With reftables the file contains this name, which no branch can have.
     target
         .strip_prefix("refs/heads/")
         .filter(|name| *name != ".invalid")

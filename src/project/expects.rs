@@ -1,4 +1,4 @@
-//! Whether the files that a stage was expected to write are there.
+//! Checks whether the files that a stage was expected to write exist.
 
 use super::walk;
 use crate::store::beneath::{Door, Kind, Meta};
@@ -6,12 +6,12 @@ use globset::{GlobBuilder, GlobMatcher};
 use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// Kernels stamp files with a clock that ticks; a file may look this much older than it is.
+/// Kernels stamp files with a coarse clock, so a file may look this much older than it is.
 const TICK: Duration = Duration::from_millis(20);
 
-/// The globs, of those given, that no file below `root` matches which was written since then.
+/// Returns the globs that match no file below `root` written since `since`.
 ///
-/// Globs are relative to the root; one that points out of it matches nothing.
+/// Globs are relative to the root; a glob that leads out of it matches nothing.
 pub fn files_written_since(root: &Path, globs: &[String], since: SystemTime) -> Vec<String> {
     globs.iter().filter(|glob| !met(root, glob, since)).cloned().collect()
 }
@@ -23,7 +23,7 @@ fn met(root: &Path, glob: &str, since: SystemTime) -> bool {
         return false;
     }
     let door = Door::people(root);
-    let written = |path: &Path| door.stat(path).is_ok_and(|there| fresh(&there, since));
+    let written = |path: &Path| door.stat(path).is_ok_and(|meta| fresh(&meta, since));
     if written(&root.join(relative)) {
         return true;
     }
@@ -40,7 +40,7 @@ fn matcher(glob: &str) -> Option<GlobMatcher> {
     Some(GlobBuilder::new(glob).literal_separator(true).build().ok()?.compile_matcher())
 }
 
-/// The directories at the start of a glob that are plain names, so that nothing else is walked.
+/// The plain directories at the start of a glob, so that only those are searched.
 fn literal_start(glob: &Path) -> PathBuf {
     let plain =
         |part: &Component| !part.as_os_str().to_string_lossy().contains(['*', '?', '[', ']', '{', '}', '\\']);
@@ -48,13 +48,13 @@ fn literal_start(glob: &Path) -> PathBuf {
     parents.components().take_while(plain).collect()
 }
 
-/// Written, moved or copied here since then. The time of the last change counts as well as that of the contents,
-/// because a file that was renamed into place keeps the latter.
-fn fresh(there: &Meta, since: SystemTime) -> bool {
+/// Whether the file was written, moved or copied here since then. The change time counts besides the modification
+/// time, because a rename keeps the latter.
+fn fresh(meta: &Meta, since: SystemTime) -> bool {
     let since = since.checked_sub(TICK).unwrap_or(SystemTime::UNIX_EPOCH);
     let at = |(seconds, nanos): (i64, i64)| {
         let since_then = Duration::new(seconds.max(0).unsigned_abs(), u32::try_from(nanos).unwrap_or(0));
         SystemTime::UNIX_EPOCH + since_then
     };
-    there.kind == Kind::File && (at(there.changed) >= since || at(there.modified) >= since)
+    meta.kind == Kind::File && (at(meta.changed) >= since || at(meta.modified) >= since)
 }

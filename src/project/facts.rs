@@ -1,4 +1,4 @@
-//! The facts that conditions ask for, each with a reason for people.
+//! The facts that conditions ask for, each with a reason for the user.
 
 use super::branch::{self, Head};
 use super::stories;
@@ -7,15 +7,13 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// The design tokens whose absence [`decide`] is asked about.
+/// The design tokens whose absence [`decide`] checks.
 pub const TOKENS: &str = "docs/design/identity/tokens.json";
 
-/// A fact, decided.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fact {
-    /// Whether it is true.
     pub value: bool,
-    /// Why, in a few words.
+    /// Why it is true or false.
     pub reason: String,
 }
 
@@ -25,7 +23,8 @@ impl Fact {
     }
 }
 
-/// Decides a built-in fact, by its canonical name, as the project is now; none for a name that is not built in.
+/// Decides a built-in fact by its canonical name, from the present files of the project; `None` for a name that is
+/// not built in.
 pub fn decide(name: &str, inputs: &BTreeMap<String, String>, root: &Path) -> Option<Fact> {
     Some(match name {
         "identity.tokens_missing" => tokens_missing(root),

@@ -1,31 +1,30 @@
-//! The scalars between the two `---` at the head of a Markdown file.
+//! Reads the scalars between the two `---` at the start of a Markdown file.
 //!
-//! Agents' files are written for tools that are lenient: descriptions hold unquoted colons, and much that is no
-//! YAML. So this reads line by line what can be read, and never fails.
+//! Agent files are written for lenient tools: descriptions contain unquoted colons and much else that is not valid
+//! YAML. So we read line by line what we can, and never fail.
 
 use crate::lookalike;
 use std::collections::BTreeMap;
 
-/// Something in a head that was not understood. All else in it is.
+/// A part of the front matter that was not understood. Everything else in it was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// The line in the file, from 1.
     pub line: usize,
-    /// What is wrong with it.
     pub message: String,
 }
 
-/// The scalar keys at the top level, as text. Lists and maps are left out.
+/// The top-level scalar keys, as text. Lists and maps are ignored.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Frontmatter {
     keys: BTreeMap<String, String>,
     faults: Vec<Fault>,
 }
 
-/// Keys that are read here as texts: what else stands there is a fault.
+/// Keys whose value must be text.
 const TEXTS: [&str; 6] = ["name", "description", "mode", "epic", "story_slug", "ui"];
 
-/// What stands between the two `---`, if there are two, and what follows.
+/// Splits a file into the text between the two `---`, if both exist, and the rest.
 pub fn split(text: &str) -> (Option<&str>, &str) {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut lines = text.split_inclusive('\n');
@@ -42,7 +41,8 @@ pub fn split(text: &str) -> (Option<&str>, &str) {
 }
 
 impl Frontmatter {
-    /// Reads the head of `text`; nothing where it has none. Of one without an end what looks like it is read.
+    /// Reads the front matter of `text`; `None` if there is none. If its end is missing, the lines that look like
+    /// front matter are read.
     pub fn read(text: &str) -> Option<Self> {
         let (head, body) = split(text);
         if let Some(head) = head {
@@ -66,12 +66,12 @@ impl Frontmatter {
         &self.faults
     }
 
-    /// The text of a key, where it has one.
+    /// The text of a key.
     pub fn get(&self, key: &str) -> Option<&str> {
         self.keys.get(key).map(String::as_str).filter(|value| !value.is_empty())
     }
 
-    /// Whether a key says `true`.
+    /// Whether the value of a key is `true`.
     pub fn is_true(&self, key: &str) -> bool {
         self.get(key).is_some_and(|value| value.eq_ignore_ascii_case("true"))
     }
@@ -79,7 +79,7 @@ impl Frontmatter {
 
 fn keys(head: &[&str]) -> Frontmatter {
     let mut read = Frontmatter::default();
-    // All of it may be indented.
+    // The whole front matter may be indented.
     let first = head.iter().find(|line| !line.trim().is_empty() && !line.trim_start().starts_with('#'));
     let indent = first.map_or("", |line| &line[..line.len() - line.trim_start().len()]);
     let head: Vec<&str> = head.iter().map(|line| line.strip_prefix(indent).unwrap_or(line)).collect();
@@ -87,11 +87,11 @@ fn keys(head: &[&str]) -> Frontmatter {
     while at < head.len() {
         let line = head[at];
         at += 1;
-        // The line of `---` is the first one.
+        // `---` is line 1.
         let mut fault = |message: String| read.faults.push(Fault { line: at + 1, message });
         let Some((key, value)) = entry(line) else {
             if !(line.trim().is_empty() || line.starts_with('#') || line == "-" || line.starts_with("- ")) {
-                fault(misunderstood(line));
+                fault(explain_line(line));
             }
             continue;
         };
@@ -102,7 +102,7 @@ fn keys(head: &[&str]) -> Frontmatter {
         }
         let more = &head[start..end];
         if read.keys.contains_key(key) {
-            fault(format!("\"{key}\" is here a second time: the last one counts"));
+            fault(format!("duplicate key \"{key}\": the last one counts"));
         }
         if let Some(quote) = value.chars().next().filter(|c| matches!(c, '"' | '\''))
             && !is_closed(value, more, quote)
@@ -121,14 +121,14 @@ fn keys(head: &[&str]) -> Frontmatter {
     read
 }
 
-/// Why a line is no key with a value.
-fn misunderstood(line: &str) -> String {
+/// Explains why a line is not a key with a value.
+fn explain_line(line: &str) -> String {
     let line = line.trim();
     let shown: String = lookalike::shown(line).chars().take(40).collect();
     let reason = match line.chars().find(|c| lookalike::is_like(*c, ":") || lookalike::is_blank(*c)) {
         Some(c) => lookalike::explained(c),
-        None if line.contains(':') => "a space is missing behind \":\"".to_owned(),
-        None => "a key with \":\" behind it must stand here".to_owned(),
+        None if line.contains(':') => "a space is missing after \":\"".to_owned(),
+        None => "expected a key and \":\"".to_owned(),
     };
     format!("\"{shown}\" is not understood: {reason}")
 }
@@ -223,7 +223,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reads_what_people_and_tools_write() {
+    fn front_matter_of_people_and_tools_is_read() {
         let head = "---\r\nname: qa\r\ndescription: Use me: for tests # not this\r\nui: true\r\ntools:\r\n  - Read\r\n\
                     quoted: \"a \\\"b\\\": c\"\r\nsingle: 'it''s'\r\nlong: >\r\n  one\r\n  two\r\nplain: one\r\n  two\r\nempty:\r\n---\r\nBody";
         let read = Frontmatter::read(head).unwrap();
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_without_a_whole_head_has_none() {
+    fn a_file_without_complete_front_matter_has_none() {
         assert_eq!(Frontmatter::read("# Title\n---\nui: true\n---\n"), None);
         assert_eq!(Frontmatter::read("---\n# Title\n\nA rule above a title: no head.\n"), None);
         assert_eq!(Frontmatter::read(""), None);
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn a_head_and_a_body_are_told_apart_however_they_are_written() {
+    fn front_matter_and_body_are_split_in_every_notation() {
         for text in [
             "---\nname: a\n---\nBody",
             "\u{feff}---\r\nname: a\r\n--- \t\r\nBody",
@@ -264,15 +264,11 @@ mod tests {
             assert_eq!(faults(text), [], "{text:?}");
         }
         assert_eq!(split("\u{feff}# Title\n---\n"), (None, "# Title\n---\n"));
-        assert_eq!(
-            split("---\nname: a\nBody"),
-            (None, "---\nname: a\nBody"),
-            "what has no end hides nothing"
-        );
+        assert_eq!(split("---\nname: a\nBody"), (None, "---\nname: a\nBody"), "a missing end hides nothing");
     }
 
     #[test]
-    fn what_is_not_understood_hides_nothing_else_and_is_named_with_its_line() {
+    fn a_faulty_line_is_reported_with_its_number_and_the_rest_is_read() {
         let odd = "---\nname: [qa]\ndescription: \"not closed\nui: true\nepic：login\nmode:all\njust words\nui: false\nstory_slug: s\n---\n";
         let read = Frontmatter::read(odd).unwrap();
         assert_eq!((read.get("name"), read.get("description")), (None, Some("not closed")));
@@ -283,11 +279,11 @@ mod tests {
         assert_eq!(found[0].1, "\"name\" must be a text");
         assert!(found[2].1.contains("U+FF1A FULLWIDTH COLON"), "{}", found[2].1);
         assert!(found[3].1.contains("a space is missing"), "{}", found[3].1);
-        assert_eq!(found[5].1, "\"ui\" is here a second time: the last one counts");
+        assert_eq!(found[5].1, "duplicate key \"ui\": the last one counts");
     }
 
     #[test]
-    fn of_a_head_without_an_end_what_looks_like_it_is_read() {
+    fn front_matter_without_an_end_is_read_as_far_as_it_looks_like_it() {
         let open = "---\nname: qa\ntools:\n- Read\nui: true\n\n# Title\nnote: not this\n";
         let read = Frontmatter::read(open).unwrap();
         assert_eq!((read.get("name"), read.get("note")), (Some("qa"), None));

@@ -1,4 +1,4 @@
-//! What a project declares: superpowers, agents and skills.
+//! The index of what a project declares: superpowers, agents and skills.
 
 use super::links::Left;
 use super::named::Named;
@@ -8,35 +8,32 @@ use super::{agents, skills};
 use serde::Serialize;
 use std::path::Path;
 
-/// Everything that was found, in the order in which names are looked up.
+/// Everything that was found, in order of precedence.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Index {
-    /// Superpowers that can be called, the first of a name only.
+    /// The superpowers that can be called. Of several with one name, only the first is listed.
     pub superpowers: Vec<SuperpowerFile>,
-    /// Files of one name in one place.
+    /// Files with the same name in the same place.
     pub duplicates: Vec<Duplicate>,
-    /// Agents, all of them: of one name the first counts.
+    /// All agents; of several with one name, the first counts.
     pub agents: Vec<Named>,
-    /// Skills, all of them: of one name the first counts.
+    /// All skills; of several with one name, the first counts.
     pub skills: Vec<Named>,
     /// Links that were not followed.
     #[serde(skip)]
     pub left: LeftOut,
 }
 
-/// Links that were not followed, by what they would have led to.
+/// Links that were not followed, by what was expected behind them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LeftOut {
-    /// Superpowers.
     pub superpowers: Vec<Left>,
-    /// Agents.
     pub agents: Vec<Left>,
-    /// Skills.
     pub skills: Vec<Left>,
 }
 
 impl LeftOut {
-    /// What is said of them, each once.
+    /// The messages about them, without duplicates.
     pub fn lines(&self) -> Vec<String> {
         let mut lines: Vec<String> = Vec::new();
         for left in self.superpowers.iter().chain(&self.agents).chain(&self.skills) {
@@ -50,7 +47,6 @@ impl LeftOut {
 }
 
 impl Index {
-    /// Reads all places.
     pub fn read(root: &Path, places: &Places) -> Self {
         let (superpowers, duplicates, left) = superpowers::all(root, places);
         let mut left = LeftOut { superpowers: left, ..LeftOut::default() };
@@ -59,29 +55,27 @@ impl Index {
         Self { superpowers, duplicates, agents, skills, left }
     }
 
-    /// The agent of this name.
     pub fn agent(&self, name: &str) -> Option<&Named> {
         self.agents_named(name).next()
     }
 
-    /// The skill of this name.
     pub fn skill(&self, name: &str) -> Option<&Named> {
         self.skills_named(name).next()
     }
 
-    /// All agents of this name, the one that counts first.
+    /// All agents with this name, in order of precedence.
     pub fn agents_named(&self, name: &str) -> impl Iterator<Item = &Named> {
         self.agents.iter().filter(move |agent| agent.name == name)
     }
 
-    /// All skills of this name, the one that counts first: what their folders are called outranks their own names.
+    /// All skills with this name, in order of precedence: folder names come before names in front matter.
     pub fn skills_named(&self, name: &str) -> impl Iterator<Item = &Named> {
         let by_alias = move |skill: &&Named| skill.name != name && skill.alias.as_deref() == Some(name);
         let by_name = self.skills.iter().filter(move |skill| skill.name == name);
         by_name.chain(self.skills.iter().filter(by_alias))
     }
 
-    /// The superpower of this name or path.
+    /// The superpower with this name or path.
     pub fn superpower(&self, name: &str) -> Result<&SuperpowerFile, UnknownSuperpower> {
         superpowers::called(&self.superpowers, name)
             .map_err(|unknown| unknown.with_left(&self.left.superpowers))

@@ -1,4 +1,5 @@
-//! Links that are not followed, since they lead out of the project: where one is why something is missing, it is said.
+//! Links that are not followed because they lead out of the project. If something is missing, such a link may be the
+//! reason, and is reported.
 
 use crate::store::beneath::{Door, Kind};
 use serde::Serialize;
@@ -8,14 +9,14 @@ use std::path::{Path, PathBuf};
 /// A link that was not followed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Left {
-    /// The link, relative to the project.
+    /// Relative to the project.
     pub path: PathBuf,
-    /// Whether it leads to something at all.
+    /// Whether its target exists.
     pub leads_somewhere: bool,
 }
 
 impl Left {
-    /// The first link on the way from the project to `path` that is not followed.
+    /// The first link on the path from the project to `path` that is not followed.
     pub fn on_the_way(root: &Path, path: &Path) -> Option<Self> {
         let inner = path.strip_prefix(root).ok()?;
         let (door, anywhere) = (Door::people(root), Door::home(root));
@@ -30,7 +31,8 @@ impl Left {
         None
     }
 
-    /// The name of what it would be, where it is no folder of several: a file's stem, or a skill's folder.
+    /// The name of the agent, skill or superpower that the link may be: a file's stem, or a skill's folder. `None` if
+    /// it may be a folder of several.
     pub fn name(&self, extension: &str) -> Option<String> {
         if self.path.file_name()? == "SKILL.md" {
             return Some(self.path.parent()?.file_name()?.to_string_lossy().into_owned());
@@ -49,7 +51,7 @@ impl fmt::Display for Left {
         if self.leads_somewhere {
             write!(out, "{path} is a link out of the project, which is not followed")
         } else {
-            write!(out, "{path} is a link that leads nowhere")
+            write!(out, "{path} is a broken link")
         }
     }
 }

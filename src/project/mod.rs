@@ -1,6 +1,6 @@
-//! The files of a project: where it begins, what it declares, what is true in it, and what changed in it.
+//! The files of a project: its root, what it declares, the facts about it, and its changes.
 //!
-//! Everything here reads the disk when it is asked and keeps nothing. No file found here is ever executed; the only
+//! Everything here reads the disk on each call and caches nothing. No file found here is ever executed. The only
 //! program started is `git`, by [`review`], with a git directory of our own.
 
 pub mod agents;

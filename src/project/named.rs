@@ -1,4 +1,4 @@
-//! An agent or a skill, as the head of its file describes it.
+//! An agent or a skill, as the front matter of its file describes it.
 
 use super::frontmatter::{Fault, Frontmatter};
 use super::places::Source;
@@ -6,44 +6,44 @@ use crate::store::beneath::Door;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
-/// A frontmatter that does not fit into this is not read.
+/// Front matter is read within this many bytes.
 const HEAD: u64 = 64 * 1024;
 
 /// An agent or a skill.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Named {
-    /// Its name; a skill's is its directory's.
+    /// The name of an agent, or of a skill's directory.
     pub name: String,
-    /// The name in a skill's frontmatter, where that differs from its directory's.
+    /// The name in a skill's front matter, if it differs from the directory's.
     #[serde(skip)]
     pub alias: Option<String>,
-    /// Its file; for a skill its `SKILL.md`.
+    /// The agent's file, or the skill's `SKILL.md`.
     pub path: PathBuf,
-    /// The frontmatter's `description`, or nothing.
+    /// The `description` in the front matter, or empty.
     pub description: String,
-    /// The frontmatter's `mode` (OpenCode: `primary`, `subagent`, `all`).
+    /// The `mode` in the front matter (OpenCode: `primary`, `subagent`, `all`).
     pub mode: Option<String>,
-    /// Where it was found.
     pub source: Source,
-    /// What in the head of its file could not be understood.
+    /// What in its front matter could not be understood.
     #[serde(skip)]
     pub faults: Vec<Fault>,
 }
 
 impl Named {
-    /// A fault in its head, with its place.
+    /// The message for a fault, with file and line.
     pub fn said(&self, fault: &Fault) -> String {
         format!("{}:{}: {}", self.path.display(), fault.line, fault.message)
     }
 }
 
-/// What a file says of the agent or skill that it describes.
+/// Reads the file of an agent or a skill.
 pub(super) fn named(door: &Door, path: PathBuf, name: String, source: Source) -> Named {
     let (head, unreadable) = match read_head(door, &path) {
         Ok(head) => (head.unwrap_or_default(), None),
-        Err(error) => {
-            (Frontmatter::default(), Some(Fault { line: 1, message: format!("it cannot be read: {error}") }))
-        }
+        Err(error) => (
+            Frontmatter::default(),
+            Some(Fault { line: 1, message: format!("cannot read the file: {error}") }),
+        ),
     };
     let own = |key: &str| head.get(key).map(str::to_owned);
     Named {
@@ -57,7 +57,7 @@ pub(super) fn named(door: &Door, path: PathBuf, name: String, source: Source) ->
     }
 }
 
-/// The frontmatter of a file; nothing where it has none or cannot be read.
+/// The front matter of a file; `None` if there is none or it cannot be read.
 pub fn head(door: &Door, path: &Path) -> Option<Frontmatter> {
     read_head(door, path).ok().flatten()
 }

@@ -1,19 +1,19 @@
-//! Where a project begins.
+//! Finds the root of a project.
 //!
-//! Every user of Claude Code has a `~/.claude`, so a search that simply climbed would call each home directory a
-//! project. It therefore stops at the git root, and never takes the home directory or anything above it.
+//! Every user of Claude Code has a `~/.claude`, so searching all parents would make every home directory a project.
+//! The search therefore stops at the git root, and never returns the home directory or a parent of it.
 
 use crate::store::beneath::{Door, Kind, real};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// Folders that make the directory that holds them a project at once.
+/// Folders that mark their directory as a project without further search.
 const SUPERPOWERS: [&str; 3] = [".claude/superpowers", ".claude/taffy", ".opencode/superpowers"];
 
-/// Nothing that could be a project.
+/// No directory can be a project.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoProject {
-    /// The directories that were looked at, in that order.
+    /// The searched directories, in order.
     pub looked: Vec<PathBuf>,
 }
 
@@ -28,27 +28,27 @@ impl fmt::Display for NoProject {
             for name in [".claude", ".opencode"].map(Path::new) {
                 let is_link = door.lstat(name).is_ok_and(|there| there.kind == Kind::Link);
                 if is_link && door.stat(name).is_err() {
-                    write!(out, "; \"{}\" is a link that leads nowhere", dir.join(name).display())?;
+                    write!(out, "; \"{}\" is a broken link", dir.join(name).display())?;
                 }
             }
         }
-        out.write_str("; the home directory and what is above it are never one, so open a file of the project or :cd there")
+        out.write_str("; the home directory and its parents are never a project; open a file of the project, or :cd there")
     }
 }
 
 impl std::error::Error for NoProject {}
 
-/// The root for a buffer's `file` (only a normal buffer's) and a working directory; the home directory is `$HOME`.
+/// The root for a buffer's `file` (of a normal buffer only) and a working directory. The home directory is `$HOME`.
 pub fn find(file: Option<&Path>, cwd: &Path) -> Result<PathBuf, NoProject> {
     find_from(file, cwd, home().as_deref())
 }
 
-/// The user's home directory, as the environment says.
+/// The user's home directory, from the environment.
 pub fn home() -> Option<PathBuf> {
     crate::environ::get("HOME").map(PathBuf::from)
 }
 
-/// The same with the home directory given.
+/// Like [`find`], with a given home directory.
 pub fn find_from(file: Option<&Path>, cwd: &Path, home: Option<&Path>) -> Result<PathBuf, NoProject> {
     let home = home.map(|home| real(home).unwrap_or_else(|_| home.to_path_buf()));
     let mut looked = Vec::new();
@@ -74,9 +74,9 @@ pub fn find_from(file: Option<&Path>, cwd: &Path, home: Option<&Path>) -> Result
 }
 
 enum Found {
-    /// It holds `.claude` or `.opencode`.
+    /// Contains `.claude` or `.opencode`.
     Marked(PathBuf),
-    /// It is only a git root.
+    /// Only a git root.
     Git(PathBuf),
     Nothing,
 }
@@ -114,12 +114,12 @@ fn search(start: &Path, home: Option<&Path>, looked: &mut Vec<PathBuf>) -> Found
     marked.map_or(Found::Nothing, Found::Marked)
 }
 
-/// The home directory, what is above it, and the top of the file system.
+/// Whether this is the home directory, a parent of it, or the file system's root.
 fn forbidden(dir: &Path, home: Option<&Path>) -> bool {
     dir.parent().is_none() || home.is_some_and(|home| home.starts_with(dir))
 }
 
-/// The real path of the nearest existing directory that holds `file`, which need not exist yet.
+/// The real path of the nearest existing directory above `file`, which need not exist.
 fn directory_of(file: &Path, cwd: &Path) -> Option<PathBuf> {
     if file.as_os_str().is_empty() {
         return None;

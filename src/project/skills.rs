@@ -1,4 +1,4 @@
-//! The skills of a project and of its user: where they are looked for. A skill is a folder with a `SKILL.md` in it.
+//! Finds the skills of a project and of its user. A skill is a folder that contains a `SKILL.md`.
 
 use super::links::Left;
 use super::named::{Named, named};
@@ -6,7 +6,7 @@ use super::places::{Places, Source, of_project, of_user};
 use super::walk;
 use std::path::Path;
 
-/// Folders of the project that hold skills, in this order: the first of a name counts.
+/// Project folders with skills. Of several skills with one name, the first in this order counts.
 const PROJECT: [(&str, Source); 4] = [
     (".claude/skills", Source::Project),
     (".agents/skills", Source::Agents),
@@ -14,10 +14,10 @@ const PROJECT: [(&str, Source); 4] = [
     (".opencode/skills", Source::OpenCode),
 ];
 
-/// The user's folders, in this order.
+/// The user's folders, in order of precedence.
 const USER: [(&str, Source); 2] = [(".claude/skills", Source::User), (".agents/skills", Source::UserAgents)];
 
-/// All skills, in the order in which names are looked up. Links that were not followed are added to `left`.
+/// All skills, in order of precedence. Links that were not followed are added to `left`.
 pub(super) fn all(root: &Path, places: &Places, left: &mut Vec<Left>) -> Vec<Named> {
     let mut dirs = of_project(root, &PROJECT);
     dirs.extend(of_user(places, &USER));

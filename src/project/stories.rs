@@ -1,4 +1,4 @@
-//! Stories: what the current one is, and whether it has a user interface.
+//! Stories: which one is current, and whether it has a user interface.
 
 use super::named::head;
 use super::walk;
@@ -6,24 +6,23 @@ use crate::store::beneath::{Door, Kind};
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 
-/// Where stories are kept.
+/// The folder of stories.
 pub const STORIES: &str = "docs/stories";
 
-/// A story, by its frontmatter.
+/// A story, from its front matter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Story {
-    /// The file, relative to the project.
+    /// Relative to the project.
     pub path: PathBuf,
-    /// `story_slug`, else the file's stem.
+    /// `story_slug`, or else the file's stem.
     pub slug: String,
-    /// `epic`.
     pub epic: Option<String>,
-    /// Whether it says `ui: true`.
+    /// Whether it has `ui: true`.
     pub ui: bool,
 }
 
-/// The stories that the run is about: the one that the input `story` names, else those whose slug, directory or epic
-/// an input names, else all.
+/// The stories of a run: the one that the input `story` names, else those whose slug, directory or epic is the value
+/// of an input, else all.
 pub fn current(root: &Path, inputs: &BTreeMap<String, String>) -> Vec<Story> {
     let all = all(root);
     let given = |key: &str| inputs.get(key).map(|value| value.trim()).filter(|value| !value.is_empty());
@@ -36,7 +35,6 @@ pub fn current(root: &Path, inputs: &BTreeMap<String, String>) -> Vec<Story> {
     if matching.is_empty() { all } else { matching }
 }
 
-/// Every story of the project.
 pub fn all(root: &Path) -> Vec<Story> {
     below(root, &root.join(STORIES))
 }
@@ -56,7 +54,8 @@ fn read(root: &Path, path: &Path) -> Option<Story> {
     })
 }
 
-/// The story that `story` names: a file or a directory, from the project's root or from the stories' folder.
+/// The stories that the input `story` names: a file or a directory, relative to the project or to the stories'
+/// folder.
 fn named(root: &Path, story: &str) -> Option<Vec<Story>> {
     let relative = Path::new(story);
     if !relative.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir)) {

@@ -1,4 +1,4 @@
-//! The files that declare superpowers: where they are looked for, and which of them a name means.
+//! Finds superpower files, and decides which one a name means.
 
 use super::links::Left;
 use super::places::{Place, Places, Source, of_project, of_user};
@@ -7,55 +7,52 @@ use crate::suggest;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
-/// Folders of the project that hold superpowers, in this order: the first of a name counts. `.claude/taffy` is where
-/// tools of a later dialect keep them.
+/// Project folders with superpowers. Of several superpowers with one name, the first in this order counts.
+/// `.claude/taffy` is the folder of tools that came later.
 const PROJECT: [(&str, Source); 3] = [
     (".claude/superpowers", Source::Project),
     (".claude/taffy", Source::Project),
     (".opencode/superpowers", Source::OpenCode),
 ];
 
-/// A file that declares a superpower.
+/// A superpower file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SuperpowerFile {
-    /// What to call it by: the file's stem, or its path (`team/deploy`) where another file has the stem already.
+    /// The name to call it by: the file's stem, or its path (`team/deploy`) if another file has the same stem.
     pub name: String,
-    /// The path inside its place, without the extension.
+    /// The path relative to its place, without the extension.
     pub inner: String,
-    /// The file.
     pub path: PathBuf,
-    /// Where it was found.
     pub source: Source,
-    /// The place's directory.
+    /// The directory in which it was found.
     #[serde(skip)]
     pub place: PathBuf,
 }
 
 impl SuperpowerFile {
-    /// The file's stem, which the declaration's `name` must equal.
+    /// The file's stem, which must equal the declaration's `name`.
     pub fn stem(&self) -> &str {
         self.inner.rsplit('/').next().unwrap_or(&self.inner)
     }
 }
 
-/// Two or more files of one name in the same place; the first is taken.
+/// Several files with the same name in the same place; the first one is used.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Duplicate {
-    /// The name.
     pub name: String,
-    /// The files, in order.
+    /// In order of precedence.
     pub paths: Vec<PathBuf>,
 }
 
-/// No superpower is called so.
+/// There is no superpower with this name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownSuperpower {
-    /// What was asked for.
+    /// The requested name.
     pub name: String,
-    /// The names that there are, nearest first.
+    /// The existing names, most similar first.
     pub names: Vec<String>,
     near: Option<String>,
-    /// Links that were not followed, one of which may be why.
+    /// Links that were not followed and may be the reason.
     left: Vec<String>,
 }
 
@@ -66,7 +63,7 @@ impl UnknownSuperpower {
         Self { name: name.to_owned(), names, near, left: Vec::new() }
     }
 
-    /// The same with those of the links that were not followed behind which it may be.
+    /// Adds the links that may lead to this superpower but were not followed.
     pub(super) fn with_left(mut self, left: &[Left]) -> Self {
         let stem = self.name.rsplit('/').next().unwrap_or(&self.name);
         let may = |left: &&Left| left.name("yaml").is_none_or(|name| name == stem);
@@ -82,8 +79,8 @@ impl std::fmt::Display for UnknownSuperpower {
             write!(out, " (did you mean \"{near}\"?)")?;
         }
         match self.names.as_slice() {
-            [] => out.write_str("; there are none here, :Superpower new makes one"),
-            names => write!(out, "; there are {}", names.join(", ")),
+            [] => out.write_str("; this project has none yet, create one with :Superpower new"),
+            names => write!(out, "; available: {}", names.join(", ")),
         }?;
         self.left.iter().try_for_each(|left| write!(out, "; {left}"))
     }
@@ -104,7 +101,7 @@ pub(super) fn called<'a>(
         .ok_or_else(|| UnknownSuperpower::new(name, files.iter().map(|file| file.name.clone()).collect()))
 }
 
-/// The directories in which superpowers are looked for, in order, whether they exist or not.
+/// The directories that are searched for superpowers, in order, whether they exist or not.
 fn superpower_places(root: &Path, places: &Places) -> Vec<Place> {
     let inside = Some(root.to_path_buf());
     let mut dirs = of_project(root, &PROJECT);
@@ -113,9 +110,10 @@ fn superpower_places(root: &Path, places: &Places) -> Vec<Place> {
             (Ok(rest), Some(home)) => home.join(rest),
             _ => root.join(extra),
         };
-        // What lies in the project is the repository's, however the directory is written.
+        // Files in the project come from the repository, whichever way the directory is written.
         let bound = if dir.starts_with(root) { inside.clone() } else { None };
-        // A place of its own already is not searched twice: each of its files would seem to be there twice.
+        // A directory that is already a place is not searched twice, or each of its files would look like a
+        // duplicate.
         if !dirs.iter().any(|(known, ..)| *known == dir) {
             dirs.push((dir, bound, Source::Extra));
         }
@@ -124,8 +122,8 @@ fn superpower_places(root: &Path, places: &Places) -> Vec<Place> {
     dirs
 }
 
-/// What can be called, in the order of `find … | sort` in each place; the files of one name in one place; and the links
-/// that were not followed.
+/// All superpowers that can be called, in the order of `find … | sort` in each place; duplicates within a place; and
+/// links that were not followed.
 pub(super) fn all(root: &Path, places: &Places) -> (Vec<SuperpowerFile>, Vec<Duplicate>, Vec<Left>) {
     let mut taken: Vec<SuperpowerFile> = Vec::new();
     let (mut duplicates, mut left) = (Vec::new(), Vec::new());
@@ -157,7 +155,7 @@ pub(super) fn all(root: &Path, places: &Places) -> (Vec<SuperpowerFile>, Vec<Dup
             let free = !taken.iter().any(|other| other.name == stem);
             let name = match free {
                 true => stem,
-                // One directly in the place has no other path.
+                // A file directly in the place has no longer path.
                 false if !inner.contains('/') => format!("./{inner}"),
                 false => inner.clone(),
             };

@@ -1,9 +1,9 @@
 //! Which superpowers the user has agreed to run.
 //!
-//! A superpower comes with a repository, so it is somebody else's until what it will do has been shown once. The answer
-//! is for exact bytes: those of the declaration that will be driven, of the agents and skills that it names, and of what
-//! else in the project the agents' own tools read or execute. Any change asks again, and says what changed. The answer
-//! is kept in our own state, where no repository can reach.
+//! A repository brings its superpowers along, so the user must see once what a superpower will do. The answer covers
+//! exact bytes: of the declaration that is driven, of the agents and skills that it names, and of everything else in
+//! the project that the agents' own tools read or execute. Any change asks again, and says what changed. The answer
+//! is saved in our own state, where no repository can reach it.
 
 mod change;
 mod covered;
@@ -31,22 +31,22 @@ use record::Record;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Whether the user agreed.
+/// Whether the user agreed to a superpower.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Trust {
-    /// To exactly this.
+    /// To exactly these bytes.
     Trusted,
-    /// To other bytes: this is what has changed since.
+    /// To other bytes; these files have changed since.
     Changed(Vec<Change>),
-    /// To nothing that still counts.
+    /// No valid answer.
     Unknown {
-        /// They agreed once, to an older version of this program, whose answers cover less.
+        /// Whether the user agreed in an older version of this plugin, whose answers cover less.
         older: bool,
     },
 }
 
 impl Subject {
-    /// Reads the files. What is in `cache` and has not been touched since is not read again.
+    /// Reads the files. A file in `cache` whose stamp is unchanged is not read again.
     pub fn read(root: &Path, index: &Index, driven: &Driven, cache: &mut Cache) -> Result<Self, TooMuch> {
         let mut files = Collector::new(root, cache);
         for stage in 0..driven.declaration.stages.len() {
@@ -58,7 +58,7 @@ impl Subject {
                 files.named(path, &group, group.starts_with(SKILL))?;
             }
         }
-        // Those who carry out no stage are read all the same: a stage may be changed to an action.
+        // Files of stages without an agent count too, because such a stage may be changed to an action.
         for path in tools::paths(Tools::Nobody) {
             files.take(Path::new(path.path), path.group)?;
         }
@@ -80,7 +80,6 @@ impl Subject {
         })
     }
 
-    /// The project.
     pub fn root(&self) -> &Path {
         &self.root
     }
@@ -94,9 +93,9 @@ impl Subject {
         }
     }
 
-    /// What one stage of a run would drive that the user did not agree to; none where all of it was agreed to. The
-    /// declaration is left out: a run that goes on has it in memory. Without any answer on record nothing is agreed to,
-    /// and nothing can be named.
+    /// The files that a stage would use and the user did not agree to; `None` if all of them were agreed to. The
+    /// declaration is left out, because a continued run has it in memory. Without a saved answer nothing was agreed
+    /// to, and no file can be named.
     pub fn lapsed(&self, state: &State, driven: &Driven, stage: usize) -> Option<Vec<Change>> {
         let Some(record) = Record::read(self, state) else { return Some(Vec::new()) };
         let mut groups: BTreeSet<String> =
@@ -106,13 +105,13 @@ impl Subject {
         (!changes.is_empty()).then(|| changes.into_iter().collect())
     }
 
-    /// The files that differ from the answer on record, the declaration aside; none where there is no answer.
+    /// The files that differ from the saved answer, except the declaration; empty without an answer.
     pub fn changed_files(&self, state: &State) -> Vec<Change> {
         let changes = Record::read(self, state).map(|record| self.changes(&record, &|_| true));
         changes.unwrap_or_default().into_iter().collect()
     }
 
-    /// Keeps the user's answer. `digest` is the one that was shown: if anything has changed since, nothing is kept.
+    /// Saves the user's answer. `digest` is the one that was shown: if anything has changed since, nothing is saved.
     pub fn grant(&self, state: &State, digest: &str) -> Result<(), GrantError> {
         if digest != self.digest { Err(GrantError::Changed) } else { record::write(self, state) }
     }
@@ -126,7 +125,7 @@ impl Subject {
         changes.into_iter().collect()
     }
 
-    /// What differs from a record, among files of the groups that count.
+    /// What differs from a record, in files of the groups that count.
     fn changes(&self, record: &Record, counts: &dyn Fn(&BTreeSet<String>) -> bool) -> BTreeSet<Change> {
         let now = self.files.iter().filter(|(_, file)| counts(&file.groups));
         let now = now.filter_map(|(path, file)| match record.files.get(path) {

@@ -92,6 +92,8 @@ pub enum Notice {
         decision: super::event::Decision,
         comment: String,
         by: String,
+        /// How, in words; empty where it is not known.
+        how: String,
     },
     RunPaused {
         /// Position from 1.

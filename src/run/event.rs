@@ -1,5 +1,6 @@
 //! The journal's records: everything that can happen to a run.
 
+use super::how::How;
 use crate::outcome::{Harness, Outcome, ProcessRecord, Session, Usage};
 use crate::plan::Inputs;
 use chrono::{DateTime, Utc};
@@ -106,6 +107,9 @@ pub enum Event {
         /// Files that had changed after that list was made.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         since: Vec<String>,
+        /// How; none in journals of before it was kept.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        how: Option<How>,
     },
     /// The state of the files was recorded; the next gate compares with it.
     BaselineTaken {

@@ -2,6 +2,7 @@
 
 use super::effect::{Effect, Notice};
 use super::event::{Decision, Event, Record};
+use super::how::How;
 use super::log::{self, place};
 use super::refusal::Refusal;
 use super::shown::Baseline;
@@ -40,7 +41,8 @@ pub(super) fn reopen(
 
 /// Checks a decision against the open gate, then applies it.
 pub(super) fn decided(run: &mut Run, record: &Record, out: &mut Vec<Effect>) -> Result<(), Refusal> {
-    let Event::GateDecided { stage, visit, decision, comment, by, digest, review, since } = &record.event
+    let Event::GateDecided { stage, visit, decision, comment, by, digest, review, since, how } =
+        &record.event
     else {
         return Err(Refusal::Stale);
     };
@@ -60,6 +62,7 @@ pub(super) fn decided(run: &mut Run, record: &Record, out: &mut Vec<Effect>) -> 
         decision: *decision,
         comment: comment.clone(),
         by: by.clone(),
+        how: how.clone(),
         at,
         digest: digest.clone(),
         review: review.clone(),
@@ -82,14 +85,16 @@ pub(super) fn decided(run: &mut Run, record: &Record, out: &mut Vec<Effect>) -> 
         }
         _ => String::new(),
     };
-    let line = format!("{word}  stage {}{aside}", place(run, open));
-    out.push(Effect::Log(log::with_comment(line, comment)));
+    let line = log::with_comment(format!("{word}  stage {}{aside}", place(run, open)), comment);
+    let how_words = how.as_ref().map(How::to_string).unwrap_or_default();
+    out.push(Effect::Log(if how.is_some() { format!("{line}  ({how_words})") } else { line }));
     out.push(Effect::Tell(Notice::GateDecided {
         stage: open + 1,
         gate: gate_id(open, open_visit),
         decision: *decision,
         comment: comment.clone(),
         by: by.clone(),
+        how: how_words,
     }));
     match target {
         Some(target) => rework(run, target, open, comment, at, out),
@@ -208,9 +213,12 @@ mod tests {
         step(&mut run, Event::AttemptEnded { launch: 1, outcome: Outcome::Passed, message, tail, usage });
         (1..10_000).for_each(|stage| drop(step(&mut run, decided(stage))));
         let (decision, comment, by) = (Decision::Changes, "again".to_owned(), "ann".to_owned());
-        let (digest, review, since) = (None, None, Vec::new());
+        let (digest, review, since, how) = (None, None, Vec::new(), None);
         let (stage, visit) = (9_999, 1);
-        step(&mut run, Event::GateDecided { stage, visit, decision, comment, by, digest, review, since });
+        step(
+            &mut run,
+            Event::GateDecided { stage, visit, decision, comment, by, digest, review, since, how },
+        );
         assert_eq!(run.open_gate(), Some((9_999, 2)));
     }
 }

@@ -1,6 +1,7 @@
 //! A decision as the run remembers it.
 
 use super::event::Decision;
+use super::how::How;
 use chrono::{DateTime, Utc};
 
 /// A decision at a gate.
@@ -18,6 +19,8 @@ pub struct GateRecord {
     pub by: String,
     /// When.
     pub at: DateTime<Utc>,
+    /// How it was made; none in journals of earlier versions.
+    pub how: Option<How>,
     /// Digest of the files under review.
     pub digest: Option<String>,
     /// Digest of the list that it is for.

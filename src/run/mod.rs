@@ -11,6 +11,7 @@ pub mod event;
 pub mod failure;
 mod gate;
 pub mod gate_record;
+pub mod how;
 pub mod log;
 pub mod machine;
 pub mod reason;

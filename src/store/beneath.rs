@@ -1,11 +1,11 @@
-//! The one door to files: everything below the project root and in our state folders is opened here.
+//! The only way to open files: every file below the project root and in our state folders is opened here.
 //!
-//! A repository is not a friend. What lies in a project may be a link to a file of the user's, a pipe that never
-//! answers, a device without an end, or a file of a hundred gigabytes. So a file is opened by its way down from a
-//! folder that is known, without leaving it; it must be a regular file; and no more of it is read than the caller
-//! says. What is refused is an error that names the file.
+//! A repository is untrusted. A path in a project may be a link to one of the user's own files, a pipe that never
+//! delivers data, an endless device, or a file of a hundred gigabytes. So we open each file by descending from a
+//! known folder without leaving it, require a regular file, and limit how many bytes are read. A refusal is an error
+//! that names the file.
 //!
-//! [`Links`] says which links are followed on the way. Nothing is ever written, made, renamed or deleted through one.
+//! [`Links`] says which links are followed on the way. We never write, create, rename or delete through a link.
 
 mod door;
 mod meta;
@@ -30,18 +30,18 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Bytes of a small file of ours or of the user's: settings, a summary, an agent, a story.
+/// Size limit of a small file (settings, a summary, an agent, a story), in bytes.
 pub const SMALL: u64 = 16 << 20;
 static SERIAL: AtomicU32 = AtomicU32::new(0);
 
-/// Where a path really is, every link resolved: for comparing paths. Nothing is opened, and what it gives is no
-/// permission to open it in another way than through a door.
+/// The path with every link resolved, for comparing paths. It opens nothing, and the result must still be opened
+/// through a door.
 pub fn real(path: &Path) -> io::Result<PathBuf> {
     path.canonicalize()
 }
 
 impl Door {
-    /// Opens a regular file for reading. Its size is for the caller to bound; [`Door::read`] does.
+    /// Opens a regular file for reading. The caller limits its size, as [`Door::read`] does.
     pub fn open(&self, path: &Path) -> io::Result<File> {
         pass(Op::Read, path)?;
         self.file(path, OFlags::RDONLY)
@@ -50,11 +50,11 @@ impl Door {
     /// Reads a regular file of at most `max` bytes.
     pub fn read(&self, path: &Path, max: u64) -> io::Result<Vec<u8>> {
         pass(Op::Read, path)?;
-        let (file, size) = self.sized(path, OFlags::RDONLY)?;
+        let (file, size) = self.file_and_size(path, OFlags::RDONLY)?;
         read_sized(&file, size, path, max)
     }
 
-    /// The same as text, a byte-order mark dropped. What is no text is `InvalidData`.
+    /// Reads a regular file as text, without its byte-order mark. Fails with `InvalidData` if it is not UTF-8.
     pub fn read_text(&self, path: &Path, max: u64) -> io::Result<String> {
         let text = String::from_utf8(self.read(path, max)?)
             .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
@@ -68,8 +68,8 @@ impl Door {
         Ok(bytes)
     }
 
-    /// Reads at most `most` bytes of a regular file from a place in it, counted from its end where negative. Gives them
-    /// with the place where they really begin and the size of the file.
+    /// Reads at most `most` bytes of a regular file, starting at `from` (counted from the end if negative). Returns
+    /// the bytes, the offset where they really begin, and the size of the file.
     pub fn read_part(&self, path: &Path, from: i64, most: u64) -> io::Result<(Vec<u8>, u64, u64)> {
         let mut file = self.open(path)?;
         let size = file.metadata()?.len();
@@ -81,17 +81,17 @@ impl Door {
         Ok((bytes, from, size))
     }
 
-    /// Opens a regular file for writing that is there already.
+    /// Opens an existing regular file for writing.
     pub fn open_to_write(&self, path: &Path) -> io::Result<File> {
         self.file(path, OFlags::WRONLY)
     }
 
-    /// Opens a regular file for reading and writing, and makes it where it is missing.
+    /// Opens a regular file for reading and writing, and creates it if it is missing.
     pub fn open_or_create(&self, path: &Path) -> io::Result<File> {
         self.file(path, OFlags::RDWR | OFlags::CREATE)
     }
 
-    /// Opens a regular file to add to its end, and makes it where it is missing.
+    /// Opens a regular file for appending, and creates it if it is missing.
     pub fn append(&self, path: &Path) -> io::Result<File> {
         self.file(path, OFlags::WRONLY | OFlags::CREATE | OFlags::APPEND)
     }
@@ -101,19 +101,19 @@ impl Door {
         self.descend(path, OFlags::RDONLY | OFlags::DIRECTORY, Mode::empty()).map(File::from)
     }
 
-    /// Makes a file that must not be there yet.
+    /// Creates a file; fails if it exists.
     pub fn create_new(&self, path: &Path) -> io::Result<File> {
         pass(Op::Write, path)?;
         self.file(path, OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL)
     }
 
-    /// Replaces a file by `bytes`, whole or not at all: written beside, then renamed over. Without a flush, for what
-    /// can be made again.
+    /// Replaces a file atomically: writes a temporary file beside it and renames that over it. Does not flush, so use
+    /// it for files that can be rebuilt.
     pub fn replace(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
         self.put(path, bytes, false)
     }
 
-    /// The same, flushed to the disk before it takes its place.
+    /// Like [`Door::replace`], but flushes to the disk before the rename.
     pub fn replace_flushed(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
         self.put(path, bytes, true)
     }
@@ -139,21 +139,21 @@ impl Door {
         written
     }
 
-    /// Renames, over what is there.
+    /// Renames a file, replacing the target.
     pub fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         pass(Op::Rename, to)?;
         let ((from_dir, from), (to_dir, to)) = (self.parent(from)?, self.parent(to)?);
         Ok(rustix::fs::renameat(from_dir, from, to_dir, to)?)
     }
 
-    /// Renames where nothing is there yet, else fails with `AlreadyExists`.
+    /// Renames a file; fails with `AlreadyExists` if the target exists.
     pub fn rename_new(&self, from: &Path, to: &Path) -> io::Result<()> {
         pass(Op::Rename, to)?;
         let ((from_dir, from), (to_dir, to)) = (self.parent(from)?, self.parent(to)?);
         Ok(rustix::fs::renameat_with(from_dir, from, to_dir, to, RenameFlags::NOREPLACE)?)
     }
 
-    /// Gives a file a second name. A link is never followed.
+    /// Creates a hard link. Symbolic links are never followed.
     pub fn hard_link(&self, from: &Path, to: &Path) -> io::Result<()> {
         pass(Op::Write, to)?;
         let ((from_dir, from), (to_dir, to)) = (self.parent(from)?, self.parent(to)?);
@@ -172,19 +172,19 @@ impl Door {
         Ok(rustix::fs::unlinkat(dir, name, AtFlags::REMOVEDIR)?)
     }
 
-    /// Removes a folder with all that is in it. What links in it lead to stays.
+    /// Removes a folder and everything in it. The targets of links in it are not touched.
     pub fn remove_tree(&self, path: &Path) -> io::Result<()> {
         let (dir, name) = self.parent(path)?;
         tree::remove(&dir, name, 0)
     }
 
-    /// Makes a folder whose parent is there.
+    /// Creates a folder whose parent exists.
     pub fn create_dir(&self, path: &Path) -> io::Result<()> {
         let (dir, name) = self.parent(path)?;
         Ok(rustix::fs::mkdirat(dir, name, self.mode(true))?)
     }
 
-    /// Makes a folder and those above it, down from the door's own.
+    /// Creates a folder and its missing parents, starting at the door's base.
     pub fn create_dirs(&self, path: &Path) -> io::Result<()> {
         if self.private && !self.base.is_dir() {
             use std::os::unix::fs::DirBuilderExt;
@@ -194,12 +194,12 @@ impl Door {
         if inner.as_os_str().is_empty() {
             return self.dir(&inner).map(drop);
         }
-        // Most often the folder above is there.
+        // Try the folder first: its parent usually exists.
         let mut missing = vec![inner.as_path()];
         while let Some(folder) = missing.pop() {
             match self.create_dir(folder) {
                 Ok(()) => {}
-                // A file or a link may stand in its place.
+                // A file or a link may have this name.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => self.dir(folder).map(drop)?,
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
                     let above = folder.parent().filter(|above| !above.as_os_str().is_empty()).ok_or(error)?;
@@ -211,7 +211,8 @@ impl Door {
         Ok(())
     }
 
-    /// What a path leads to. Links are followed as the door says; one that is not followed is itself what is there.
+    /// Metadata of what a path leads to, following links as the door allows. A link that is not followed describes
+    /// itself.
     pub fn stat(&self, path: &Path) -> io::Result<Meta> {
         pass(Op::Read, path)?;
         if self.links == Links::None {
@@ -220,7 +221,7 @@ impl Door {
         self.resolve(path)
     }
 
-    /// What stands at a path, a link being what it is.
+    /// Metadata of what is at a path, without following a link at its end.
     pub fn lstat(&self, path: &Path) -> io::Result<Meta> {
         #[cfg(target_os = "linux")]
         if let Some(meta) = self.without_links_to(path)? {
@@ -230,61 +231,61 @@ impl Door {
         Ok(meta::of(&rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW)?))
     }
 
-    /// The stamp of what a path leads to; none where there is nothing.
+    /// The stamp of what a path leads to; `None` if there is nothing.
     pub fn stamp(&self, path: &Path) -> Option<Stamp> {
         self.stat(path).ok().map(|meta| meta.stamp())
     }
 
-    /// Whether there is a regular file that may be opened.
+    /// Whether the path is a regular file that may be opened.
     pub fn is_file(&self, path: &Path) -> bool {
         self.stat(path).is_ok_and(|meta| meta.kind == Kind::File)
     }
 
-    /// Whether there is a folder that may be opened.
+    /// Whether the path is a folder that may be opened.
     pub fn is_dir(&self, path: &Path) -> bool {
         self.stat(path).is_ok_and(|meta| meta.kind == Kind::Dir)
     }
 
-    /// Where a link points, as it is written.
+    /// The target of a link, as written.
     pub fn read_link(&self, path: &Path) -> io::Result<PathBuf> {
         let (dir, name) = self.parent(path)?;
         let target = rustix::fs::readlinkat(dir, name, Vec::new())?;
         Ok(PathBuf::from(OsString::from_vec(target.into_bytes())))
     }
 
-    /// The entries of a folder, sorted by name; at most [`ENTRIES`].
+    /// The entries of a folder, sorted by name. Fails if there are more than [`ENTRIES`].
     pub fn list(&self, path: &Path) -> io::Result<Vec<Entry>> {
         pass(Op::Read, path)?;
         let dir = self.descend(path, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NONBLOCK, Mode::empty())?;
         tree::list(dir, path)
     }
 
-    /// The first `most` entries of a folder with what is known of each, links not followed; in no order.
+    /// The first `most` entries of a folder with their metadata, unsorted. Links are not followed.
     pub fn metas(&self, path: &Path, most: usize) -> io::Result<Vec<(OsString, Meta)>> {
         pass(Op::Read, path)?;
         let dir = self.descend(path, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NONBLOCK, Mode::empty())?;
         tree::metas(dir, most)
     }
 
-    /// The first `most` entries of a folder, in no order.
+    /// The first `most` entries of a folder, unsorted.
     pub fn some(&self, path: &Path, most: usize) -> io::Result<Vec<Entry>> {
         pass(Op::Read, path)?;
         let dir = self.descend(path, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NONBLOCK, Mode::empty())?;
         tree::some(dir, most)
     }
 
-    /// Opens a regular file. Other kinds are opened without waiting for anybody, looked at, and refused.
+    /// Opens a regular file. `NONBLOCK` keeps the open of a pipe or device from waiting before we refuse it.
     fn file(&self, path: &Path, flags: OFlags) -> io::Result<File> {
-        self.sized(path, flags).map(|(file, _)| file)
+        self.file_and_size(path, flags).map(|(file, _)| file)
     }
 
-    /// The same with its size.
-    fn sized(&self, path: &Path, flags: OFlags) -> io::Result<(File, u64)> {
-        // The kernel refuses a mode for what is not made.
+    /// Opens a regular file and returns its size too.
+    fn file_and_size(&self, path: &Path, flags: OFlags) -> io::Result<(File, u64)> {
+        // The kernel rejects a mode without `CREATE`.
         let mode = if flags.contains(OFlags::CREATE) { self.mode(false) } else { Mode::empty() };
         let opened = self.descend(path, flags | OFlags::NONBLOCK | OFlags::NOCTTY, mode);
         let opened = opened.map_err(|error| match Errno::from_io_error(&error) {
-            // A pipe that nobody reads, a socket; a folder that was to be written.
+            // A pipe without a reader or a socket; below, a folder opened for writing.
             Some(Errno::NXIO | Errno::OPNOTSUPP) => {
                 Refused::NotAFile(path.to_owned(), "pipe or a socket").into()
             }
@@ -298,7 +299,7 @@ impl Door {
         }
     }
 
-    /// The folder that holds `path`, and its name there.
+    /// Opens the folder that holds `path`, and returns the last component.
     fn parent<'a>(&self, path: &'a Path) -> io::Result<(OwnedFd, &'a OsStr)> {
         let inner = self.inner(path)?;
         let name = inner.file_name().ok_or_else(|| Refused::NotBelow(path.to_owned()))?;
@@ -314,14 +315,14 @@ impl Door {
         })
     }
 
-    /// A path as seen from the door's folder.
+    /// The path relative to the door's base.
     fn inner<'a>(&self, path: &'a Path) -> io::Result<&'a Path> {
         let inner = match path.strip_prefix(&self.base) {
             Ok(inner) => inner,
             Err(_) if path.is_relative() => path,
             Err(_) => return Err(Refused::NotBelow(path.to_owned()).into()),
         };
-        // What we name ourselves never goes up.
+        // Paths that we build ourselves never contain `..`.
         if self.links == Links::None && inner.components().any(|part| part == Component::ParentDir) {
             return Err(Refused::NotBelow(path.to_owned()).into());
         }
@@ -330,7 +331,7 @@ impl Door {
     }
 }
 
-/// Reads an open regular file to its end, but no more than `max` bytes: also one whose size is told wrong.
+/// Reads an open regular file to its end, but at most `max` bytes, because the reported size may be wrong.
 pub fn read_from(file: &File, path: &Path, max: u64) -> io::Result<Vec<u8>> {
     read_sized(file, file.metadata()?.len(), path, max)
 }

@@ -1,8 +1,8 @@
-//! A run's journal: append-only lines of JSON, flushed once a step, the source of truth.
+//! A run's journal, the source of truth: append-only lines of JSON, flushed after each step.
 //!
-//! The first line is the header with the format's version. Each line ends with a seal over its text and the seal of the
-//! line before it, so that nobody without this user's key can add a record, change one, or put one elsewhere. A torn
-//! last line, as a crash leaves it, is dropped.
+//! The first line is the header with the format's version. Each line ends with a seal over its text and the previous
+//! line's seal, so that nobody without this user's key can add, change or move a record. A torn last line, as a crash
+//! leaves it, is dropped.
 
 mod format;
 mod place;
@@ -22,7 +22,7 @@ use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
 use std::os::unix::fs::MetadataExt;
 
-/// Fails where a journal was written by a newer version.
+/// Fails if the journal was written by a newer version.
 pub fn writable(place: &Place, contents: &Contents) -> Result<(), JournalError> {
     if contents.format > FORMAT {
         return Err(JournalError::Newer { path: place.path.clone(), format: contents.format });
@@ -30,15 +30,15 @@ pub fn writable(place: &Place, contents: &Contents) -> Result<(), JournalError> 
     Ok(())
 }
 
-/// An open journal. One writer at a time: whoever holds the drive lock.
+/// An open journal. The holder of the lease is its only writer.
 #[derive(Debug)]
 pub struct Journal {
     place: Place,
     file: File,
-    /// What was appended and is not in the file yet.
+    /// Lines that were appended but not written yet.
     lines: Lines,
     written: u64,
-    /// A write failed, and may have left a part of itself behind.
+    /// Whether a write failed and may have left part of a line in the file.
     torn: bool,
     /// The seal of the last line in the file.
     last: Option<Seal>,
@@ -46,18 +46,18 @@ pub struct Journal {
 }
 
 impl Place {
-    /// Keeps the seal of a journal's first line, before there is a journal: from then on there is always a newest seal,
-    /// and one that is gone was taken away.
+    /// Saves the seal of the first line before the journal is created. From then on a newest seal always exists, so a
+    /// missing one means that it was removed.
     fn keep_first(&self, lines: &Lines) -> Result<Newest, JournalError> {
         let newest = self.keep_newest()?;
         if let Some(first) = &lines.last {
-            newest.first(first).map_err(|error| self.unkept(error))?;
+            newest.first(first).map_err(|error| self.seal_error(error))?;
         }
         Ok(newest)
     }
 }
 
-/// Lines, each sealed after the one before it.
+/// A buffer of lines, each sealed together with the seal of the previous line.
 #[derive(Debug)]
 struct Lines {
     buffer: Vec<u8>,
@@ -66,12 +66,12 @@ struct Lines {
 }
 
 impl Lines {
-    /// Lines that follow the one with this seal.
+    /// Lines that follow the line with this seal.
     fn after(last: Option<Seal>, sealer: Sealer) -> Self {
         Self { buffer: Vec::new(), sealer, last }
     }
 
-    /// The lines of a journal from its beginning.
+    /// The first lines of a new journal.
     fn begin(sealer: Sealer) -> Self {
         let mut lines = Self::after(None, sealer);
         let made_by = concat!("superpower.nvim ", env!("CARGO_PKG_VERSION")).to_owned();
@@ -82,7 +82,7 @@ impl Lines {
     fn put(&mut self, value: &impl Serialize) {
         let before = self.buffer.len();
         if serde_json::to_writer(&mut self.buffer, value).is_err() {
-            // Records are plain data; should one not serialise, half a line would be worse than none.
+            // Records are plain data, so this should not happen; if it does, half a line would be worse than none.
             self.buffer.truncate(before);
             return;
         }
@@ -91,7 +91,7 @@ impl Lines {
 }
 
 impl Journal {
-    /// Makes a new journal with its header, not written yet.
+    /// Creates a journal. Its header is written with the first records.
     pub fn create(place: &Place) -> Result<Self, JournalError> {
         let lines = Lines::begin(place.make_sealer()?);
         let newest = place.keep_first(&lines)?;
@@ -99,7 +99,7 @@ impl Journal {
         Ok(Self::with(place, file, (0, None), lines, newest))
     }
 
-    /// Opens a journal that was read, is ours and whole, to append after its last line.
+    /// Opens a journal of ours that was read, to append after its last valid line.
     pub fn open(place: &Place, contents: &Contents) -> Result<Self, JournalError> {
         writable(place, contents)?;
         let lines = Lines::after(contents.last, place.make_sealer()?);
@@ -109,8 +109,7 @@ impl Journal {
         Ok(Self::with(place, file, (contents.length, contents.last), lines, newest))
     }
 
-    /// Puts these records, sealed, in the place of a journal that is not ours. There is a whole journal in its place at
-    /// every instant.
+    /// Replaces a journal that is not ours by these records, sealed. The replacement is atomic.
     pub fn rewrite(place: &Place, records: &[Record]) -> Result<(), JournalError> {
         let mut lines = Lines::begin(place.make_sealer()?);
         let newest = place.keep_first(&lines)?;
@@ -120,7 +119,7 @@ impl Journal {
         Ok(())
     }
 
-    /// With what is in the file: its length, and the seal of its last line.
+    /// `written` and `last` are the length of the file and the seal of its last line.
     fn with(
         place: &Place,
         file: File,
@@ -131,26 +130,26 @@ impl Journal {
         Self { place: place.clone(), file, lines, written, torn: false, last, newest }
     }
 
-    /// Whether a record waits to be written.
-    pub fn waits(&self) -> bool {
+    /// Whether there are records that were not written yet.
+    pub fn has_unwritten(&self) -> bool {
         !self.lines.buffer.is_empty()
     }
 
-    /// Takes a record; [`Journal::write`] or [`Journal::flush`] brings it to the file.
+    /// Queues a record; [`Journal::write`] or [`Journal::flush`] writes it.
     pub fn append(&mut self, record: &Record) {
         self.lines.put(record);
     }
 
-    /// Hands what was appended to the operating system: it survives the death of the editor, not of the machine.
+    /// Writes the queued records to the file. They then survive a crash of the editor, but not of the machine.
     pub fn write(&mut self) -> Result<(), JournalError> {
         if self.lines.buffer.is_empty() {
             return Ok(());
         }
-        pass(Op::Write, &self.place.path).and_then(|()| self.untouched()).map_err(self.place.io())?;
+        pass(Op::Write, &self.place.path).and_then(|()| self.check_unchanged()).map_err(self.place.io())?;
         if self.torn {
             self.file.set_len(self.written).map_err(self.place.io())?;
         }
-        // A write that failed halfway is overwritten by the next try.
+        // The next attempt overwrites a write that failed halfway.
         let start = self.file.seek(SeekFrom::Start(self.written));
         if let Err(error) = start.and_then(|_| self.file.write_all(&self.lines.buffer)) {
             self.cut(self.written);
@@ -163,7 +162,8 @@ impl Journal {
         Ok(())
     }
 
-    /// Brings what was appended to the disk. What cannot be flushed is taken back: it counts as not having happened.
+    /// Writes and flushes the queued records. Records that cannot be flushed are removed again, as if they had not
+    /// happened.
     pub fn flush(&mut self) -> Result<(), JournalError> {
         let (length, last) = (self.written, self.last);
         self.write()?;
@@ -181,20 +181,20 @@ impl Journal {
         self.torn = self.file.set_len(length).is_err();
     }
 
-    /// Fails where a write would be lost, or would destroy what somebody else has written.
-    pub fn still_ours(&self) -> Result<(), JournalError> {
-        self.untouched().map_err(self.place.io())
+    /// Fails if a write would be lost, or would destroy what another process has written.
+    pub fn ensure_ours(&self) -> Result<(), JournalError> {
+        self.check_unchanged().map_err(self.place.io())
     }
 
-    /// What is written goes to the file that others will read, and nobody else has written to it: a directory that
-    /// was removed or replaced takes bytes without an error, and loses them.
-    fn untouched(&self) -> io::Result<()> {
+    /// Checks that the open file is still the one at the path, and that nobody else has written to it. Writes to a
+    /// file in a removed or replaced directory succeed, but are lost.
+    fn check_unchanged(&self) -> io::Result<()> {
         let (ours, there) = (self.file.metadata()?, self.place.door.stat(&self.place.path)?);
         if (ours.dev(), ours.ino()) != there.file {
-            return Err(io::Error::other("it was replaced by another file while the run was active"));
+            return Err(io::Error::other("the file was replaced while the run was active"));
         }
         if ours.len() != self.written && !self.torn {
-            return Err(io::Error::other("something else has written to it while the run was active"));
+            return Err(io::Error::other("another program wrote to it while the run was active"));
         }
         Ok(())
     }

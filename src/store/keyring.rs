@@ -1,4 +1,4 @@
-//! What makes the files of a run ours: this user's key, and for each run the newest seal that its journal had.
+//! The key that seals the files of a run, and for each run the newest seal of its journal.
 
 use super::seal::{Key, Seal, Sealer};
 use super::state::{self, State};
@@ -11,52 +11,45 @@ use std::sync::{Arc, OnceLock};
 /// The folder of the newest seals in our state.
 const NEWEST: &str = "newest";
 
-/// Our state with its key. Without a key nothing is ours, and nothing can be driven.
+/// Our state and its key. Without a key no file is ours, and no run can be driven.
 #[derive(Clone, Debug, Default)]
 pub struct Keyring {
     state: Option<State>,
-    /// Where our state really is, as far as there is anything of it.
+    /// The real path of our state, as far as it exists.
     real: PathBuf,
-    /// Shared by all copies, so that the one that makes it makes it for all.
+    /// Shared by all copies, so that a key created by one is known to all.
     key: Arc<OnceLock<Key>>,
 }
 
-/// Why a run cannot be sealed.
+/// Why the files of a run cannot be sealed.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
-    /// There is no place for our state.
-    #[error("there is no home folder to keep the key of the runs in; set HOME or XDG_STATE_HOME")]
+    /// There is no folder for our state.
+    #[error("no home folder for the key that seals runs; set HOME or XDG_STATE_HOME")]
     NoHome,
-    /// Our state lies in the project, so the project may have brought the key along.
-    #[error("the folder \"{}\", where the key of the runs is kept, lies in the project; set XDG_STATE_HOME to one outside", .0.display())]
+    /// Our state is inside the project, so the repository may have brought the key along.
+    #[error("the folder \"{}\" of the key that seals runs is inside the project; set XDG_STATE_HOME to a folder outside", .0.display())]
     InProject(PathBuf),
-    /// It cannot be written.
-    #[error("cannot write \"{}\", where the key of the runs is kept: {error}", .dir.display())]
-    Unwritable {
-        /// Our state.
-        dir: PathBuf,
-        /// Why.
-        error: io::Error,
-    },
+    #[error("cannot write the folder \"{}\" of the key that seals runs: {error}", .dir.display())]
+    Unwritable { dir: PathBuf, error: io::Error },
 }
 
 impl KeyError {
-    /// As an error of the disk, for those who know no others.
+    /// For callers that report I/O errors.
     pub fn into_io(self) -> io::Error {
         io::Error::other(self)
     }
 }
 
 impl Keyring {
-    /// The key as it is now. Reads only.
+    /// Reads the key, and creates nothing.
     pub fn open(state: Option<State>) -> Self {
-        // A key that cannot be read seals nothing: what lies in projects is foreign until it can.
+        // Without a readable key every run is foreign.
         let key = state.as_ref().and_then(|state| Key::read(state).ok().flatten());
         let real = state.as_ref().map(State::real).unwrap_or_default();
         Self { state, real, key: Arc::new(key.map_or_else(OnceLock::new, OnceLock::from)) }
     }
 
-    /// Our state.
     pub fn state(&self) -> Option<&State> {
         self.state.as_ref()
     }
@@ -65,12 +58,12 @@ impl Keyring {
         !self.real.starts_with(root)
     }
 
-    /// What checks the seals of a run's files; none without a key. `what` is the kind of file.
+    /// Checks the seals of a run's files; `None` without a key. `what` is the kind of file.
     pub fn sealer(&self, what: &str, root: &Path, run_id: &str) -> Option<Sealer> {
         self.key.get().filter(|_| self.is_outside(root)).map(|key| Sealer::new(key, what, root, run_id))
     }
 
-    /// What makes them. The key is made where there is none yet.
+    /// Makes the seals of a run's files, and creates the key if there is none.
     pub fn make_sealer(&self, what: &str, root: &Path, run_id: &str) -> Result<Sealer, KeyError> {
         let state = self.state.as_ref().ok_or(KeyError::NoHome)?;
         if !self.is_outside(root) {
@@ -83,19 +76,19 @@ impl Keyring {
         self.sealer(what, root, run_id).ok_or(KeyError::NoHome)
     }
 
-    /// Why a newest seal could not be written.
-    pub fn unkept(&self, error: io::Error) -> KeyError {
+    /// The error for a newest seal that could not be written.
+    pub fn seal_error(&self, error: io::Error) -> KeyError {
         self.state.as_ref().map_or(KeyError::NoHome, |state| unwritable(state)(error))
     }
 
-    /// The newest seal of a run's journal, as our state has it; none where nothing was kept.
+    /// The newest seal of a run's journal; `None` if there is none in our state.
     pub fn newest(&self, root: &Path, run_id: &str) -> Option<Seal> {
         let state = self.state.as_ref()?;
         let text = state.door().read(&newest_of(state, root).join(run_id), 2 * Seal::DIGITS as u64).ok()?;
         Seal::parse(text.strip_suffix(b"\n")?)
     }
 
-    /// Where the newest seal is kept. Fails where our state cannot be written: nothing is driven then.
+    /// Opens the file of the newest seal. If our state cannot be written, the run cannot be driven.
     pub fn keep_newest(&self, root: &Path, run_id: &str) -> Result<Newest, KeyError> {
         let state = self.state.as_ref().ok_or(KeyError::NoHome)?;
         let dir = newest_of(state, root);
@@ -104,7 +97,7 @@ impl Keyring {
         Ok(Newest { file: file.map_err(unwritable(state))? })
     }
 
-    /// Forgets the newest seals of runs that a project no longer has.
+    /// Deletes the newest seals of runs that the project no longer has.
     pub fn forget_others(&self, root: &Path, kept: &[String]) {
         let Some(state) = &self.state else { return };
         let dir = newest_of(state, root);
@@ -125,21 +118,22 @@ fn unwritable(state: &State) -> impl Fn(io::Error) -> KeyError {
     move |error| KeyError::Unwritable { dir: dir.clone(), error }
 }
 
-/// The file with the newest seal. It is written after the journal's flush, so it names a record that is on the disk:
-/// a journal that does not hold it has lost records, or was cut.
+/// The file with the newest seal. It is written after the journal's flush, so it names a record that is on the disk.
+/// A journal without that record has lost records, or was cut.
 #[derive(Debug)]
 pub struct Newest {
     file: File,
 }
 
 impl Newest {
-    /// Keeps a run's first one, flushed: a machine that crashes later must find the file.
+    /// Saves the first seal of a run and flushes it, so that the file survives a crash of the machine.
     pub fn first(&self, seal: &Seal) -> io::Result<()> {
         self.put(seal)?;
         self.file.sync_all()
     }
 
-    /// Keeps a later one, in one write. What cannot be kept only makes less certain what was cut later.
+    /// Saves a later seal in one write. An error is ignored: it only makes it less certain whether the journal was
+    /// cut.
     pub fn keep(&self, seal: &Seal) {
         let _ = self.put(seal);
     }

@@ -1,4 +1,4 @@
-//! The drive lock: an OS file lock, held only while driving, so that a crash frees it.
+//! The lease of a project: an OS file lock that is held only while a run is driven, so that a crash releases it.
 
 use super::beneath::Door;
 use super::disk::{Op, pass};
@@ -10,48 +10,46 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Who drives, as written in the lock file for other editors to show.
+/// The driver, as it describes itself in the lock file for other editors.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Holder {
-    /// The editor's process id.
+    /// Of the editor.
     pub pid: u32,
-    /// The run that it drives.
     pub run_id: String,
-    /// The superpower.
     pub superpower: String,
-    /// Since when, in milliseconds since the epoch.
+    /// Milliseconds since the epoch.
     pub since: i64,
 }
 
-/// The lock, while it is held.
+/// The lock, while we hold it.
 #[derive(Debug)]
 pub struct Lease {
     file: File,
 }
 
-/// What trying to take the lock came to.
+/// The result of trying to take the lock.
 #[derive(Debug)]
 pub enum Taken {
-    /// It is ours.
     Ours(Lease),
-    /// Somebody else drives; who, where the file says so.
+    /// Another process drives; its description, if the file has one.
     Elsewhere(Option<Holder>),
 }
 
-/// How often the lock is tried for.
+/// Attempts at the lock.
 const TRIES: u32 = 5;
-/// How long somebody who only looks may hold it.
-const GLANCE: Duration = Duration::from_millis(2);
+/// The longest time that [`holder`] holds the lock.
+const PROBE_TIME: Duration = Duration::from_millis(2);
 
-/// Bytes of what a holder writes.
-const LARGEST: u64 = 4096;
+/// Size limit of a description, in bytes.
+const MAX_BYTES: u64 = 4096;
 
-/// Where a project's drive lock is.
+/// The lock file of a project.
 pub fn path(root: &Path) -> PathBuf {
     root.join(".claude/state/drive.lock")
 }
 
-/// Takes the lock. It is not waited for, but for those who only look whether it is taken: they hold it for an instant.
+/// Takes the lock without waiting for another driver. It retries a few times, because [`holder`] takes the lock for a
+/// moment.
 pub fn take(root: &Path) -> io::Result<Taken> {
     let path = path(root);
     pass(Op::Write, &path)?;
@@ -61,18 +59,19 @@ pub fn take(root: &Path) -> io::Result<Taken> {
     for _ in 0..TRIES {
         match file.try_lock() {
             Ok(()) => {
-                // What the one before has signed is not taken for us.
+                // The previous driver's description must not pass for ours.
                 let _ = file.set_len(0);
                 return Ok(Taken::Ours(Lease { file }));
             }
-            Err(TryLockError::WouldBlock) => std::thread::sleep(GLANCE),
+            Err(TryLockError::WouldBlock) => std::thread::sleep(PROBE_TIME),
             Err(TryLockError::Error(error)) => return Err(error),
         }
     }
     Ok(Taken::Elsewhere(read_holder(&mut file)))
 }
 
-/// Who drives this project: nobody, somebody, or somebody who says who it is. Asks the lock, which alone can tell.
+/// The driver of this project: `None` if there is none, `Some(None)` if it does not describe itself. Tests the lock,
+/// because the file's text may be stale.
 pub fn holder(root: &Path) -> Option<Option<Holder>> {
     let mut file = Door::ours(root).open(&path(root)).ok()?;
     match file.try_lock_shared() {
@@ -84,20 +83,19 @@ pub fn holder(root: &Path) -> Option<Option<Holder>> {
     }
 }
 
-/// Whether this is the run that is driven, by what [`holder`] says. A driver that does not say what it drives may well
-/// drive it.
+/// Whether the driver, as returned by [`holder`], drives this run. A driver that does not describe itself may.
 pub fn drives(driver: Option<&Option<Holder>>, run_id: &str) -> bool {
     driver.is_some_and(|holder| holder.as_ref().is_none_or(|holder| holder.run_id == run_id))
 }
 
 impl Lease {
-    /// Whether the lock is still where others look for it. One whose file was removed keeps nobody out.
+    /// Whether the lock file is still at its path. A lock on a removed file excludes nobody.
     pub fn holds(&self, root: &Path) -> bool {
         let there = Door::ours(root).lstat(&path(root));
         self.file.metadata().is_ok_and(|ours| there.is_ok_and(|there| there.file == (ours.dev(), ours.ino())))
     }
 
-    /// Writes who we are, for others to show.
+    /// Writes our description for other editors.
     pub fn sign(&mut self, holder: &Holder) -> io::Result<()> {
         self.file.set_len(0)?;
         self.file.seek(SeekFrom::Start(0))?;
@@ -106,18 +104,18 @@ impl Lease {
 }
 
 impl Drop for Lease {
-    /// To close the file is not enough: a process that another thread is just starting has a copy of it until it has
-    /// begun with its own program.
+    /// Closing the file is not enough: a child process that another thread is starting has a copy of it until its
+    /// `exec`.
     fn drop(&mut self) {
         let _ = self.file.unlock();
     }
 }
 
-/// Who the file says that drives; nobody in particular where it holds no names.
+/// The description in the file; `None` if it is missing or has invalid names.
 fn read_holder(file: &mut File) -> Option<Holder> {
     let mut text = String::new();
     file.seek(SeekFrom::Start(0)).ok()?;
-    file.take(LARGEST).read_to_string(&mut text).ok()?;
+    file.take(MAX_BYTES).read_to_string(&mut text).ok()?;
     let holder: Holder = serde_json::from_str(&text).ok()?;
     (names::is_run_id(&holder.run_id) && names::is_superpower(&holder.superpower)).then_some(holder)
 }
@@ -127,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_lock_is_free_as_soon_as_it_is_given_back_whoever_has_a_copy_of_its_file() {
+    fn dropping_the_lease_frees_the_lock_despite_a_copy_of_its_file() {
         let dir = tempfile::tempdir().unwrap();
         let root = dir.path().canonicalize().unwrap();
         let Taken::Ours(lease) = take(&root).unwrap() else { panic!("not free") };

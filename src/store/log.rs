@@ -1,4 +1,4 @@
-//! `.claude/logs/superpower.log`: one line an event, bounded.
+//! `.claude/logs/superpower.log`: one line per event, with a size limit.
 
 use super::beneath::Door;
 use super::disk::{Op, pass};
@@ -8,7 +8,6 @@ use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Where it is.
 pub fn path(root: &Path) -> PathBuf {
     root.join(".claude/logs/superpower.log")
 }
@@ -23,16 +22,15 @@ pub struct Log {
 }
 
 impl Log {
-    /// One that grows to `max` bytes before it becomes `superpower.log.1`, in the place of the one before. Nothing is
-    /// made before the first line.
+    /// Above `max` bytes the file becomes `superpower.log.1`, replacing the previous one. Nothing is created before
+    /// the first line.
     pub fn new(root: &Path, max: u64) -> Self {
         Self { door: Door::ours(root), path: path(root), max, file: None }
     }
 
-    /// Adds a line.
     pub fn append(&mut self, line: &str) -> io::Result<()> {
         pass(Op::Write, &self.path)?;
-        // Another editor may have turned it over, and anybody may have removed it.
+        // Another editor may have rotated the file, or someone removed it.
         let there = self.door.lstat(&self.path).ok();
         let ours = self.file.as_ref().and_then(|file| file.metadata().ok());
         let same = ours
@@ -41,7 +39,7 @@ impl Log {
         if !same {
             self.file = Some(self.open()?);
         }
-        // One write a line, so that lines of two editors do not mix.
+        // One write per line, so that the lines of two editors do not mix.
         self.file.as_mut().map_or(Ok(()), |file| file.write_all(format!("{line}\n").as_bytes()))
     }
 

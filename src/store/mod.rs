@@ -1,4 +1,4 @@
-//! What a run leaves on disk, and how it gets there whole.
+//! The files of a run on disk: formats, locks, and writes that a crash cannot leave half done.
 
 pub mod atomic;
 pub mod beneath;

@@ -1,26 +1,27 @@
-//! Names that come from files. What lies in a project may have come with it, so a name is checked against its grammar
-//! before it becomes a path, an argument or a title, and a text is one bounded line before it is shown.
+//! Validates names that come from files. A repository may have brought them, so each is checked against its grammar
+//! before it becomes a path, an argument or a title. Text is reduced to one line of limited length before it is
+//! shown.
 
 use thiserror::Error;
 
-/// Characters of a name.
+/// Length limit of a superpower's name, in bytes.
 const LONGEST: usize = 200;
-/// Characters of a run id; ours are UUIDs.
+/// Length limit of a run id, in bytes; ours are UUIDs.
 const ID: usize = 64;
 
-/// What was to be the id of a run, and is not.
+/// The error for text that is not a run id.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("\"{0}\" is not a run id")]
 pub struct NotARunId(String);
 
 impl NotARunId {
-    /// Of this text, shown as one bounded line.
+    /// Shortens the text to one line.
     pub fn new(text: &str) -> Self {
         Self(line(text, ID))
     }
 }
 
-/// Whether this may be the id of a run: letters, digits and `-`, not first.
+/// Whether the text can be a run id: letters, digits and `-`, but not `-` first.
 pub fn is_run_id(text: &str) -> bool {
     text.len() <= ID
         && !text.starts_with('-')
@@ -28,7 +29,7 @@ pub fn is_run_id(text: &str) -> bool {
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
 }
 
-/// Whether this may be the name of a superpower, such as `deploy` or `team/deploy`.
+/// Whether the text can be the name of a superpower, such as `deploy` or `team/deploy`.
 pub fn is_superpower(text: &str) -> bool {
     let part = |part: &str| {
         part.starts_with(|first: char| first.is_ascii_alphanumeric() || first == '_')
@@ -37,7 +38,7 @@ pub fn is_superpower(text: &str) -> bool {
     text.len() <= LONGEST && text.split('/').all(part)
 }
 
-/// A text from a file as one line for people: no control characters, and no longer than this many characters.
+/// Reduces text from a file to one line of at most `longest` characters, without control characters.
 pub fn line(text: &str, longest: usize) -> String {
     let mut shown: String =
         text.chars().take(longest + 1).map(|c| if c.is_control() { ' ' } else { c }).collect();
@@ -53,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_run_id_leads_nowhere_else() {
+    fn a_run_id_cannot_be_a_path() {
         for id in ["r", "01a22ef3-0000-7612-b7ab-ce84a7ad77c7", "0"] {
             assert!(is_run_id(id), "{id}");
         }
@@ -64,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn a_superpower_is_called_so_that_nothing_evaluates_it() {
+    fn a_superpower_name_has_no_special_characters() {
         for name in ["deploy", "team/deploy", "a_b", "v1.2", "Team/Deploy-2"] {
             assert!(is_superpower(name), "{name}");
         }
@@ -77,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_one_line_and_no_longer_than_it_may_be() {
+    fn a_line_has_no_line_breaks_and_a_length_limit() {
         assert_eq!(line("a\nb\u{1b}[31m", 100), "a b [31m");
         assert_eq!(line("abc", 3), "abc");
         assert_eq!(line("abcd", 3), "abc…");

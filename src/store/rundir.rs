@@ -6,17 +6,16 @@ use super::names::{self, NotARunId};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Bytes of a kept declaration: more than the checker takes.
-const DECLARATION: u64 = 2 << 20;
-/// Copies of its declaration that a run keeps.
-const COPIES: usize = 1000;
+/// Size limit of a copy of a declaration, in bytes; larger than what the checker accepts.
+const MAX_DECLARATION: u64 = 2 << 20;
+/// Limit of declaration copies per run.
+const MAX_COPIES: usize = 1000;
 
-/// The runs of a project.
+/// The folder of a project's runs.
 pub fn runs(root: &Path) -> PathBuf {
     root.join(".claude/state/runs")
 }
 
-/// One run's directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunDir {
     root: PathBuf,
@@ -25,7 +24,7 @@ pub struct RunDir {
 }
 
 impl RunDir {
-    /// The directory of a run that may or may not exist. What is not the id of a run has none.
+    /// The run need not exist. Fails if the text is not a run id.
     pub fn of(root: &Path, run_id: &str) -> Result<Self, NotARunId> {
         if !names::is_run_id(run_id) {
             return Err(NotARunId::new(run_id));
@@ -34,7 +33,7 @@ impl RunDir {
         Ok(Self { root: root.to_owned(), run_id: run_id.to_owned(), path })
     }
 
-    /// Makes the directory of a new run, and keeps the project's state out of git.
+    /// Creates the directory of a new run, and keeps the project's state out of git.
     pub fn create(root: &Path, run_id: &str) -> io::Result<Self> {
         let dir = Self::of(root, run_id).map_err(io::Error::other)?;
         disk::pass(disk::Op::Write, &dir.path)?;
@@ -45,38 +44,33 @@ impl RunDir {
         Ok(dir)
     }
 
-    /// The project's root.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// The run's id.
     pub fn run_id(&self) -> &str {
         &self.run_id
     }
 
-    /// The door to what is in it.
     pub fn door(&self) -> Door {
         Door::ours(&self.root)
     }
 
-    /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Its journal.
     pub fn journal(&self) -> PathBuf {
         self.path.join("journal.jsonl")
     }
 
-    /// Keeps a copy of the declaration and gives the copy's name. One that is there already is not written again.
+    /// Saves a copy of the declaration and returns its name. An identical copy is reused.
     pub fn keep_declaration(&self, bytes: &[u8]) -> io::Result<String> {
         let door = self.door();
-        for n in 1..=COPIES {
+        for n in 1..=MAX_COPIES {
             let name = format!("declaration-{n}.yaml");
             let path = self.path.join(&name);
-            match door.read(&path, DECLARATION) {
+            match door.read(&path, MAX_DECLARATION) {
                 Ok(there) if there == bytes => return Ok(name),
                 Ok(_) => {}
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -86,13 +80,16 @@ impl RunDir {
                 Err(error) => return Err(error),
             }
         }
-        Err(io::Error::other(format!("\"{}\" keeps {COPIES} declarations already", self.path.display())))
+        Err(io::Error::other(format!(
+            "\"{}\" already has {MAX_COPIES} declaration copies",
+            self.path.display()
+        )))
     }
 
-    /// A kept copy of the declaration.
+    /// A saved copy of the declaration.
     pub fn declaration(&self, name: &str) -> io::Result<Vec<u8>> {
         let path = self.path.join(Path::new(name).file_name().unwrap_or_default());
-        self.door().read(&path, DECLARATION)
+        self.door().read(&path, MAX_DECLARATION)
     }
 
     /// The directory of one launch, e.g. `attempts/0007-stage-04`.
@@ -106,7 +103,7 @@ pub fn ids(root: &Path) -> Vec<String> {
     listed(root).unwrap_or_default()
 }
 
-/// The same, or why they cannot be listed.
+/// The ids of all runs, newest first, or the error that prevents listing them.
 pub fn listed(root: &Path) -> io::Result<Vec<String>> {
     let entries = match Door::ours(root).list(&runs(root)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
@@ -119,7 +116,7 @@ pub fn listed(root: &Path) -> io::Result<Vec<String>> {
     Ok(ids)
 }
 
-/// Keeps a directory of ours out of git, unless somebody has decided otherwise.
+/// Keeps one of our directories out of git, unless it already has a `.gitignore`.
 pub fn ignore(door: &Door, dir: &Path) -> io::Result<()> {
     let path = dir.join(".gitignore");
     match door.lstat(&path) {

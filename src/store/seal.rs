@@ -1,5 +1,5 @@
-//! What tells that a file of a run was written by this user's plugin: a keyed digest over its bytes, the project and the
-//! run. A repository can bring files along that look like ours, but not the key, which lies in our state.
+//! Seals show that this user's plugin wrote a file: a keyed digest over its bytes, the project and the run. A
+//! repository can contain files that look like ours, but it does not have the key, which is in our state.
 
 use super::state::State;
 use hmac::{Hmac, KeyInit, Mac};
@@ -9,23 +9,22 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// Bytes of a key and of a seal.
+/// Length of a key and of a seal, in bytes.
 const LENGTH: usize = 32;
-/// What stands between an object's own fields and its seal, and behind that.
+/// The text between an object's own fields and its seal, and the text after the seal.
 const FIELD: &[u8] = b",\"seal\":\"";
 const END: &[u8] = b"\"}\n";
 /// The key's file in our state.
 const FILE: &str = "key";
 
-/// This user's key. Made once; without it every run is foreign.
+/// This user's key, created once. Without it every run is foreign.
 #[derive(Clone)]
 pub struct Key([u8; LENGTH]);
 
-/// A keyed digest.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Seal([u8; LENGTH]);
 
-/// What makes and checks the seals of one run.
+/// Makes and checks the seals of one run.
 #[derive(Clone)]
 pub struct Sealer {
     mac: Hmac<Sha256>,
@@ -56,10 +55,10 @@ impl fmt::Display for Seal {
 }
 
 impl Seal {
-    /// Digits of a seal in a file.
+    /// Hexadecimal digits of a seal in a file.
     pub const DIGITS: usize = 2 * LENGTH;
 
-    /// Reads back what is displayed.
+    /// Parses what `Display` writes.
     pub fn parse(text: &[u8]) -> Option<Self> {
         if text.len() != Self::DIGITS {
             return None;
@@ -74,7 +73,7 @@ impl Seal {
 }
 
 impl Key {
-    /// The key in our state, if there is one that can be read.
+    /// The key in our state; `None` if there is none.
     pub fn read(state: &State) -> io::Result<Option<Self>> {
         let path = state.dir().join(FILE);
         let bytes = match state.door().read(&path, LENGTH as u64) {
@@ -83,11 +82,11 @@ impl Key {
             }
             read => read?,
         };
-        let damaged = || io::Error::other(format!("\"{}\" is no key of ours; move it away", path.display()));
+        let damaged = || io::Error::other(format!("\"{}\" is not a valid key; move it away", path.display()));
         bytes.try_into().map(|key| Some(Self(key))).map_err(|_| damaged())
     }
 
-    /// The same, made where it is missing. Of two editors that make one at the same time both get the same.
+    /// Reads the key, or creates it. If two editors create one at the same time, both get the same key.
     pub fn read_or_make(state: &State) -> io::Result<Self> {
         if let Some(key) = Self::read(state)? {
             return Ok(key);
@@ -109,7 +108,8 @@ impl Key {
 }
 
 impl Sealer {
-    /// For the files of one run of one project. `what` keeps the seals of one kind of file from passing for another's.
+    /// A sealer for one run of one project. `what` prevents a seal of one kind of file from being valid for another
+    /// kind.
     pub fn new(key: &Key, what: &str, root: &Path, run_id: &str) -> Self {
         let mut mac = Hmac::<Sha256>::new_from_slice(&key.0).expect("a key of any length will do");
         for part in [what.as_bytes(), root.as_os_str().as_bytes(), run_id.as_bytes()] {
@@ -119,7 +119,7 @@ impl Sealer {
         Self { mac }
     }
 
-    /// The seal of some bytes that follow another seal; the first ones follow none.
+    /// The seal of bytes that follow another seal; the first bytes of a file follow none.
     pub fn seal(&self, before: Option<&Seal>, bytes: &[u8]) -> Seal {
         let mut mac = self.mac.clone();
         if let Some(Seal(before)) = before {
@@ -129,8 +129,8 @@ impl Sealer {
         Seal(mac.finalize().into_bytes().into())
     }
 
-    /// Seals the object of JSON that the buffer ends with, from this byte on: the seal becomes its last field, and the line
-    /// ends.
+    /// Seals the JSON object that the buffer holds from `from` on: appends the seal as its last field, and a line
+    /// break.
     pub fn close(&self, before: Option<&Seal>, buffer: &mut Vec<u8>, from: usize) -> Seal {
         let seal = self.seal(before, &buffer[from..]);
         buffer.pop();
@@ -140,7 +140,7 @@ impl Sealer {
         seal
     }
 
-    /// The object of a line, without its seal, if that is the seal of it.
+    /// Returns a line's object without its seal, if the seal is valid.
     pub fn open(&self, before: Option<&Seal>, line: &[u8]) -> Option<(Vec<u8>, Seal)> {
         let inner = line.strip_suffix(END)?;
         let (text, seal) = inner.split_at_checked(inner.len().checked_sub(Seal::DIGITS)?)?;
@@ -149,7 +149,7 @@ impl Sealer {
         self.fits(before, &text, &seal).then_some((text, seal))
     }
 
-    /// Whether a seal is that of these bytes. Takes as long for a wrong one as for the right one.
+    /// Whether the seal is that of these bytes, compared in constant time.
     pub fn fits(&self, before: Option<&Seal>, bytes: &[u8], seal: &Seal) -> bool {
         let mut mac = self.mac.clone();
         if let Some(Seal(before)) = before {

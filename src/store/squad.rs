@@ -1,6 +1,6 @@
-//! `.claude/state/squad.json`: the run last driven, in the form that other tools of this family read.
+//! `.claude/state/squad.json`: the run that was last driven, for the other tools of this family.
 //!
-//! The first four fields are theirs, to the letter; the rest are ours; what somebody else added stays.
+//! Those tools define the first four fields. The others are ours, and fields that another tool added are preserved.
 
 use super::atomic;
 use super::beneath::{Door, Refused};
@@ -15,49 +15,44 @@ use std::io;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
-/// Where it is.
 pub fn path(root: &Path) -> PathBuf {
     root.join(".claude/state/squad.json")
 }
 
-/// Bytes of the file.
-const LARGEST: u64 = 1 << 20;
+/// Size limit of the file, in bytes.
+const MAX_BYTES: u64 = 1 << 20;
 
-/// What `squad.json` says.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Squad {
-    /// The superpower's name.
     pub active_superpower: String,
     /// Position from 1.
     pub current_stage: usize,
-    /// `running`, `paused` or how it ended, or another tool's word.
+    /// `running`, `paused`, how the run ended, or another tool's word.
     pub status: String,
-    /// The inputs.
     pub inputs: Inputs,
-    /// Those that no input can be, with what they are instead.
+    /// Inputs whose value cannot be an input, with the kind of the value.
     pub unfit_inputs: BTreeMap<String, &'static str>,
-    /// Our run; none where another tool wrote the file.
+    /// `None` if another tool wrote the file.
     pub run_id: Option<String>,
 }
 
-/// Why it cannot be used.
+/// Why `squad.json` cannot be used.
 #[derive(Debug, Error)]
 pub enum SquadError {
-    /// The disk.
     #[error("cannot read \"squad.json\": {0}")]
     Io(io::Error),
-    /// It is not JSON, or not an object: to be set aside.
-    #[error("\"squad.json\" cannot be read: {0}")]
+    /// Not JSON, or not an object; it is moved aside.
+    #[error("cannot use \"squad.json\": {0}")]
     Unreadable(String),
-    /// It is an object, but a field cannot be: refused, and left as it is.
-    #[error("\"squad.json\" cannot be taken over: {0}")]
+    /// An object with an invalid field; it is refused and left unchanged.
+    #[error("cannot take over \"squad.json\": {0}")]
     Invalid(String),
 }
 
-/// Reads it; `None` where there is none.
+/// Reads the file; `None` if it does not exist.
 pub fn read(root: &Path) -> Result<Option<Squad>, SquadError> {
     let path = path(root);
-    let text = match Door::ours(root).read_text(&path, LARGEST) {
+    let text = match Door::ours(root).read_text(&path, MAX_BYTES) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(unfit(&error, &path).map_or(SquadError::Io(error), SquadError::Unreadable)),
@@ -69,20 +64,20 @@ pub fn read(root: &Path) -> Result<Option<Squad>, SquadError> {
     }
 }
 
-/// What the file says, in the form in which it is written again.
+/// Parses the text into the form in which it is written back.
 fn document(text: &str) -> Result<Value, Damage> {
     kept::read(text).map(|read| read.value).or_else(|_| tolerant::value(text, tolerant::FILE))
 }
 
-/// Why what stands there cannot be the file, where moving it aside helps.
+/// Why what is at the path cannot be `squad.json`, if moving it aside helps.
 fn unfit(error: &io::Error, path: &Path) -> Option<String> {
     if error.kind() == io::ErrorKind::InvalidData {
         return Some("it is not text".into());
     }
     match Refused::of(error)? {
         Refused::NotAFile(_, what) => Some(format!("it is a {what}, not a regular file")),
-        Refused::TooLarge(..) => Some(format!("it is larger than {} MiB", LARGEST >> 20)),
-        // A link on the way to it stays.
+        Refused::TooLarge(..) => Some(format!("it is larger than {} MiB", MAX_BYTES >> 20)),
+        // A link in a parent directory is left alone.
         Refused::Link(link) => (link == path).then(|| "it is a link, which is not followed".into()),
         _ => None,
     }
@@ -98,7 +93,7 @@ fn parse(map: &Map<String, Value>) -> Result<Squad, String> {
         Some(Value::String(text)) => Ok(Some(for_people(text))),
         Some(_) => Err(strange(key, wanted)),
     };
-    // A name that is written as a number is a name still.
+    // A name written as a number is still a name.
     let name = |key: &str, wanted: &str| -> Result<Option<String>, String> {
         match map.get(key) {
             Some(Value::Number(number)) => Ok(Some(number.to_string())),
@@ -125,7 +120,7 @@ fn parse(map: &Map<String, Value>) -> Result<Squad, String> {
         });
     }
     let active_superpower =
-        name("active_superpower", "the name of a superpower")?.ok_or("it names no \"active_superpower\"")?;
+        name("active_superpower", "the name of a superpower")?.ok_or("\"active_superpower\" is missing")?;
     if !names::is_superpower(&active_superpower) {
         let shown = names::line(&active_superpower, 80);
         return Err(format!("\"{shown}\" is not the name of a superpower"));
@@ -138,7 +133,7 @@ fn parse(map: &Map<String, Value>) -> Result<Squad, String> {
     Ok(Squad { active_superpower, current_stage, status, inputs, unfit_inputs, run_id })
 }
 
-/// The position that a value means: a whole number, also with a point or as text.
+/// The position that a value means: a whole number, also written as `2.0` or as text.
 fn stage(value: &Value) -> Option<usize> {
     let text = match value {
         Value::Number(number) => number.to_string(),
@@ -146,13 +141,13 @@ fn stage(value: &Value) -> Option<usize> {
         _ => return None,
     };
     let whole = |number: f64| number.fract() == 0.0 && number >= 0.0;
-    // What is too large is beyond every list.
+    // A number that is too large is after every stage.
     text.parse()
         .ok()
         .or_else(|| text.parse().ok().filter(|number| whole(*number)).map(|number| number as usize))
 }
 
-/// An input's value as the text that inputs are; none where it is null, which is no value.
+/// The text of an input's value; `None` for null.
 fn input(value: &Value) -> Option<String> {
     match value {
         Value::Null => None,
@@ -161,8 +156,8 @@ fn input(value: &Value) -> Option<String> {
     }
 }
 
-/// The inputs as they are written: what somebody else wrote in another form stays in it, and so does what cannot be an
-/// input, as long as the file is about the same run.
+/// The inputs as they are written. If the file is about the same run, values that another tool wrote in another form
+/// keep that form, and so do values that cannot be inputs.
 fn written_inputs(squad: &Squad, old: &Map<String, Value>) -> Value {
     let mut inputs: Map<String, Value> =
         squad.inputs.iter().map(|(key, value)| (key.clone(), json!(value))).collect();
@@ -183,8 +178,8 @@ fn written_inputs(squad: &Squad, old: &Map<String, Value>) -> Value {
     Value::Object(inputs)
 }
 
-/// Writes it whole, beside and renamed; foreign fields of what stood there stay, behind ours. What stood there and
-/// cannot be read is moved aside first; gives where to.
+/// Replaces the file atomically and preserves foreign fields after ours. An unreadable file is first moved aside;
+/// returns where to.
 pub fn write(
     root: &Path,
     squad: &Squad,
@@ -202,7 +197,7 @@ pub fn write(
     let path = path(root);
     let mut aside = None;
     let door = Door::ours(root);
-    let there = door.read_text(&path, LARGEST);
+    let there = door.read_text(&path, MAX_BYTES);
     match there.map(|text| document(&text)) {
         Ok(Ok(Value::Object(old))) => {
             map.insert("inputs".into(), written_inputs(squad, &old));

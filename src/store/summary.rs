@@ -1,6 +1,6 @@
-//! A run in short, as lists show it: a projection of the journal, for speed. It carries a seal, so that a list says of no
-//! run what only its files claim; and what the journal was when it was written, so that a journal that has changed since
-//! is looked at.
+//! A short description of a run for lists, projected from the journal for speed. It is sealed, so that a list never
+//! repeats what only a foreign file claims. It records the journal's size and time, so that a journal that has
+//! changed since is read again.
 
 use super::beneath::Door;
 use super::keyring::{KeyError, Keyring};
@@ -10,26 +10,23 @@ use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::Path;
 
-/// Bytes of a summary.
-const LARGEST: u64 = 256 << 10;
+/// Size limit of a summary, in bytes.
+const MAX_BYTES: u64 = 256 << 10;
 
-/// What the seals of a summary are of.
+/// Separates the summary's seals from those of other files.
 const WHAT: &str = "summary";
 
-/// What the list of runs shows.
+/// What the list of runs shows of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
-    /// The run.
     pub run_id: String,
-    /// Its superpower.
     pub superpower: String,
-    /// The word for it in `squad.json`.
+    /// As in `squad.json`.
     pub state: String,
-    /// Why it is paused.
+    /// Why the run is paused.
     pub reason: Option<String>,
     /// Position from 1.
     pub current_stage: usize,
-    /// How many stages.
     pub total: usize,
     /// Milliseconds since the epoch.
     pub started_at: i64,
@@ -37,28 +34,27 @@ pub struct Summary {
     pub updated_at: i64,
     /// What it waits for, or how it ended.
     pub summary: String,
-    /// What it is about, among others of its superpower: the input that matters most.
+    /// The most telling input, which distinguishes runs of the same superpower.
     #[serde(default)]
     pub about: String,
 }
 
 impl Summary {
-    /// Whether nothing can happen to the run any more.
+    /// Whether the run is finished.
     pub fn over(&self) -> bool {
         matches!(self.state.as_str(), "complete" | "cancelled" | "rejected")
     }
 
-    /// Whether somebody drives it.
     pub fn running(&self) -> bool {
         self.state == "running"
     }
 
-    /// Whether it waits for a verb.
+    /// Whether the run is paused.
     pub fn paused(&self) -> bool {
         self.state == "paused"
     }
 
-    /// Whether it was listed as a run that is not ours.
+    /// Whether the run was listed as foreign.
     pub fn foreign(&self) -> bool {
         self.reason.as_deref() == Some("foreign")
     }
@@ -68,23 +64,22 @@ impl Summary {
         self.paused() && self.reason.as_deref() == Some("gate")
     }
 
-    /// Whether it waits because of a stage, which can be tried again or skipped.
+    /// Whether a stage paused the run, so that it can be retried or skipped.
     pub fn held(&self) -> bool {
         let stage = ["failed", "blocked", "auth", "needs-human"];
         self.paused() && self.reason.as_deref().is_some_and(|reason| stage.contains(&reason))
     }
 }
 
-/// A summary of ours, read back.
+/// A sealed summary.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Kept {
-    /// What it says.
     pub summary: Summary,
-    /// Whether the journal is as it was then: its size and time are.
+    /// Whether the journal still has the size and time of back then.
     pub current: bool,
 }
 
-/// How large the journal was, and when it was written last.
+/// The journal's size in bytes, and when it was last written (seconds and nanoseconds).
 type Stamp = Option<(u64, i64, i64)>;
 
 #[derive(Serialize, Deserialize)]
@@ -95,7 +90,7 @@ struct Document<S> {
     journal: Stamp,
 }
 
-/// Writes a run's summary beside its journal.
+/// Writes a run's summary next to its journal.
 pub fn write(root: &Path, summary: &Summary, keys: &Keyring) -> io::Result<()> {
     let dir = RunDir::of(root, &summary.run_id).map_err(io::Error::other)?;
     let door = dir.door();
@@ -105,20 +100,20 @@ pub fn write(root: &Path, summary: &Summary, keys: &Keyring) -> io::Result<()> {
     door.replace(&path(&dir), &text)
 }
 
-/// The summary of a run, where it is ours.
+/// The summary of a run; `None` if it is not ours.
 pub fn read(root: &Path, run_id: &str, keys: &Keyring) -> Option<Kept> {
     let dir = RunDir::of(root, run_id).ok()?;
     let door = dir.door();
-    let text = door.read(&path(&dir), LARGEST).ok()?;
+    let text = door.read(&path(&dir), MAX_BYTES).ok()?;
     let (text, _) = keys.sealer(WHAT, root, run_id)?.open(None, &text)?;
     let Document { summary, journal } = serde_json::from_slice(&text).ok()?;
     Some(Kept { summary, current: journal.is_some() && journal == stamp(&door, &dir) })
 }
 
-/// What the summary of a run says that may not be ours.
+/// The summary of a run without checking its seal: what it says is only a claim.
 pub fn claimed(root: &Path, run_id: &str) -> Option<Summary> {
     let dir = RunDir::of(root, run_id).ok()?;
-    let text = dir.door().read(&path(&dir), LARGEST).ok()?;
+    let text = dir.door().read(&path(&dir), MAX_BYTES).ok()?;
     let summary: Summary = serde_json::from_slice(&text).ok()?;
     let named = summary.run_id == run_id && names::is_superpower(&summary.superpower);
     named.then_some(summary)

@@ -1,33 +1,34 @@
-//! Keeps what a text holds from being taken for marks: ours, which stand for what the JSON reader cannot keep, and those
-//! of that reader itself, which takes an object with a certain key for a number.
+//! Escapes marker characters in strings. There are two kinds of markers: our own, for what the JSON parser cannot
+//! represent, and a key prefix that makes the parser treat an object as a number.
 
 use super::numbers::texts;
 use std::borrow::Cow;
 
-/// Stands before the digits of a number. No text that programs exchange has these three characters, and one that does is
-/// guarded.
+/// Precedes the digits of a number. Programs do not exchange text with these three characters; if one does, they are
+/// escaped.
 pub(super) const NUMBER: char = '\u{fdd0}';
-/// Stands before the four digits of half a surrogate pair.
-pub(super) const HALF: char = '\u{fdd1}';
-/// Stands before a letter for one of the three, or at the start of a key that means something to the reader.
+/// Precedes the four digits of a lone surrogate.
+pub(super) const SURROGATE: char = '\u{fdd1}';
+/// Precedes a letter that stands for one of the three, or a key that is special to the parser.
 const GUARD: char = '\u{fdd2}';
-const LETTERS: [(char, char); 3] = [(NUMBER, 'n'), (HALF, 'h'), (GUARD, 'g')];
+const LETTERS: [(char, char); 3] = [(NUMBER, 'n'), (SURROGATE, 'h'), (GUARD, 'g')];
 const START: char = 's';
-/// How keys begin that mean something to the reader.
-const READERS: &str = "$serde_json::private::";
+/// The prefix of keys that are special to the parser.
+const PARSER_PREFIX: &str = "$serde_json::private::";
 
-/// `json` with all that in its strings which could be taken for a mark.
+/// Escapes every marker in the strings of `json`.
 pub(super) fn guard(json: &str) -> Cow<'_, str> {
     texts(json, |quoted| {
-        let suspicious = quoted.contains(['\\', NUMBER, HALF, GUARD]) || quoted[1..].starts_with(READERS);
+        let suspicious =
+            quoted.contains(['\\', NUMBER, SURROGATE, GUARD]) || quoted[1..].starts_with(PARSER_PREFIX);
         suspicious.then(|| guarded(quoted)).filter(|guarded| guarded != quoted)
     })
 }
 
 fn guarded(quoted: &str) -> String {
     let mut out = String::from("\"");
-    let starts = |text: String| text.starts_with(READERS);
-    if serde_json::from_str(quoted).is_ok_and(starts) || quoted[1..].starts_with(READERS) {
+    let starts = |text: String| text.starts_with(PARSER_PREFIX);
+    if serde_json::from_str(quoted).is_ok_and(starts) || quoted[1..].starts_with(PARSER_PREFIX) {
         out.extend([GUARD, START]);
     }
     let mut rest = &quoted[1..];
@@ -41,7 +42,7 @@ fn guarded(quoted: &str) -> String {
             out.extend([GUARD, *letter]);
             length = if escaped.is_some() { 6 } else { length };
         } else {
-            // What is escaped is passed over with its backslash.
+            // An escaped character is copied together with its backslash.
             let next = rest[length..].chars().next().filter(|_| letter == '\\');
             length += next.map_or(0, char::len_utf8);
             out.push_str(&rest[..length]);
@@ -51,8 +52,8 @@ fn guarded(quoted: &str) -> String {
     out
 }
 
-/// A text as it was before it was guarded.
-pub(super) fn bare(text: &str) -> Cow<'_, str> {
+/// Reverses the escaping.
+pub(super) fn unguard(text: &str) -> Cow<'_, str> {
     if !text.contains(GUARD) {
         return Cow::Borrowed(text);
     }

@@ -1,13 +1,13 @@
-//! What a text holds that nobody sees: characters without a width, and the sequences of terminals.
+//! Invisible parts of a text: zero-width characters and terminal sequences.
 
-/// Whether a character takes no room and says nothing: a BOM, a joiner, a mark of direction.
+/// Whether a character is invisible: a BOM, a joiner, a direction mark.
 pub fn is_invisible(letter: char) -> bool {
     matches!(letter,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
         | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fe00}'..='\u{fe0f}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// Where a terminal's sequence that begins at `at` ends: a colour, a window's title. `None` where none begins.
+/// The end of the terminal sequence (a colour, a window title) that begins at `at`; `None` if none does.
 pub fn sequence(text: &str, at: usize) -> Option<usize> {
     let rest = text[at..].strip_prefix('\u{1b}')?;
     let len = match rest.chars().next() {
@@ -23,7 +23,7 @@ pub fn sequence(text: &str, at: usize) -> Option<usize> {
     Some(at + 1 + len)
 }
 
-/// `text` without terminal sequences and characters that nobody sees.
+/// Removes terminal sequences and invisible characters.
 pub fn bare(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut at = 0;

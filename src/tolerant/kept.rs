@@ -1,8 +1,8 @@
-//! JSON as others write it: whatever can be understood is read, and comes out again as it was.
+//! A JSON reader and writer that preserves other tools' content: what was read is written back unchanged.
 //!
-//! This is the only reader of documents that are written again with what other tools keep in them.
+//! It is the only reader of documents that are written back.
 
-use super::guard::{HALF, bare, guard};
+use super::guard::{SURROGATE, guard, unguard};
 use super::numbers::{self, MARK, hide};
 use super::{FILE, strict};
 use serde::Serialize;
@@ -15,100 +15,99 @@ use std::fmt;
 /// A JSON text that was read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Read {
-    /// What it says.
     pub value: Value,
-    /// A name that stands twice in one object. The last one counts, as for every reader.
-    pub twice: Option<String>,
+    /// A duplicate key of an object. Its last value counts, as in every JSON parser.
+    pub duplicate_key: Option<String>,
 }
 
-/// Reads a text, also with a byte-order mark, zeros at its end, commas before a closing bracket, raw control characters
-/// in strings, halves of surrogate pairs, and `NaN` or `Infinity`.
+/// Reads a text leniently: it accepts a BOM, trailing zero bytes, trailing commas, raw control characters in strings,
+/// lone surrogates, and `NaN` or `Infinity`.
 pub fn read(text: &str) -> Result<Read, serde_json::Error> {
     let (value, text) = parsed(text)?;
-    let mut names = Twice::default();
+    let mut names = DuplicateKey::default();
     let _ = (&mut names).deserialize(&mut serde_json::Deserializer::from_str(&text));
-    Ok(Read { value, twice: names.found.map(|name| for_people(&name)) })
+    Ok(Read { value, duplicate_key: names.found.map(|name| for_people(&name)) })
 }
 
-/// The same for one who only looks: names that stand twice are not looked for, which takes as long as reading.
+/// Like [`read`], without the search for duplicate keys, which takes as long as reading.
 pub fn value(text: &str) -> Result<Value, serde_json::Error> {
     parsed(text).map(|(value, _)| value)
 }
 
-/// What a text says, and the text that it was read from.
+/// The value, and the text from which it was parsed.
 fn parsed(text: &str) -> Result<(Value, Cow<'_, str>), serde_json::Error> {
     let text = guard(text.trim_start_matches('\u{feff}').trim_end_matches('\0'));
     match serde_json::from_str(&hide(&text)) {
         Ok(value) => Ok((value, text)),
         Err(error) => {
-            let mended = mended(&text);
-            let read = serde_json::from_str(&hide(&mended)).map(|value| (value, mended.clone())).or_else(
+            let repaired = repaired(&text);
+            let read = serde_json::from_str(&hide(&repaired)).map(|value| (value, repaired.clone())).or_else(
                 |refused| {
-                    // What is left is the one reader's of all that others write.
-                    let strict = strict(&mended, FILE).map_err(|_| refused)?;
+                    // The lenient reader handles the rest.
+                    let strict = strict(&repaired, FILE).map_err(|_| refused)?;
                     serde_json::from_str(&hide(&strict)).map(|value| (value, strict))
                 },
             );
-            // The error is of the text as it is: in the mended one it would name other columns.
+            // Report the error of the original text, because the repaired one has other columns.
             let (value, text) = read.map_err(|_: serde_json::Error| error)?;
             Ok((value, Cow::Owned(text)))
         }
     }
 }
 
-/// The text of a document: two-space indent, a newline at the end, and everything as it was read.
+/// The text of a document: indented by two spaces, with a newline at the end, and everything as it was read.
 pub fn text(document: &impl Serialize) -> String {
     as_read(&serde_json::to_string_pretty(document).unwrap_or_default()) + "\n"
 }
 
-/// The text of a part of it, in one line.
+/// The text of a value, on one line.
 pub fn line(value: &Value) -> String {
     as_read(&value.to_string())
 }
 
 fn as_read(json: &str) -> String {
-    bare(&show(&numbers::show(json))).into_owned()
+    unguard(&show(&numbers::show(json))).into_owned()
 }
 
-/// A text of ours with the halves of surrogate pairs as they were read.
+/// Restores lone surrogates in our text to the form in which they were read.
 fn show(text: &str) -> Cow<'_, str> {
-    if !text.contains(HALF) {
+    if !text.contains(SURROGATE) {
         return Cow::Borrowed(text);
     }
     let mut shown = String::new();
-    let mut parts = text.split(HALF);
+    let mut parts = text.split(SURROGATE);
     shown.push_str(parts.next().unwrap_or_default());
     for part in parts {
         let digits = part.get(..4).is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()));
         if digits {
             shown.push_str("\\u")
         } else {
-            shown.push(HALF)
+            shown.push(SURROGATE)
         }
         shown.push_str(part);
     }
     Cow::Owned(shown)
 }
 
-/// A string of the document for people, who see what a half pair is everywhere else, and the digits of a number.
+/// A string of the document for display: a lone surrogate becomes U+FFFD, a marked number its digits.
 pub fn for_people(text: &str) -> String {
     let text = numbers::plain(text);
-    let mut parts = text.split(HALF);
+    let mut parts = text.split(SURROGATE);
     let mut shown = parts.next().unwrap_or_default().to_owned();
     for part in parts {
         shown.push('\u{fffd}');
         shown.push_str(part.get(4..).unwrap_or(part));
     }
-    bare(&shown).into_owned()
+    unguard(&shown).into_owned()
 }
 
-/// The text without what strict readers refuse. It is only made where one has refused it.
-fn mended(text: &str) -> String {
+/// Repairs what strict parsers reject. Called only after one has rejected the text.
+fn repaired(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(letter) = rest.chars().next() {
         if letter == '"' {
-            rest = mended_string(rest, &mut out);
+            rest = repair_string(rest, &mut out);
             continue;
         }
         let word = ["NaN", "Infinity", "-Infinity"].into_iter().find(|word| rest.starts_with(word));
@@ -126,8 +125,8 @@ fn mended(text: &str) -> String {
     out
 }
 
-/// Mends the string that `text` begins with; gives what stands behind it.
-fn mended_string<'a>(text: &'a str, out: &mut String) -> &'a str {
+/// Repairs the string that `text` begins with; returns the rest.
+fn repair_string<'a>(text: &'a str, out: &mut String) -> &'a str {
     out.push('"');
     let mut rest = &text[1..];
     while let Some(letter) = rest.chars().next() {
@@ -139,7 +138,7 @@ fn mended_string<'a>(text: &'a str, out: &mut String) -> &'a str {
             }
             '\\' => match surrogate(rest) {
                 Some(first) if (0xdc00..).contains(&first) || !low_follows(rest) => {
-                    out.push_str(&format!("{HALF}{}", &rest[2..6]));
+                    out.push_str(&format!("{SURROGATE}{}", &rest[2..6]));
                     length = 6;
                 }
                 Some(_) => {
@@ -159,7 +158,7 @@ fn mended_string<'a>(text: &'a str, out: &mut String) -> &'a str {
     rest
 }
 
-/// The half of a pair that `text` begins with, written `\ud83d`.
+/// The lone surrogate that `text` begins with, written `\ud83d`.
 fn surrogate(text: &str) -> Option<u32> {
     let digits = text.strip_prefix("\\u")?.get(..4)?;
     let code = u32::from_str_radix(digits, 16).ok()?;
@@ -170,13 +169,13 @@ fn low_follows(text: &str) -> bool {
     text.get(6..).and_then(surrogate).is_some_and(|second| second >= 0xdc00)
 }
 
-/// Looks for a name that stands twice in one object.
+/// Finds a duplicate key in an object.
 #[derive(Default)]
-struct Twice {
+struct DuplicateKey {
     found: Option<String>,
 }
 
-impl<'de> DeserializeSeed<'de> for &mut Twice {
+impl<'de> DeserializeSeed<'de> for &mut DuplicateKey {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -184,7 +183,7 @@ impl<'de> DeserializeSeed<'de> for &mut Twice {
     }
 }
 
-impl<'de> Visitor<'de> for &mut Twice {
+impl<'de> Visitor<'de> for &mut DuplicateKey {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,14 +1,14 @@
-//! Numbers keep their text: `1e3` stays `1e3`.
+//! Preserves the text of numbers: `1e3` stays `1e3`.
 //!
-//! The JSON reader keeps every digit, but writes exponents in a form of its own (`1e+3`). So numbers with an exponent,
-//! which are rare, go through it as marked strings.
+//! The JSON parser keeps every digit but rewrites exponents (`1e+3`). So the rare numbers with an exponent pass
+//! through it as marked strings.
 
 use std::borrow::Cow;
 
-/// Marks such a string.
+/// The prefix of such a string.
 pub const MARK: &str = "\u{fdd0}number ";
 
-/// `json` with every number that has an exponent as a marked string.
+/// Replaces every number with an exponent by a marked string.
 pub fn hide(json: &str) -> Cow<'_, str> {
     replace(json, |token| match token {
         Token::Number(number) if number.contains(['e', 'E']) => Some(format!("\"{MARK}{number}\"")),
@@ -16,7 +16,7 @@ pub fn hide(json: &str) -> Cow<'_, str> {
     })
 }
 
-/// `json` with every marked string as the number that it was.
+/// Replaces every marked string by its number.
 pub fn show(json: &str) -> Cow<'_, str> {
     replace(json, |token| match token {
         Token::Text(text) => text.trim_matches('"').strip_prefix(MARK).map(str::to_owned),
@@ -24,12 +24,12 @@ pub fn show(json: &str) -> Cow<'_, str> {
     })
 }
 
-/// What a marked string stands for; any other as it is.
+/// The number that a marked string stands for; any other string unchanged.
 pub fn plain(text: &str) -> &str {
     text.strip_prefix(MARK).unwrap_or(text)
 }
 
-/// `json` with each string that `with` gives another for. Both have their quotes.
+/// Replaces each string for which `with` returns another one. Both include their quotes.
 pub(super) fn texts(json: &str, with: impl Fn(&str) -> Option<String>) -> Cow<'_, str> {
     replace(json, |token| match token {
         Token::Text(text) => with(text),
@@ -42,8 +42,7 @@ enum Token<'a> {
     Number(&'a str),
 }
 
-/// Goes over strings and whatever looks like a number outside of them. What is no JSON comes out as it was, or as
-/// something that is no JSON either.
+/// Passes strings, and everything outside of them that looks like a number, to `with`. Invalid JSON stays invalid.
 fn replace(json: &str, with: impl Fn(Token<'_>) -> Option<String>) -> Cow<'_, str> {
     let bytes = json.as_bytes();
     let mut out = String::new();
@@ -85,7 +84,7 @@ fn end_of_text(bytes: &[u8], start: usize) -> usize {
     bytes.len()
 }
 
-/// Where a number as JSON writes them ends; not further, so that `1e` stays the fault that it is.
+/// The end of a JSON number. In `1e` it ends before `e`, so that the text stays invalid.
 fn end_of_number(bytes: &[u8], start: usize) -> usize {
     let digits = |from: usize| bytes[from..].iter().take_while(|byte| byte.is_ascii_digit()).count();
     let mut at = start + usize::from(bytes[start] == b'-');

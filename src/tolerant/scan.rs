@@ -1,29 +1,28 @@
-//! The scanner: one value after the other, without recursion, from a tolerated text to strict JSON.
+//! The scanner: converts one value of a lenient text to strict JSON, without recursion.
 
-use super::door::{DEEPEST, Door};
+use super::door::{Door, MAX_DEPTH};
 use super::hidden::{is_invisible, sequence};
 
-/// The longest text that an outline keeps.
-const SHORT: usize = 200;
+/// Length limit of a string in an outline.
+const MAX_OUTLINE: usize = 200;
 
-/// What is said of a text that stops where more must follow.
-const TORN: &str = "it breaks off";
+/// The error for a text that ends too early.
+const UNEXPECTED_END: &str = "unexpected end";
 
-/// Where the scanner is in a text, and what it has made of that.
+/// The scanner's position in a text, and its output so far.
 pub(super) struct Scan<'a> {
     text: &'a str,
-    /// How far it has come; on damage, where that shows.
+    /// The position; on an error, the position of the error.
     pub at: usize,
-    /// Strict JSON.
     pub out: String,
     door: Door,
-    /// What is open: `{` or `[`.
+    /// The open brackets: `{` or `[`.
     open: Vec<u8>,
-    /// How long the output was when it went too deep, and at which level.
+    /// The length of the output and the level where the nesting limit was exceeded.
     deep: Option<(usize, usize)>,
-    /// Whether the outermost object has a key: else a brace may be anything.
+    /// Whether the outermost object has a key; without one, the brace may not begin an object.
     pub has_key: bool,
-    /// Keys of the outermost object, with texts.
+    /// Keys of the outermost object, with string values.
     pub outline: Option<Vec<(String, Option<String>)>>,
 }
 
@@ -37,7 +36,8 @@ enum Want {
     CommaOrEnd,
 }
 
-/// Where what says nothing ends: blanks of every kind, what cannot be seen, sequences, and what the door takes.
+/// Skips what has no meaning: all kinds of white space, invisible characters, terminal sequences, and what the door
+/// accepts.
 pub(super) fn blank(text: &str, mut at: usize, door: Door) -> usize {
     while let Some(letter) = text[at..].chars().next() {
         if let Some(end) = sequence(text, at) {
@@ -64,28 +64,28 @@ impl<'a> Scan<'a> {
         Self { text, at, out, door, open, deep: None, has_key: false, outline: None }
     }
 
-    /// Reads one value, and stops behind it.
+    /// Reads one value and stops after it.
     pub fn value(&mut self) -> Result<(), &'static str> {
         let mut want = Want::Value;
         loop {
             self.at = blank(self.text, self.at, self.door);
-            let Some(&byte) = self.text.as_bytes().get(self.at) else { return Err(TORN) };
+            let Some(&byte) = self.text.as_bytes().get(self.at) else { return Err(UNEXPECTED_END) };
             want = match (want, byte) {
                 (Want::ValueOrEnd | Want::CommaOrEnd, b']') if self.open.last() == Some(&b'[') => {
                     self.close()
                 }
                 (Want::KeyOrEnd | Want::CommaOrEnd, b'}') if self.open.last() == Some(&b'{') => self.close(),
                 (Want::Value | Want::ValueOrEnd, b'{' | b'[') => {
-                    self.begins(None);
+                    self.note_value(None);
                     self.enter(byte)?
                 }
                 (Want::Value | Want::ValueOrEnd, b'"') => {
                     let text = self.string()?;
-                    self.begins(Some(text));
+                    self.note_value(Some(text));
                     Want::CommaOrEnd
                 }
                 (Want::Value | Want::ValueOrEnd, _) => {
-                    self.begins(None);
+                    self.note_value(None);
                     self.word()?
                 }
                 (Want::KeyOrEnd, b'"') => {
@@ -115,7 +115,7 @@ impl<'a> Scan<'a> {
     }
 
     fn enter(&mut self, byte: u8) -> Result<Want, &'static str> {
-        if self.open.len() >= DEEPEST && self.deep.is_none() {
+        if self.open.len() >= MAX_DEPTH && self.deep.is_none() {
             if !self.door.cut_deep {
                 return Err("it is nested too deeply");
             }
@@ -147,10 +147,10 @@ impl<'a> Scan<'a> {
             "true" | "false" | "null" => self.out.push_str(word),
             "NaN" | "Infinity" | "-Infinity" => self.out.push_str("null"),
             _ if is_number(word) => self.out.push_str(word),
-            // What is cut off in a word may have been any.
+            // A truncated word may have been any word.
             _ if word.len() == rest.len() => {
                 self.at = self.text.len();
-                return Err(TORN);
+                return Err(UNEXPECTED_END);
             }
             _ => return Err("a value is missing"),
         }
@@ -158,7 +158,7 @@ impl<'a> Scan<'a> {
         Ok(Want::CommaOrEnd)
     }
 
-    /// A text with its quotes, where one begins. Gives where it stands in the output.
+    /// Reads a string with its quotes, if one begins here. Returns its position in the output.
     fn string(&mut self) -> Result<usize, &'static str> {
         let begin = self.out.len();
         self.out.push('"');
@@ -169,7 +169,7 @@ impl<'a> Scan<'a> {
             self.out.push_str(&rest[..plain]);
             self.at += plain;
             match rest.as_bytes().get(plain) {
-                None => return Err(TORN),
+                None => return Err(UNEXPECTED_END),
                 Some(b'"') => {
                     self.sign(b'"', Want::Colon);
                     return Ok(begin);
@@ -197,7 +197,7 @@ impl<'a> Scan<'a> {
             }
             (_, Some(_)) => self.copy(6),
             (Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't'), None) => self.copy(2),
-            // An escape that JSON has not: the backslash was meant.
+            // An unknown escape: the backslash is meant literally.
             (_, None) => {
                 self.out.push_str("\\\\");
                 self.at += 1;
@@ -220,12 +220,12 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// A value of the outermost object, a text where `text` says where that stands in the output.
-    fn begins(&mut self, text: Option<usize>) {
+    /// Notes a value of the outermost object; `text` is the position of a string in the output.
+    fn note_value(&mut self, text: Option<usize>) {
         if let (1, Some(outline), Some(begin)) = (self.open.len(), &mut self.outline, text)
             && let Some((_, value)) = outline.last_mut()
         {
-            *value = Some(&self.out[begin..]).filter(|text| text.len() <= SHORT).and_then(read);
+            *value = Some(&self.out[begin..]).filter(|text| text.len() <= MAX_OUTLINE).and_then(read);
         }
     }
 }
@@ -234,7 +234,7 @@ fn read(quoted: &str) -> Option<String> {
     serde_json::from_str(quoted).ok()
 }
 
-/// Whether a word is a number as JSON writes them.
+/// Whether a word is a JSON number.
 fn is_number(word: &str) -> bool {
     let digits = |text: &str| text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let rest = word.strip_prefix('-').unwrap_or(word);

@@ -1,10 +1,10 @@
-//! The reader's own tests: forms of JSON, places of damage, objects in other text.
+//! Tests of the lenient reader: forms of JSON, positions of errors, objects in other text.
 
 use super::*;
 use serde_json::json;
 
 #[test]
-fn what_can_be_understood_is() {
+fn understandable_json_is_read() {
     let same = |text: &str, value: Value| assert_eq!(super::value(text, FILE), Ok(value), "{text:?}");
     same("\u{feff}{\"a\": 1}\r\n", json!({"a": 1}));
     same("{\u{200b}\"a\":\u{a0}[1, 2,],}", json!({"a": [1, 2]}));
@@ -23,13 +23,13 @@ fn what_can_be_understood_is() {
 }
 
 #[test]
-fn what_cannot_be_understood_is_named_with_its_place() {
+fn errors_have_a_line_and_a_column() {
     let damage = |text: &str| super::value(text, FILE).unwrap_err().to_string();
     assert_eq!(damage("{\"a\": 1,\n \"b\": }"), "a value is missing, at line 2, column 7");
-    assert_eq!(damage("{\"a\": [1, 2"), "it breaks off, at line 1, column 12");
-    assert_eq!(damage("{\"ä\": \"x"), "it breaks off, at line 1, column 9");
-    assert_eq!(damage(""), "it breaks off, at line 1, column 1");
-    assert_eq!(damage("{\"a\": 1} {\"b\": 2}"), "something stands behind its end, at line 1, column 10");
+    assert_eq!(damage("{\"a\": [1, 2"), "unexpected end, at line 1, column 12");
+    assert_eq!(damage("{\"ä\": \"x"), "unexpected end, at line 1, column 9");
+    assert_eq!(damage(""), "unexpected end, at line 1, column 1");
+    assert_eq!(damage("{\"a\": 1} {\"b\": 2}"), "unexpected text after its end, at line 1, column 10");
     assert_eq!(damage("{a: 1}"), "a key in quotes is missing, at line 1, column 2");
     assert_eq!(damage("{\"a\" 1}"), "a colon is missing, at line 1, column 6");
     assert_eq!(damage("[1,,2]"), "a value is missing, at line 1, column 4");
@@ -41,7 +41,7 @@ fn what_cannot_be_understood_is_named_with_its_place() {
 }
 
 #[test]
-fn what_is_nested_too_deeply_reads_as_null_where_nothing_is_written_back() {
+fn deep_nesting_reads_as_null_in_events_and_prose() {
     let text = format!("{{\"a\": {}1{}, \"b\": 2}}", "[".repeat(100_000), "]".repeat(100_000));
     let read = super::value(&text, EVENT).unwrap();
     assert_eq!(read["b"], 2);
@@ -57,15 +57,15 @@ fn objects_are_found_among_other_text() {
     };
     assert_eq!(found("\u{1b}]0;t\u{7}{\"a\":1} bye"), (vec!["{\"a\":1}".to_owned()], None));
     assert_eq!(found("a {x} {} {\"b\":{\"c\":1}}{\"d\":2}").0, ["{}", "{\"b\":{\"c\":1}}", "{\"d\":2}"]);
-    assert_eq!(found("log: {\"a\":{\"b\":1}"), (vec![], Some(6)), "what breaks off is not looked into");
+    assert_eq!(found("log: {\"a\":{\"b\":1}"), (vec![], Some(6)), "a truncated object is not searched");
     assert_eq!(found("fn f() { {\"a\":1}"), (vec!["{\"a\":1}".to_owned()], None));
-    // A text made to cost much comes to an end.
+    // A text that is built to be slow must not take forever.
     let hostile = "{\"a\":[".repeat(200_000) + "!";
     assert_eq!(found(&hostile).0, Vec::<String>::new());
 }
 
 #[test]
-fn the_outline_of_a_torn_object_has_what_stands_before_the_tear() {
+fn the_outline_of_a_truncated_object_has_its_first_keys() {
     let torn = r#"x {"duration_ms":7,"usage":{"type":"no"},"type":"result","result":"long"#;
     let outline = outline(torn);
     let keys: Vec<&str> = outline.iter().map(|(key, _)| &**key).collect();
@@ -75,7 +75,7 @@ fn the_outline_of_a_torn_object_has_what_stands_before_the_tear() {
 }
 
 #[test]
-fn any_bytes_end_in_a_value_or_in_a_place() {
+fn any_text_gives_a_value_or_an_error() {
     use proptest::prelude::*;
     proptest!(|(text in r#"[\[\]{}",:\\ux0-9a-f\n\u{1b}*/ -]{0,80}"#)| {
         for door in [FILE, SETTINGS, EVENT, PROSE] {

@@ -4,7 +4,7 @@ use crate::launched::{launch_in, start};
 use std::path::Path;
 use superpower::harness::{Harnesses, Signal};
 
-/// Launches `cmd` as the tool in the folder, and says with a file there when it has started.
+/// Launches `cmd` as the tool in the folder, and says with files there when it has started and ended.
 pub fn starts(tool: &str, folder: &str, cmd: &[&str]) {
     let folder = Path::new(folder);
     let mut harnesses = Harnesses::default();
@@ -14,5 +14,12 @@ pub fn starts(tool: &str, folder: &str, cmd: &[&str]) {
         if matches!(signal, Signal::Started(_)) {
             std::fs::write(folder.join("started"), "").unwrap();
         }
+        if let Signal::Ended(ending) = signal {
+            std::fs::write(folder.join("ended"), format!("{:?}", ending.outcome)).unwrap();
+        }
+    }
+    // It does nothing more, until it is killed.
+    loop {
+        std::thread::park();
     }
 }

@@ -1,18 +1,25 @@
-//! An editor that an agent started: it tries to decide over the run that it belongs to.
+//! An editor that may have been started by an agent: it tries to decide over the run of a project.
 
 use serde_json::{Value, json};
 use superpower::engine::Engine;
 
-/// Asks for each verb, and writes the answers to `said`.
+/// What only humans do.
+const FOR_HUMANS: [&str; 9] =
+    ["answer", "cancel", "decide", "resume", "retry", "run", "skip", "submit", "trust-grant"];
+
+/// Asks for each of them with as little as possible, so that nothing is done where nothing is refused. Writes the codes
+/// of the answers to `said`, with the words that were said beside them.
 pub fn tries_to_decide(root: &str) {
     let engine = Engine::new();
-    let mut said = Vec::new();
-    for op in ["decide", "retry", "skip"] {
-        let mut request = json!({ "op": op, "root": root });
-        if op == "decide" {
-            request["decision"] = json!("approve");
-        }
-        said.push(serde_json::from_str::<Value>(&engine.call(&request.to_string())).unwrap());
+    let mut codes = Vec::new();
+    for op in FOR_HUMANS {
+        let request = json!({ "op": op, "root": root, "no-such-field": true });
+        let answer: Value = serde_json::from_str(&engine.call(&request.to_string())).unwrap();
+        codes.push(answer["err"]["code"].clone());
     }
-    std::fs::write(std::path::Path::new(root).join("said"), json!(said).to_string()).unwrap();
+    let events: Value = serde_json::from_str(&engine.poll(100)).unwrap();
+    let said = json!({ "codes": codes, "events": events });
+    let root = std::path::Path::new(root);
+    std::fs::write(root.join("said.part"), said.to_string()).unwrap();
+    std::fs::rename(root.join("said.part"), root.join("said")).unwrap();
 }

@@ -1,4 +1,4 @@
-//! The one door to files: what it opens, what it refuses, and that it waits for nobody.
+//! The door to files: what it opens, what it refuses, and that it never blocks.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use superpower::store::beneath::{Door, Kind, Refused, SMALL, set_walking};
 
-/// A project beside a folder of somebody else's.
+/// A project, and beside it a folder of another user.
 struct Place {
     _dir: tempfile::TempDir,
     root: PathBuf,
@@ -25,7 +25,7 @@ fn place() -> Place {
     Place { _dir: dir, root, outside }
 }
 
-/// Runs it with the one system call, and with the walk that stands in for it.
+/// Runs the test with `openat2`, and again with the walk that replaces it.
 fn both(test: impl Fn(&Place)) {
     for walking in [false, true] {
         set_walking(walking);
@@ -45,7 +45,7 @@ fn refused(error: &std::io::Error) -> Refused {
 }
 
 #[test]
-fn a_file_is_read_and_written_and_renamed_and_removed() {
+fn a_file_can_be_read_written_renamed_and_removed() {
     both(|place| {
         let door = Door::ours(&place.root);
         let (a, b) = (place.root.join(".claude/state/a"), place.root.join(".claude/state/b"));
@@ -71,7 +71,7 @@ fn a_file_is_read_and_written_and_renamed_and_removed() {
 }
 
 #[test]
-fn our_own_files_are_reached_through_no_link_at_all() {
+fn links_to_our_own_files_are_refused() {
     both(|place| {
         let state = place.root.join(".claude/state");
         fs::write(place.root.join("inside"), "x").unwrap();
@@ -105,7 +105,7 @@ fn our_own_files_are_reached_through_no_link_at_all() {
 }
 
 #[test]
-fn a_link_of_the_folder_itself_is_followed_inside_the_project_only() {
+fn a_link_at_dot_claude_must_stay_in_the_project() {
     both(|place| {
         fs::rename(place.root.join(".claude"), place.root.join("dot")).unwrap();
         symlink("dot", place.root.join(".claude")).unwrap();
@@ -123,7 +123,7 @@ fn a_link_of_the_folder_itself_is_followed_inside_the_project_only() {
 }
 
 #[test]
-fn what_people_write_may_be_reached_through_links_that_stay() {
+fn links_inside_the_project_are_followed_for_peoples_files() {
     both(|place| {
         let agents = place.root.join(".claude/agents");
         fs::create_dir_all(&agents).unwrap();
@@ -158,7 +158,7 @@ fn what_people_write_may_be_reached_through_links_that_stay() {
 }
 
 #[test]
-fn pipes_devices_sockets_and_folders_answer_at_once() {
+fn pipes_devices_sockets_and_folders_are_refused_at_once() {
     both(|place| {
         let state = place.root.join(".claude/state");
         fifo(&state.join("pipe"));
@@ -187,7 +187,7 @@ fn pipes_devices_sockets_and_folders_answer_at_once() {
 }
 
 #[test]
-fn no_more_is_read_than_was_said() {
+fn reads_respect_their_size_limit() {
     both(|place| {
         let path = place.root.join("huge");
         fs::File::create(&path).unwrap().set_len(1 << 40).unwrap();
@@ -196,7 +196,7 @@ fn no_more_is_read_than_was_said() {
         assert_eq!(refused(&error), Refused::TooLarge(path.clone(), SMALL));
         assert!(error.to_string().contains("larger than 16 MiB"), "{error}");
         assert!(started.elapsed() < Duration::from_millis(100));
-        // A file whose size is told wrong, as the kernel's own are.
+        // A file with a wrong size, as in `/proc`.
         let status = Door::home(Path::new("/proc/self")).read(Path::new("/proc/self/status"), 10);
         assert!(
             cfg!(not(target_os = "linux")) || matches!(refused(&status.unwrap_err()), Refused::TooLarge(..))
@@ -208,7 +208,7 @@ fn no_more_is_read_than_was_said() {
 }
 
 #[test]
-fn what_is_made_in_our_state_is_for_its_user_alone() {
+fn files_in_our_state_are_private() {
     both(|place| {
         let dir = place.outside.join("state");
         symlink(&place.outside, place.root.join("way")).unwrap();
@@ -224,7 +224,7 @@ fn what_is_made_in_our_state_is_for_its_user_alone() {
 }
 
 #[test]
-fn the_folder_is_the_one_that_stands_at_its_path_now() {
+fn a_replaced_base_folder_is_used_at_once() {
     both(|place| {
         let (state, file) = (place.root.join(".claude/state"), place.root.join(".claude/state/a"));
         let (ours, people) = (Door::ours(&place.root), Door::people(&place.root));
@@ -239,7 +239,7 @@ fn the_folder_is_the_one_that_stands_at_its_path_now() {
 }
 
 #[test]
-fn a_path_that_goes_up_stays_below_the_folder() {
+fn a_path_with_dots_cannot_leave_the_folder() {
     both(|place| {
         fs::write(place.root.join("inside"), "ours").unwrap();
         let door = Door::people(&place.root);
@@ -251,7 +251,7 @@ fn a_path_that_goes_up_stays_below_the_folder() {
 }
 
 #[test]
-fn a_link_at_the_end_is_what_it_is_and_one_on_the_way_is_refused() {
+fn a_link_at_the_end_is_described_and_one_on_the_way_is_refused() {
     both(|place| {
         let state = place.root.join(".claude/state");
         fs::write(state.join("file"), "12345").unwrap();

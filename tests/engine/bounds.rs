@@ -44,7 +44,7 @@ fn objects(git: &Path) -> usize {
 }
 
 #[test]
-fn files_that_no_unfinished_run_needs_are_not_kept_for_review() {
+fn review_files_are_deleted_if_no_unfinished_run_needs_them() {
     let world = World::new();
     let git = |args: &[&str]| {
         let out = std::process::Command::new("git").args(args).current_dir(world.root()).output().unwrap();
@@ -90,7 +90,7 @@ fn files_that_no_unfinished_run_needs_are_not_kept_for_review() {
 }
 
 #[test]
-fn a_name_means_the_current_run_of_it_or_the_newest_and_says_how_many_others_there_are() {
+fn a_name_means_the_current_or_newest_run_and_counts_the_others() {
     let world = World::new();
     world.declare("gated", GATED);
     world.declare("plain", PLAIN);
@@ -182,7 +182,7 @@ fn long_texts_are_cut_in_the_journal_and_in_prompts() {
 }
 
 #[test]
-fn raw_output_is_kept_up_to_the_limit_and_the_rest_is_counted() {
+fn raw_output_is_saved_up_to_the_limit_and_the_rest_counted() {
     let world = World::new();
     world.configure(json!({ "max_output": 1000 }));
     world.declare("plain", PLAIN);

@@ -127,6 +127,7 @@ fn play(text: &str, inputs: &Inputs, facts: &Facts) -> Vec<String> {
             digest: None,
             review: None,
             since: Vec::new(),
+            how: None,
         };
         picture = over(&stage.take_up(&run_id, vec![decided]).unwrap());
     }

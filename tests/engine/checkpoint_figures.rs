@@ -1,4 +1,4 @@
-//! Figures of agents that tell nothing while they work, and what a full disk leaves of a checkpoint.
+//! Progress of agents that report none while they work, and checkpoints on a full disk.
 
 use crate::disk_faults::Failing;
 use crate::world::World;
@@ -21,7 +21,7 @@ fn figures(checkpoint: &Value, names: [&str; 2]) -> [Value; 2] {
 const TASKS: [&str; 2] = ["tasks_completed", "tasks_total"];
 
 #[test]
-fn the_plans_boxes_are_counted_again_while_a_command_works_and_at_its_end() {
+fn plan_boxes_are_counted_while_a_command_runs_and_at_its_end() {
     let world = World::new();
     declare(&world, "  - {skill: 'superpowers:executing-plans', inputs: {plan: plan.md}}\n");
     world.write("plan.md", "# Plan\n\n- [ ] first\n- [ ] second\n");
@@ -46,7 +46,7 @@ sed -i 's/\\[ \\] second/[x] second/' plan.md; echo done",
 }
 
 #[test]
-fn boxes_count_for_a_stage_of_a_moment_for_issues_and_for_a_human() {
+fn boxes_count_for_short_stages_for_issues_and_for_manual_stages() {
     let world = World::new();
     declare(
         &world,
@@ -72,7 +72,7 @@ fn boxes_count_for_a_stage_of_a_moment_for_issues_and_for_a_human() {
 }
 
 #[test]
-fn a_stage_of_a_moment_lists_what_it_wrote_and_nothing_else() {
+fn a_short_stage_lists_exactly_what_it_wrote() {
     let world = World::new();
     declare(
         &world,
@@ -89,7 +89,7 @@ third) cp -p before.md copied.md; rm one.md;; esac; echo done",
     let files = |key: &str| {
         let mut files: Vec<String> =
             serde_json::from_value(checkpoint(&world, key)["output_files"].clone()).unwrap();
-        // What this world's own script keeps.
+        // Files of the test's own script.
         files.retain(|file| !matches!(file.as_str(), ".prompt" | "calls"));
         files.sort();
         files
@@ -100,7 +100,7 @@ third) cp -p before.md copied.md; rm one.md;; esac; echo done",
 }
 
 #[test]
-fn a_failures_notes_say_what_was_printed_last() {
+fn the_notes_of_a_failure_have_the_last_output() {
     let world = World::new();
     declare(&world, "  - {agent: a, max_attempts: 1}\n");
     world.hook("echo compiling; echo 'cannot find module \"x\"' >&2; exit 1");
@@ -108,7 +108,7 @@ fn a_failures_notes_say_what_was_printed_last() {
     assert_eq!(world.settled()["reason"], "failed");
     let notes = "ERROR: exit status 1: cannot find module \"x\"";
     assert_eq!(checkpoint(&world, "A")["notes"], notes);
-    // From the journal it is the same.
+    // The result from the journal is the same.
     let mut world = world;
     world.restart();
     std::fs::remove_file(world.path("conductor/tracks/t/metadata.json")).unwrap();
@@ -118,7 +118,7 @@ fn a_failures_notes_say_what_was_printed_last() {
     assert_eq!(checkpoint(&world, "A")["notes"], notes);
 }
 
-/// Nothing says that a stage has ended that the run does not know of.
+/// No checkpoint records an end that the run does not know of.
 #[test]
 fn on_a_full_disk_no_checkpoint_is_ahead_of_the_journal() {
     for by_hand in [true, false] {
@@ -166,7 +166,7 @@ fn on_a_full_disk_no_checkpoint_is_ahead_of_the_journal() {
 }
 
 #[test]
-fn in_a_large_project_the_files_times_tell_whose_they_are() {
+fn file_times_attribute_changes_in_a_large_project() {
     let world = World::new();
     declare(&world, "  - {agent: first}\n  - {agent: second}\n");
     for file in 0..1_100 {
@@ -197,7 +197,7 @@ second) sleep 0.1; echo 2 > two.md; echo y > many/8; echo more >> one.md; sleep 
 }
 
 #[test]
-fn what_the_last_stage_wrote_is_listed_though_the_editor_is_left_right_after() {
+fn the_last_stages_files_are_listed_even_if_the_editor_exits() {
     for _ in 0..3 {
         let world = World::new();
         declare(&world, "  - {agent: first}\n");

@@ -1,4 +1,4 @@
-//! Documents as others write them: what can be understood stays, what cannot is kept aside and said.
+//! Documents as other tools write them: what can be understood is preserved, the rest is saved and reported.
 
 use chrono::Utc;
 use std::fs;
@@ -10,7 +10,7 @@ use superpower::checkpoint::{Place, rows};
 
 const WAIT: Duration = Duration::from_secs(10);
 
-/// Writes one checkpoint into a document; gives its text then, what was found, and what stands beside it.
+/// Writes a checkpoint into a document; returns its new text, what was found, and the other files there.
 fn written(bytes: &[u8]) -> (String, Found, Vec<PathBuf>) {
     let dir = tempfile::tempdir().unwrap();
     let place = Place::of_run(dir.path(), dir.path());
@@ -33,7 +33,7 @@ fn written(bytes: &[u8]) -> (String, Found, Vec<PathBuf>) {
 }
 
 #[test]
-fn what_can_be_understood_is_kept_as_it_was() {
+fn understandable_documents_are_preserved() {
     let cases: [(&str, &str); 12] = [
         ("\u{feff}{\"a\": 1}", "\"a\": 1"),
         ("{\r\n  \"a\": \"x\\r\\n\",\r\n  \"b\": 2\r\n}\r\n", "\"a\": \"x\\r\\n\""),
@@ -53,14 +53,14 @@ fn what_can_be_understood_is_kept_as_it_was() {
         assert!(now.contains(wanted), "{text:?} became {now}");
         assert!(now.contains("\"PLAN\""), "{now}");
         assert_eq!(found.aside, None, "{text:?}");
-        // Once more it is the same: what was read leniently is written so that it can be read again.
+        // A second time gives the same: what was read leniently is written so that it can be read again.
         let again = Record::parse(&now).unwrap();
         assert_eq!(again.text(), now);
     }
 }
 
 #[test]
-fn what_cannot_be_understood_is_moved_aside() {
+fn unreadable_documents_are_moved_aside() {
     let deep = format!("{}{}", "[".repeat(200_000), "]".repeat(200_000));
     let cases: [&[u8]; 10] = [
         b"",
@@ -83,7 +83,7 @@ fn what_cannot_be_understood_is_moved_aside() {
 }
 
 #[test]
-fn a_name_that_stands_twice_is_said_and_the_document_kept() {
+fn a_duplicate_key_is_reported_and_the_document_saved() {
     for (text, name) in [
         (r#"{"a": 1, "b": {"c": 1, "c": 2}, "loop_state": {}}"#, "c"),
         (
@@ -95,14 +95,14 @@ fn a_name_that_stands_twice_is_said_and_the_document_kept() {
         let (now, found, beside) = written(text.as_bytes());
         let aside = found.aside.unwrap();
         assert_eq!(aside.why, Unreadable::Twice(name.into()), "{text}");
-        assert!(aside.why.to_string().contains(&format!("says \"{name}\" twice")));
+        assert!(aside.why.to_string().contains(&format!("\"{name}\" occurs twice")));
         assert!(beside[0].to_string_lossy().contains("metadata.json.before-"), "{beside:?}");
         assert!(now.contains("PASSED"), "{now}");
     }
 }
 
 #[test]
-fn a_checkpoint_that_is_no_object_stays_beside_ours() {
+fn a_checkpoint_that_is_not_an_object_is_kept_beside_ours() {
     for foreign in ["5", "true", "[1,2]"] {
         let text = format!("{{\"loop_state\": {{\"checkpoints\": {{\"PLAN\": {foreign}}}}}}}");
         let (now, found, _) = written(text.as_bytes());
@@ -115,16 +115,16 @@ fn a_checkpoint_that_is_no_object_stays_beside_ours() {
 }
 
 #[test]
-fn half_a_pair_is_shown_as_what_it_is_everywhere() {
+fn a_lone_surrogate_is_shown_the_same_everywhere() {
     let text = r#"{"loop_state": {"checkpoints": {"PLAN": {"status": "PASSED", "notes": "half \ud83d!"}}}}"#;
     let rows = rows(&Record::parse(text).unwrap());
     assert_eq!(rows[0].notes.as_deref(), Some("half \u{fffd}!"));
 }
 
-/// What we wrote ourselves is not read again; what somebody else has put in its place is, and is kept where it says more
+/// Our own text is not parsed again. A text that another tool has put in its place is, and is saved if it holds more
 /// than we can write.
 #[test]
-fn what_somebody_else_writes_between_two_of_ours_is_read() {
+fn a_write_between_two_of_ours_is_read() {
     let dir = tempfile::tempdir().unwrap();
     let place = Place::of_run(dir.path(), dir.path());
     let mut store = Store::new(place.clone());
@@ -149,9 +149,9 @@ fn what_somebody_else_writes_between_two_of_ours_is_read() {
     assert!(text.contains("REVIEW") && text.contains("\"theirs\": 2") && aside.is_none(), "{text}");
 }
 
-/// Nothing that somebody else wrote is taken for a mark of ours, or of the JSON reader.
+/// Text of other tools is never mistaken for one of our markers, or the JSON parser's.
 #[test]
-fn what_looks_like_a_mark_is_kept_as_it_was() {
+fn text_that_looks_like_a_marker_is_preserved() {
     for kept in [
         "\"a\": \"\u{f8ff}number 5\"",
         "\"a\": \"\u{f8fe}d83d\"",
@@ -172,9 +172,9 @@ fn what_looks_like_a_mark_is_kept_as_it_was() {
         assert!(now.contains(kept), "{kept} became {now}");
         assert_eq!(found.aside, None, "{kept}");
         assert_eq!(Record::parse(&now).unwrap().text(), now, "{kept}");
-        // The same where the text has to be mended first.
-        let (mended, _, _) = written(format!("{{\n  {kept},\n}}\n").as_bytes());
-        assert_eq!(mended.replace(char::is_whitespace, ""), now.replace(char::is_whitespace, ""), "{kept}");
+        // The same if the text must be repaired first.
+        let (repaired, _, _) = written(format!("{{\n  {kept},\n}}\n").as_bytes());
+        assert_eq!(repaired.replace(char::is_whitespace, ""), now.replace(char::is_whitespace, ""), "{kept}");
     }
     let escaped = r#"{"\ufdd0number 1": "\uFDD1dead", "b": {"\u0024serde_json::private::Number": "5"}}"#;
     let (now, ..) = written(escaped.as_bytes());

@@ -1,4 +1,4 @@
-//! The lock: whom it waits for, whom it breaks, and what it says.
+//! The lock: when it waits, when it is broken, and what it reports.
 
 use crate::child::child;
 use crate::counted::count;
@@ -17,7 +17,7 @@ use superpower::checkpoint::store::Store;
 const SHORT: Duration = Duration::from_millis(150);
 const SECOND: Duration = Duration::from_secs(1);
 
-/// A process that does `job` (`hold` or `write`) at the checkpoint in `dir`.
+/// A process that does `job` (`hold` or `write`) with the checkpoint in `dir`.
 pub fn process(job: &str, dir: &Path) -> Child {
     let mut command = child(&format!("checkpoint-{job}"));
     command.arg(dir).stdout(Stdio::piped()).spawn().unwrap()
@@ -31,13 +31,14 @@ fn wait_for(child: &mut Child, word: &str) {
     );
 }
 
-/// A directory whose lock a process held when it was killed. It is not reaped: a zombie is dead enough.
+/// A directory whose lock was held by a process when it was killed. The process is not reaped: a zombie counts as
+/// dead.
 fn orphaned() -> (tempfile::TempDir, Child) {
     let dir = tempfile::tempdir().unwrap();
     let mut child = process("hold", dir.path());
     wait_for(&mut child, "held");
     child.kill().unwrap();
-    // Killed is not yet dead.
+    // The kill takes a moment.
     let owner = Owner::read(&dir.path().join(LOCK)).unwrap();
     while owner.life() == Life::Alive {
         std::thread::sleep(Duration::from_millis(1));
@@ -58,7 +59,7 @@ fn names(dir: &Path) -> Vec<String> {
 }
 
 #[test]
-fn it_is_a_directory_with_its_owners_record_and_leaves_nothing() {
+fn the_lock_is_a_directory_with_a_record_and_leaves_nothing() {
     for lock in [|dir: &Path| Lock::of(dir), |dir: &Path| Lock::of(dir).without_exclusive_rename()] {
         let dir = tempfile::tempdir().unwrap();
         let held = lock(dir.path()).take(SHORT, &mut Patience::default()).unwrap();
@@ -67,7 +68,7 @@ fn it_is_a_directory_with_its_owners_record_and_leaves_nothing() {
         assert_eq!(owner.process.pid, std::process::id());
         assert!(!owner.process.boot_id.is_empty());
         assert_eq!(owner.life(), Life::Alive);
-        // A script's `mkdir` fails, and so does a `rmdir` of somebody who does not hold it.
+        // A script's `mkdir` fails, and so does a `rmdir` by another process.
         assert!(fs::create_dir(dir.path().join(LOCK)).is_err());
         assert!(fs::remove_dir(dir.path().join(LOCK)).is_err());
         drop(held);
@@ -89,7 +90,7 @@ fn a_scripts_empty_directory_is_never_replaced() {
 }
 
 #[test]
-fn an_orphan_is_recovered_with_a_named_reason_and_the_wait_is_bounded() {
+fn a_dead_owners_lock_is_broken_and_the_wait_has_a_limit() {
     let (dir, mut child) = orphaned();
     let begun = Instant::now();
     let held = Lock::of(dir.path()).take(SECOND, &mut Patience::default()).unwrap();
@@ -105,8 +106,8 @@ fn an_orphan_is_recovered_with_a_named_reason_and_the_wait_is_bounded() {
 }
 
 #[test]
-fn liveness_comes_first_and_age_says_nothing() {
-    // The dead one's is fresh and is broken; the live one's is old and stays.
+fn liveness_decides_and_age_does_not() {
+    // The dead owner's lock is new and gets broken; the live owner's is old and stays.
     let (dir, mut child) = orphaned();
     assert!(Lock::of(dir.path()).take(SHORT, &mut Patience::default()).is_ok());
     child.wait().unwrap();
@@ -115,14 +116,14 @@ fn liveness_comes_first_and_age_says_nothing() {
     age(&dir.path().join(LOCK));
     let error = Lock::of(dir.path()).take(SHORT, &mut Patience::default()).unwrap_err();
     let text = error.to_string();
-    let wanted = format!("is held by process {}, for 1h 0m", child.id());
+    let wanted = format!("has been held by process {} for 1h 0m", child.id());
     assert!(text.starts_with('"') && text.contains(LOCK) && text.ends_with(&wanted), "{text}");
     child.kill().unwrap();
     child.wait().unwrap();
 }
 
 #[test]
-fn recovery_is_on_the_only_path() {
+fn every_attempt_can_break_a_dead_lock() {
     let (dir, mut child) = orphaned();
     let mut store = Store::new(Place::of_run(dir.path(), dir.path()));
     let found = store.update(chrono::Utc::now(), SECOND, |_, _| {}).unwrap();
@@ -131,7 +132,7 @@ fn recovery_is_on_the_only_path() {
 }
 
 #[test]
-fn a_live_owners_lock_is_never_reaped() {
+fn a_live_owners_lock_is_never_broken() {
     let dir = tempfile::tempdir().unwrap();
     let mut child = process("hold", dir.path());
     wait_for(&mut child, "held");
@@ -147,7 +148,7 @@ fn a_live_owners_lock_is_never_reaped() {
 }
 
 #[test]
-fn a_bare_directory_is_respected_and_after_a_minute_a_human_is_told() {
+fn an_unnamed_lock_is_respected_and_reported_after_a_minute() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join(LOCK);
     fs::create_dir(&path).unwrap();
@@ -155,14 +156,14 @@ fn a_bare_directory_is_respected_and_after_a_minute_a_human_is_told() {
     let mut patience = Patience::default();
     let error = lock.take(SHORT, &mut patience).unwrap_err();
     assert!(matches!(error, LockError::Held { .. }), "{error}");
-    assert!(error.to_string().contains("is held by a script that left no name, for 0s"), "{error}");
+    assert!(error.to_string().contains("has been held by an unnamed script for 0s"), "{error}");
     patience.grow(Duration::from_secs(60));
     let error = lock.take(SHORT, &mut patience).unwrap_err();
     assert!(matches!(error, LockError::Abandoned { .. }), "{error}");
     let text = error.to_string();
-    assert!(text.contains(&format!("remove it with: rm -r '{}'", path.display())), "{text}");
+    assert!(text.contains(&format!("remove the lock with: rm -r '{}'", path.display())), "{text}");
     assert!(path.exists(), "it is offered, not done");
-    // Another directory under the same name is another holder: the minute begins anew.
+    // A new directory with the same name is another holder, so the minute starts again.
     fs::remove_dir(&path).unwrap();
     std::thread::sleep(Duration::from_millis(20));
     fs::create_dir(&path).unwrap();
@@ -172,28 +173,28 @@ fn a_bare_directory_is_respected_and_after_a_minute_a_human_is_told() {
     assert!(lock.take(SHORT, &mut patience).is_ok());
 }
 
-/// Its age counts from before this process: a human who starts an editor need not wait a minute to hear of it.
+/// The age counts from before this process: after starting an editor, the user need not wait a minute for the report.
 #[test]
-fn a_bare_directory_that_is_old_already_is_told_at_once() {
+fn an_old_unnamed_lock_is_reported_at_once() {
     let dir = tempfile::Builder::new().prefix("it's ").tempdir().unwrap();
     let path = dir.path().join(LOCK);
     fs::create_dir(&path).unwrap();
     age(&path);
     let error = Lock::of(dir.path()).take(SHORT, &mut Patience::default()).unwrap_err();
     assert!(matches!(error, LockError::Abandoned { .. }), "{error}");
-    let command = error.to_string().split_once("remove it with: ").unwrap().1.to_owned();
+    let command = error.to_string().split_once("remove the lock with: ").unwrap().1.to_owned();
     assert!(error.to_string().contains("for 1h 0m"), "{error}");
-    // A clock that was behind makes nobody older.
+    // A time in the future does not increase the age.
     File::open(&path).unwrap().set_modified(SystemTime::now() + Duration::from_secs(3600)).unwrap();
     let error = Lock::of(dir.path()).take(SHORT, &mut Patience::default()).unwrap_err();
     assert!(matches!(error, LockError::Held { .. }), "{error}");
-    // The command does what it says.
+    // The suggested command works.
     assert!(Command::new("sh").args(["-c", &command]).status().unwrap().success());
     assert!(!path.exists());
 }
 
 #[test]
-fn a_holder_in_another_container_is_not_taken_for_dead() {
+fn a_holder_in_another_container_does_not_count_as_dead() {
     let dir = tempfile::tempdir().unwrap();
     let mut owner = Owner::this();
     owner.process.pid = 1_999_999_999;
@@ -202,14 +203,14 @@ fn a_holder_in_another_container_is_not_taken_for_dead() {
     fs::write(dir.path().join(LOCK).join(RECORD), serde_json::to_vec(&owner).unwrap()).unwrap();
     let mut patience = Patience::default();
     let error = Lock::of(dir.path()).take(SHORT, &mut patience).unwrap_err();
-    assert!(error.to_string().contains("is held by process 1999999999 of \"elsewhere\""), "{error}");
+    assert!(error.to_string().contains("has been held by process 1999999999 on \"elsewhere\""), "{error}");
     patience.grow(Duration::from_secs(61));
     let error = Lock::of(dir.path()).take(SHORT, &mut patience).unwrap_err();
     assert!(matches!(error, LockError::Abandoned { .. }), "{error}");
 }
 
 #[test]
-fn a_process_id_given_to_another_is_no_owner() {
+fn a_reused_process_id_is_not_the_owner() {
     let mut owner = Owner::this();
     assert_eq!(owner.life(), Life::Alive);
     owner.process.start_time += 1;
@@ -220,7 +221,7 @@ fn a_process_id_given_to_another_is_no_owner() {
 }
 
 #[test]
-fn of_many_breakers_one_breaks_and_nobody_is_in_together() {
+fn only_one_of_many_breakers_succeeds() {
     let (dir, mut child) = orphaned();
     let (inside, broke) = (AtomicUsize::new(0), AtomicUsize::new(0));
     std::thread::scope(|scope| {
@@ -240,7 +241,7 @@ fn of_many_breakers_one_breaks_and_nobody_is_in_together() {
 }
 
 #[test]
-fn a_lock_that_was_taken_away_is_not_released_for_somebody_else() {
+fn releasing_a_removed_lock_keeps_another_owners_lock() {
     let dir = tempfile::tempdir().unwrap();
     let held = Lock::of(dir.path()).take(SHORT, &mut Patience::default()).unwrap();
     fs::remove_dir_all(dir.path().join(LOCK)).unwrap();
@@ -250,7 +251,7 @@ fn a_lock_that_was_taken_away_is_not_released_for_somebody_else() {
 }
 
 #[test]
-fn a_kill_at_any_instant_leaves_a_whole_document_and_the_next_writer_goes_on_within_a_second() {
+fn a_kill_at_any_time_leaves_a_whole_document_and_a_usable_lock() {
     let rounds = if std::env::var_os("SUPERPOWER_LONG").is_some() { 300 } else { 25 };
     let dir = tempfile::tempdir().unwrap();
     let place = Place::of_run(dir.path(), dir.path());
@@ -273,7 +274,7 @@ fn a_kill_at_any_instant_leaves_a_whole_document_and_the_next_writer_goes_on_wit
         child.wait().unwrap();
     }
     assert!(broken > 0, "no kill met a held lock: the test tests nothing");
-    // The next one's first step sweeps what was left beside.
+    // The next update removes what was left beside the lock.
     Store::new(place).update(chrono::Utc::now(), SECOND, |_, _| {}).unwrap();
     assert_eq!(names(dir.path()), ["metadata.json"]);
 }

@@ -42,7 +42,7 @@ fn leaves_of(text: &str) -> Vec<(String, String)> {
 }
 
 #[test]
-fn legal_transitions_are_a_table() {
+fn the_transition_table_is_complete() {
     use Status::{Blocked, Failed, InProgress, NotStarted, Passed};
     let legal = [
         (NotStarted, InProgress),
@@ -93,7 +93,7 @@ fn times_without_zone_and_with_z_are_both_read() {
 }
 
 #[test]
-fn documents_of_other_tools_keep_every_foreign_value_its_order_and_its_numbers_text() {
+fn foreign_values_keep_their_order_and_number_format() {
     // What this start of `EXECUTE` may write.
     let ours = [
         "/loop_state/current_step",
@@ -122,11 +122,11 @@ fn documents_of_other_tools_keep_every_foreign_value_its_order_and_its_numbers_t
 }
 
 #[test]
-fn an_untouched_document_comes_out_as_it_went_in() {
+fn an_unchanged_document_is_written_back_unchanged() {
     for (form, text) in FORMS {
         assert_eq!(leaves_of(&Record::parse(text).unwrap().text()), leaves_of(text), "{form}");
     }
-    // JSON readers may take 1.10 and 1.1 for the same; the text tells.
+    // JSON parsers may treat 1.10 and 1.1 as equal, so compare the text.
     let strings = regex::Regex::new(r#""(\\.|[^"\\])*""#).unwrap();
     let number = regex::Regex::new(r"-?\d[\d.eE+-]*").unwrap();
     let numbers = |text: &str| -> Vec<String> {
@@ -141,7 +141,7 @@ fn an_untouched_document_comes_out_as_it_went_in() {
 }
 
 #[test]
-fn numbers_with_an_exponent_keep_their_text_and_faults_stay_faults() {
+fn exponents_keep_their_text_and_errors_stay_errors() {
     for text in ["1e3", "-1.50E-7", "[0e0,1E+2,10]", "{\"a\":\"1e3 \\\" 2e5\",\"b\":2e5}", "\"é1e3\""] {
         let hidden = hide(text);
         assert!(serde_json::from_str::<Value>(&hidden).is_ok(), "{hidden}");
@@ -153,7 +153,7 @@ fn numbers_with_an_exponent_keep_their_text_and_faults_stay_faults() {
 }
 
 #[test]
-fn names_that_disagree_are_read_and_reported_and_never_written() {
+fn alternative_names_are_read_and_reported_but_never_written() {
     let record = Record::parse(FORMS[3].1).unwrap();
     assert_eq!(record.interrupted_at(), Some("Task 2.1"), "the checkpoint is found under its other name");
     assert_eq!(record.checkpoint("PARALLEL_EXECUTE").unwrap().tasks(), Some((4, 8)));
@@ -181,7 +181,7 @@ fn names_that_disagree_are_read_and_reported_and_never_written() {
 }
 
 #[test]
-fn keys_are_the_protocols_for_its_jobs_and_names_for_all_others() {
+fn protocol_jobs_have_protocol_keys_and_others_their_names() {
     let agent = |name: &str| Some(Action::Agent(name.into()));
     let skill = |name: &str| Some(Action::Skill(name.into()));
     let stages = [
@@ -207,7 +207,7 @@ fn keys_are_the_protocols_for_its_jobs_and_names_for_all_others() {
 }
 
 #[test]
-fn what_is_no_document_is_told_from_one() {
+fn invalid_documents_are_recognised() {
     for text in ["", "{\"loop_state\": {\"curr", "nonsense"] {
         assert!(matches!(Record::parse(text), Err(Unreadable::NotJson(_))), "{text}");
     }
@@ -220,7 +220,7 @@ fn what_is_no_document_is_told_from_one() {
 }
 
 #[test]
-fn fix_cycles_count_visits_and_an_evaluators_raise_counts_once() {
+fn an_evaluators_fix_cycle_is_counted_once() {
     let document = |state: Value| Record::parse(&json!({ "loop_state": state }).to_string()).unwrap();
     let next = |state: Value| document(state).next_fix();
     assert_eq!(next(json!({})), FixCycles { count: 1, max: 3 });
@@ -236,13 +236,13 @@ fn fix_cycles_count_visits_and_an_evaluators_raise_counts_once() {
         record.begin_fix();
         assert_eq!(record.json()["loop_state"]["fix_cycle_count"], count);
     }
-    // An evaluator resets the checkpoint without counting: it counts all the same.
+    // An evaluator resets the checkpoint without counting: the visit still counts.
     record.checkpoint_mut("FIX").insert("status".into(), json!("NOT_STARTED"));
     assert_eq!(record.next_fix().count, 5);
     assert!(record.next_fix().past());
 }
 
-/// A field's name: few of them, so that both sides meet.
+/// A field name, from few names so that both sides share some.
 fn name() -> impl Strategy<Value = String> {
     prop::sample::select(vec!["status", "notes", "progress", "tasks_total", "own", "cycle"])
         .prop_map(str::to_owned)
@@ -271,18 +271,18 @@ fn fields() -> impl Strategy<Value = Map<String, Value>> {
 
 proptest! {
     #[test]
-    fn hiding_numbers_takes_any_text_and_is_undone(text in "[-0-9eE.+,\"\\\\a é]{0,12}") {
+    fn hiding_numbers_is_reversible_for_any_text(text in "[-0-9eE.+,\"\\\\a é]{0,12}") {
         prop_assert_eq!(show(&hide(&text)).into_owned(), text.clone());
         let plain = serde_json::from_str::<Value>(&text).is_ok();
         prop_assert_eq!(serde_json::from_str::<Value>(&hide(&text)).is_ok(), plain);
     }
 
     #[test]
-    fn merging_keeps_what_somebody_else_wrote(theirs in fields(), ours in fields()) {
+    fn merging_keeps_other_tools_changes(theirs in fields(), ours in fields()) {
         let mut merged = theirs.clone();
         let mut written = Written::default();
         merge(&mut merged, &ours, &mut written, &[]);
-        // Nothing of theirs is lost or moved, but for an empty place (null) and what is inside of an object.
+        // Nothing of theirs is lost or moved, except nulls and the contents of objects.
         let kept: Vec<_> = merged.keys().take(theirs.len()).collect();
         prop_assert_eq!(kept, theirs.keys().collect::<Vec<_>>());
         for (name, value) in &theirs {
@@ -290,20 +290,20 @@ proptest! {
                 prop_assert_eq!(&merged[name], value);
             }
         }
-        // All of ours that was not there is there now.
+        // Every new field of ours is there.
         for (name, value) in &ours {
             if theirs.get(name).is_none_or(Value::is_null) {
                 prop_assert_eq!(&merged[name], value);
             }
         }
-        // Again changes nothing.
+        // A second merge changes nothing.
         let once = merged.clone();
         merge(&mut merged, &ours, &mut written, &[]);
         prop_assert_eq!(merged, once);
     }
 
     #[test]
-    fn merging_brings_our_own_fields_up_to_date(first in fields(), second in fields(), foreign in value()) {
+    fn merging_updates_our_own_fields(first in fields(), second in fields(), foreign in value()) {
         let mut theirs: Map<String, Value> = [("foreign".to_owned(), foreign.clone())].into_iter().collect();
         let mut written = Written::default();
         merge(&mut theirs, &first, &mut written, &[]);
@@ -317,7 +317,7 @@ proptest! {
     }
 
     #[test]
-    fn an_agents_stale_copy_of_our_values_is_brought_up_to_date(stale in 0_usize..20, writes in 2_usize..20) {
+    fn an_agents_stale_copy_of_our_values_is_updated(stale in 0_usize..20, writes in 2_usize..20) {
         let mut theirs = Map::new();
         let mut written = Written::default();
         let ours = |count: usize| -> Map<String, Value> {

@@ -1,4 +1,4 @@
-//! The driver keeps the checkpoints of a run.
+//! The driver writes the checkpoints of a run.
 
 use crate::world::World;
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ fn metadata(world: &World, path: &str) -> Value {
 }
 
 #[test]
-fn a_run_keeps_metadata_in_its_track() {
+fn a_run_writes_metadata_in_its_track() {
     let world = World::new();
     world.declare(
         "track",
@@ -60,7 +60,7 @@ fn a_fix_too_many_blocks_the_run() {
 }
 
 #[test]
-fn what_an_earlier_editor_could_not_write_is_written_by_the_next() {
+fn the_next_editor_writes_what_an_earlier_one_could_not() {
     let mut world = World::new();
     world.declare(
         "two",
@@ -88,7 +88,7 @@ fn an_interrupted_execute_without_a_session_is_told_its_last_task() {
         "execute",
         "inputs:\n  - {name: track_id, default: t}\nstages:\n  - {agent: loop-executor}\n",
     );
-    // The agent keeps its own progress, as those of this family do.
+    // The agent writes its own progress, as agents of this family do.
     world.hook(
         "f=conductor/tracks/t/metadata.json; while ! grep -q IN_PROGRESS $f 2>/dev/null; do sleep 0.02; done
 sed 's/\"status\": \"IN_PROGRESS\"/\"last_task\": \"Task 3\", &/' $f > $f.new && mv $f.new $f; : > ready; sleep 300",
@@ -103,9 +103,9 @@ sed 's/\"status\": \"IN_PROGRESS\"/\"last_task\": \"Task 3\", &/' $f > $f.new &&
     assert_eq!(first, "--resume-from='Task 3'", "{}", world.read("conductor/tracks/t/metadata.json"));
 }
 
-/// A declaration that was edited while its run was paused has keys of its own: each stage writes its own step.
+/// After an edit of a paused run's declaration, keys may differ: each stage still writes its own step.
 #[test]
-fn after_an_edit_each_stage_keeps_its_own_step() {
+fn each_stage_keeps_its_step_after_an_edit() {
     let world = World::new();
     let (moved, gate) = ("  - {name: three, agent: c}\n", "  - {name: g2, gate: human-approval}\n");
     let stages = |end: String| {
@@ -130,7 +130,7 @@ fn after_an_edit_each_stage_keeps_its_own_step() {
             "{steps:#}"
         );
     }
-    // Once nobody drives, a picture may be drawn from the journal, which has no checkpoints.
+    // After the drive, a picture may come from the journal, which has no checkpoints.
     world.until("all of them to be shown", |picture| {
         picture["checkpoints"].as_array().is_none_or(|rows| rows.len() == 3)
     });

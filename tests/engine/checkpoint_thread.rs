@@ -1,4 +1,4 @@
-//! The handle and its thread: what the disk shows, and what people are told.
+//! The handle and its thread: what is on disk, and what is reported.
 
 use crate::checkpoint_record::noon;
 use serde_json::{Value, json};
@@ -75,7 +75,7 @@ fn todo(items: &[(&str, &str)]) -> Vec<TodoItem> {
     items.iter().map(|(text, status)| TodoItem { text: (*text).into(), status: (*status).into() }).collect()
 }
 
-/// Waits until `true`, and says how long it took.
+/// Waits until `is` returns true; returns how long it took.
 fn until(what: &str, mut is: impl FnMut() -> bool) -> Duration {
     let begun = Instant::now();
     while !is() {
@@ -86,7 +86,7 @@ fn until(what: &str, mut is: impl FnMut() -> bool) -> Duration {
 }
 
 #[test]
-fn a_track_that_does_not_exist_is_made_with_the_protocols_minimal_document() {
+fn a_missing_track_gets_the_protocols_minimal_document() {
     let project = Project::new();
     let checkpoints = project.open();
     checkpoints.started(start("PLAN"), now()).unwrap();
@@ -113,7 +113,7 @@ fn a_track_that_does_not_exist_is_made_with_the_protocols_minimal_document() {
 }
 
 #[test]
-fn a_held_lock_never_holds_up_a_run_and_the_newest_waits() {
+fn a_held_lock_never_delays_a_run() {
     let project = Project::new();
     project.track().make().unwrap();
     let lock = project.track().dir().join(LOCK);
@@ -129,7 +129,7 @@ fn a_held_lock_never_holds_up_a_run_and_the_newest_waits() {
     assert!(begun.elapsed() < SECOND, "the run waited {:?}", begun.elapsed());
     until("it says that it waits", || matches!(checkpoints.state(), State::Waiting(_)));
     let State::Waiting(why) = checkpoints.state() else { unreachable!() };
-    assert!(why.contains("is held by a script that left no name"), "{why}");
+    assert!(why.contains("has been held by an unnamed script"), "{why}");
     assert!(!checkpoints.flush(SECOND / 2), "nothing was written");
     assert!(!project.track().document().exists());
 
@@ -162,7 +162,7 @@ fn a_failure_is_visible_in_less_than_a_second() {
 }
 
 #[test]
-fn a_run_whose_clock_is_another_is_written_and_each_write_is_told() {
+fn writing_does_not_depend_on_the_runs_clock() {
     let project = Project::new();
     let checkpoints = project.open();
     checkpoints.started(start("PLAN"), now() + chrono::TimeDelta::days(9999)).unwrap();
@@ -172,7 +172,7 @@ fn a_run_whose_clock_is_another_is_written_and_each_write_is_told() {
 }
 
 #[test]
-fn an_interruption_is_on_disk_before_the_editor_is_gone() {
+fn an_interruption_is_on_disk_before_the_editor_exits() {
     let project = Project::new();
     let checkpoints = project.open();
     checkpoints.started(start("EXECUTE"), now()).unwrap();
@@ -185,7 +185,7 @@ fn an_interruption_is_on_disk_before_the_editor_is_gone() {
 }
 
 #[test]
-fn an_unreadable_document_is_moved_aside_said_aloud_and_never_overwritten() {
+fn an_unreadable_document_is_moved_aside_and_reported() {
     let project = Project::new();
     let checkpoints = project.open();
     checkpoints.started(start("PLAN"), now()).unwrap();
@@ -201,7 +201,7 @@ fn an_unreadable_document_is_moved_aside_said_aloud_and_never_overwritten() {
     assert_eq!(aside.len(), 1);
     assert_eq!(fs::read_to_string(&aside[0]).unwrap(), broken);
     let told = project.reports().into_iter().find_map(|report| match report {
-        Report::Mended(text) => Some(text),
+        Report::Fixed(text) => Some(text),
         _ => None,
     });
     assert!(told.as_ref().is_some_and(|text| text.contains(&aside[0].display().to_string())), "{told:?}");
@@ -210,7 +210,7 @@ fn an_unreadable_document_is_moved_aside_said_aloud_and_never_overwritten() {
 }
 
 #[test]
-fn a_dead_owners_lock_is_broken_and_named() {
+fn a_dead_owners_lock_is_broken_and_reported() {
     let project = Project::new();
     project.track().make().unwrap();
     let mut child = Command::new("true").spawn().unwrap();
@@ -223,13 +223,13 @@ fn a_dead_owners_lock_is_broken_and_named() {
     let checkpoints = project.open();
     checkpoints.started(start("PLAN"), now()).unwrap();
     assert!(checkpoints.flush(SECOND));
-    let wanted = format!("was left by process {}, which is dead; it was broken", child.id());
-    let told = |report: &Report| matches!(report, Report::Mended(text) if text.ends_with(&wanted));
+    let wanted = format!("of process {}, which no longer runs", child.id());
+    let told = |report: &Report| matches!(report, Report::Fixed(text) if text.ends_with(&wanted));
     until("it is told", || project.reports().iter().any(told));
 }
 
 #[test]
-fn what_cannot_be_written_is_told_once_and_tried_again() {
+fn a_write_error_is_reported_once_and_retried() {
     let project = Project::new();
     fs::write(project.root().join("conductor"), "a file").unwrap();
     let checkpoints = project.open();
@@ -245,7 +245,7 @@ fn what_cannot_be_written_is_told_once_and_tried_again() {
 }
 
 #[test]
-fn a_change_from_outside_shows_within_a_second() {
+fn a_change_by_another_tool_shows_within_a_second() {
     let project = Project::new();
     let checkpoints = project.open();
     checkpoints.started(start("PLAN"), now()).unwrap();
@@ -260,13 +260,13 @@ fn a_change_from_outside_shows_within_a_second() {
 }
 
 #[test]
-fn an_agent_that_writes_the_document_itself_while_we_do_loses_nothing() {
+fn concurrent_writes_by_an_agent_are_not_lost() {
     let project = Project::new();
     let checkpoints = project.open();
     checkpoints.started(start("EXECUTE"), now()).unwrap();
     assert!(checkpoints.flush(GRACE));
     let place = project.track();
-    // As agents do it: no lock, the whole file, in place.
+    // As agents write: without the lock, the whole file, in place.
     let agent = std::thread::spawn(move || {
         for number in 1..=60 {
             let Ok(mut document) = serde_json::from_slice::<Value>(&fs::read(place.document()).unwrap())
@@ -291,12 +291,12 @@ fn an_agent_that_writes_the_document_itself_while_we_do_loses_nothing() {
     assert_eq!(execute["status"], "PASSED");
     assert_eq!((&execute["fixes_applied"], &execute["last_task"]), (&json!(60), &json!("Theirs 60")));
     assert_eq!((&execute["tasks_completed"], &execute["tasks_total"]), (&json!(1), &json!(2)));
-    let mended = project.reports().into_iter().filter(|report| matches!(report, Report::Mended(_)));
+    let mended = project.reports().into_iter().filter(|report| matches!(report, Report::Fixed(_)));
     assert_eq!(mended.count(), 0, "a half-written document is waited for");
 }
 
 #[test]
-fn one_fix_too_many_is_refused_and_written_as_blocked() {
+fn a_fix_beyond_the_limit_is_refused_and_written_as_blocked() {
     let project = Project::new();
     project
         .write("{\"loop_state\": {\"fix_cycle_count\": 2, \"fix_cycle_begun\": 2, \"max_fix_cycles\": 2}}");
@@ -304,12 +304,12 @@ fn one_fix_too_many_is_refused_and_written_as_blocked() {
     let refused = checkpoints.started(start("FIX"), now()).unwrap_err().to_string();
     assert_eq!(
         refused,
-        "fix cycle 3 of at most 2: raise \"max_fix_cycles\" in \"conductor/tracks/auth/metadata.json\", or fix it by hand"
+        "fix cycle 3 of at most 2: raise \"max_fix_cycles\" in \"conductor/tracks/auth/metadata.json\", or fix it manually"
     );
     assert!(checkpoints.flush(GRACE));
     assert_eq!(project.checkpoint("FIX")["status"], "BLOCKED");
     assert_eq!(project.state()["step_status"], "BLOCKED");
-    // A human's retry is the same visit.
+    // A user's retry belongs to the same visit.
     checkpoints.started(Start { first: false, ..start("FIX") }, now()).unwrap();
     assert!(checkpoints.close(GRACE));
     assert_eq!(project.checkpoint("FIX")["status"], "IN_PROGRESS");
@@ -317,7 +317,7 @@ fn one_fix_too_many_is_refused_and_written_as_blocked() {
 }
 
 #[test]
-fn what_an_earlier_process_could_not_write_is_written_from_the_journal() {
+fn unwritten_steps_of_an_earlier_process_come_from_the_journal() {
     let project = Project::new();
     project.write(
         r#"{"loop_state": {"current_step": "DOCS", "step_status": "NOT_STARTED", "checkpoints": {
@@ -349,7 +349,7 @@ fn what_an_earlier_process_could_not_write_is_written_from_the_journal() {
 }
 
 #[test]
-fn the_plans_boxes_are_the_tasks_in_all() {
+fn plan_boxes_give_the_total_of_tasks() {
     let project = Project::new();
     let root = project.root();
     fs::write(root.join("plan.md"), "- [ ] a\n- [x] b\n").unwrap();
@@ -394,7 +394,7 @@ fn git_head_is_read_without_git() {
 }
 
 #[test]
-fn heads_after_each_task_are_the_commits() {
+fn commits_are_the_heads_after_each_task() {
     let project = Project::new();
     let root = project.root();
     git(root, &["init", "-q"]);
@@ -420,7 +420,7 @@ fn heads_after_each_task_are_the_commits() {
 }
 
 #[test]
-fn no_id_leads_out_of_the_project() {
+fn a_track_id_cannot_leave_the_project() {
     let project = Project::new();
     let root = project.root();
     for id in ["..", ".", "", "a/b", "../x", "-x", "a b", "a\0b", ".hidden", "é", &"x".repeat(300)] {
@@ -433,7 +433,7 @@ fn no_id_leads_out_of_the_project() {
     std::os::unix::fs::symlink(outside.path().join("later"), root.join("conductor/tracks/dangling")).unwrap();
     fs::create_dir(root.join("conductor/real")).unwrap();
     std::os::unix::fs::symlink(root.join("conductor/real"), root.join("conductor/tracks/in")).unwrap();
-    // Also one that stays inside: it may have come with a clone, and lead to what is no track.
+    // A link inside the project is refused too, because it may come from a clone and lead to something else.
     for name in ["out", "dangling", "in"] {
         let link = Path::new("conductor/tracks").join(name);
         let refused = Place::of_track(root, name).unwrap_err();
@@ -443,7 +443,7 @@ fn no_id_leads_out_of_the_project() {
 }
 
 #[test]
-fn nothing_is_written_through_a_link_that_comes_later() {
+fn a_link_created_later_is_not_followed() {
     let project = Project::new();
     let place = project.track();
     let outside = tempfile::tempdir().unwrap();
@@ -454,9 +454,9 @@ fn nothing_is_written_through_a_link_that_comes_later() {
     assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 0);
 }
 
-/// What stands in the document's place is neither waited for nor written through.
+/// A non-file at the document's path neither blocks nor is written through.
 #[test]
-fn what_is_no_file_in_the_documents_place_is_named_at_once() {
+fn a_non_file_at_the_documents_path_is_reported_at_once() {
     type Plant = (&'static str, fn(&Path));
     let plant: [Plant; 5] = [
         ("is a pipe, not a regular file", |path| {
@@ -485,7 +485,7 @@ fn what_is_no_file_in_the_documents_place_is_named_at_once() {
 }
 
 #[test]
-fn what_is_no_record_in_a_lock_is_nobodys_and_never_waited_for() {
+fn an_invalid_owner_record_never_blocks() {
     let project = Project::new();
     project.track().make().unwrap();
     let lock = project.track().dir().join(LOCK);
@@ -500,5 +500,5 @@ fn what_is_no_record_in_a_lock_is_nobodys_and_never_waited_for() {
     other.track().make().unwrap();
     std::os::unix::fs::symlink(&lock, other.track().dir().join(LOCK)).unwrap();
     let error = Store::new(other.track()).update(now(), SECOND / 10, |_, _| {}).unwrap_err().to_string();
-    assert!(error.contains("is held by a script that left no name"), "{error}");
+    assert!(error.contains("has been held by an unnamed script"), "{error}");
 }

@@ -1,4 +1,4 @@
-//! What is written when, with a clock of our own.
+//! What is written when, with a test clock.
 
 use crate::checkpoint_record::noon;
 use chrono::{DateTime, TimeDelta, Utc};
@@ -10,7 +10,7 @@ use superpower::checkpoint::{Place, figures, parameters};
 use superpower::harness::TodoItem;
 use superpower::outcome::Outcome;
 
-/// A run against a document in memory, and a clock.
+/// A run with a document in memory and a test clock.
 struct Run {
     tracker: Tracker,
     record: Record,
@@ -45,7 +45,7 @@ impl Run {
         self.settle();
     }
 
-    /// Writes if it is time to.
+    /// Writes if it is due.
     fn settle(&mut self) {
         if self.tracker.due().is_some_and(|due| due <= self.now) {
             self.tracker.apply(&mut self.record, self.now);
@@ -78,7 +78,7 @@ fn passed() -> End {
 }
 
 #[test]
-fn start_writes_in_progress_with_agent_and_time() {
+fn a_start_writes_in_progress_with_agent_and_time() {
     let mut run = Run::new();
     run.start("PLAN", true);
     assert_eq!(run.state()["current_step"], "PLAN");
@@ -94,7 +94,7 @@ fn start_writes_in_progress_with_agent_and_time() {
 }
 
 #[test]
-fn a_whole_plan_looks_as_in_the_protocol() {
+fn a_complete_plan_matches_the_protocol() {
     let mut run = Run::new();
     run.start("PLAN", true);
     run.wait(60);
@@ -219,7 +219,7 @@ fn failed_stays_failed_and_the_fourth_fix_is_past_the_limit() {
 }
 
 #[test]
-fn seven_steps_wait_and_none_is_dropped() {
+fn seven_unwritten_steps_are_all_kept() {
     let mut tracker = Tracker::default();
     let record = Record::minimal(None, noon());
     for number in 0..7 {
@@ -235,7 +235,7 @@ fn seven_steps_wait_and_none_is_dropped() {
 }
 
 #[test]
-fn an_interruption_stays_in_progress_exact_to_the_last_task() {
+fn an_interrupted_step_stays_in_progress_with_its_last_task() {
     let mut run = Run::new();
     run.start("EXECUTE", true);
     run.now += TimeDelta::milliseconds(100);
@@ -246,7 +246,7 @@ fn an_interruption_stays_in_progress_exact_to_the_last_task() {
     assert_eq!(run.checkpoint("EXECUTE")["status"], "IN_PROGRESS");
     assert_eq!(run.record.interrupted_at(), Some("Task 1"));
 
-    // It goes on: nothing of it is forgotten.
+    // A continuation forgets nothing.
     let mut run = Run { now: run.now + TimeDelta::hours(2), tracker: Tracker::default(), ..run };
     run.start("EXECUTE", false);
     let execute = run.checkpoint("EXECUTE");
@@ -256,7 +256,7 @@ fn an_interruption_stays_in_progress_exact_to_the_last_task() {
 }
 
 #[test]
-fn a_new_visit_shows_nothing_of_the_last_one_but_what_is_foreign() {
+fn a_new_visit_clears_our_fields_but_not_foreign_ones() {
     let mut run = Run::new();
     run.start("EXECUTE", true);
     run.wait(1);
@@ -277,7 +277,7 @@ fn a_new_visit_shows_nothing_of_the_last_one_but_what_is_foreign() {
 }
 
 #[test]
-fn what_was_prepared_for_a_step_stays() {
+fn prepared_fields_of_a_step_are_kept() {
     let text = json!({ "loop_state": { "checkpoints": {
         "EXECUTE": { "status": "NOT_STARTED", "tasks_total": 35, "mode": "parallel" } } } });
     let mut run = Run::on(Record::parse(&text.to_string()).unwrap());
@@ -309,7 +309,7 @@ fn an_agent_that_writes_its_own_progress_is_not_overwritten() {
 }
 
 #[test]
-fn an_agent_that_ends_its_own_checkpoint_keeps_its_words_and_the_track_moved_on() {
+fn an_agents_own_end_keeps_its_notes_and_the_tracks_step() {
     let mut run = Run::new();
     run.start("PLAN", true);
     run.wait(5);
@@ -317,7 +317,7 @@ fn an_agent_that_ends_its_own_checkpoint_keeps_its_words_and_the_track_moved_on(
     theirs.insert("status".into(), json!("PASSED"));
     theirs.insert("completed_at".into(), json!("2026-02-13T12:00:04Z"));
     theirs.insert("notes".into(), json!("Plan with 5 phases, 35 tasks"));
-    run.record.claim_step("EVALUATE_PLAN", run.now);
+    run.record.set_current_step("EVALUATE_PLAN", run.now);
     run.todo(&[("a", "completed")]);
     assert_eq!(run.checkpoint("PLAN")["status"], "PASSED", "progress does not take it back");
     run.end(&passed());
@@ -329,7 +329,7 @@ fn an_agent_that_ends_its_own_checkpoint_keeps_its_words_and_the_track_moved_on(
 }
 
 #[test]
-fn an_agent_that_claims_what_the_evidence_denies_is_overruled() {
+fn evidence_overrules_an_agents_claim() {
     let mut run = Run::new();
     run.start("PLAN", true);
     run.wait(5);
@@ -342,19 +342,19 @@ fn an_agent_that_claims_what_the_evidence_denies_is_overruled() {
 }
 
 #[test]
-fn a_late_beginning_does_not_bring_a_track_back() {
+fn a_start_written_late_does_not_move_a_track_back() {
     let mut run = Run::new();
     let start = Start { key: "PLAN".into(), agent: "x".into(), first: true, ..Start::default() };
     run.tracker.started(start, Some(&run.record), run.now);
     // The lock is held; the agent writes without one.
-    run.record.claim_step("EVALUATE_PLAN", run.now);
+    run.record.set_current_step("EVALUATE_PLAN", run.now);
     run.wait(30);
     assert_eq!(run.state()["current_step"], "EVALUATE_PLAN");
     assert_eq!(run.checkpoint("PLAN")["status"], "IN_PROGRESS");
 }
 
 #[test]
-fn an_end_without_a_beginning_and_a_second_end_are_refused() {
+fn an_end_without_a_start_and_a_second_end_are_refused() {
     let mut tracker = Tracker::default();
     let error = tracker.ended(&passed(), noon()).unwrap_err();
     assert!(
@@ -368,7 +368,7 @@ fn an_end_without_a_beginning_and_a_second_end_are_refused() {
 }
 
 #[test]
-fn outcomes_are_ends_where_nothing_follows_by_itself() {
+fn an_outcome_is_an_end_if_nothing_follows_automatically() {
     let why = || "w".to_owned();
     let of = |outcome: &Outcome, last| End::of(outcome, "m", last);
     assert_eq!(of(&Outcome::Passed, false), Some(End::Passed { notes: "m".into() }));
@@ -388,19 +388,19 @@ fn outcomes_are_ends_where_nothing_follows_by_itself() {
 }
 
 #[test]
-fn a_list_that_is_rewritten_cleared_or_begun_anew_counts_right() {
+fn rewritten_and_cleared_lists_are_counted_correctly() {
     let mut figures = figures::Figures::default();
     assert!(figures.take(&list(&[("a", "completed"), ("b", "pending")])));
     assert!(!figures.take(&list(&[("a", "completed"), ("b", "in_progress")])));
     assert_eq!((figures.done, figures.total, figures.last.as_deref()), (1, Some(2), Some("a")));
-    // Rewritten: the new one counts, the last task stays known.
+    // Rewritten: the new list counts, the last task stays known.
     assert!(!figures.take(&list(&[("c", "pending"), ("d", "in_progress"), ("e", "pending")])));
     assert_eq!((figures.done, figures.total, figures.last.as_deref()), (0, Some(3), Some("a")));
     assert!(figures.take(&list(&[("c", "completed"), ("d", "completed"), ("e", "completed")])));
-    // Cleared: nothing is known anew.
+    // Cleared: the progress does not change.
     assert!(!figures.take(&[]));
     assert_eq!((figures.done, figures.total, figures.last.as_deref()), (3, Some(3), Some("e")));
-    // Begun anew after a finished one: it goes on from there.
+    // A new list after a finished one is added to it.
     assert!(!figures.take(&list(&[("f", "in_progress")])));
     assert_eq!((figures.done, figures.total), (3, Some(4)));
 }
@@ -435,9 +435,9 @@ fn skills_of_the_protocol_get_their_parameters() {
     assert_eq!(parameters("ux-writing", [("spec", "s.md")], &place, "r1", None), None);
 }
 
-/// What an attempt did whose checkpoint waits still is not forgotten when the next attempt begins.
+/// The work of an attempt with an unwritten checkpoint is not forgotten when the next attempt begins.
 #[test]
-fn the_next_attempt_goes_on_from_figures_that_wait() {
+fn the_next_attempt_continues_from_unwritten_progress() {
     let mut tracker = Tracker::default();
     let start = |first| Start { key: "EXECUTE".into(), agent: "x".into(), first, ..Start::default() };
     tracker.started(start(true), None, noon());

@@ -1,5 +1,5 @@
-//! A checkpoint that cannot be written waits: it is shown, tried again without a drive, at the next start and at the end
-//! of a process, and never lost.
+//! A checkpoint that cannot be written is shown, retried without a drive, at the next start and at the end of the
+//! process, and never lost.
 
 use crate::project_review::repo;
 use crate::world::World;
@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime};
 const TRACK: &str = "conductor/tracks/t/metadata.json";
 const INPUTS: &str = "inputs:\n  - {name: track_id, default: t}\n";
 
-/// A script's lock of the track, so old.
+/// A script's lock of the track, of this age.
 fn lock(world: &World, age: Duration) -> PathBuf {
     let lock = world.path("conductor/tracks/t/.metadata.lock");
     fs::create_dir_all(&lock).unwrap();
@@ -41,17 +41,17 @@ fn waits(picture: &Value) -> &str {
     picture["checkpoint_waiting"].as_str().unwrap_or_default()
 }
 
-/// The lock, who holds it, for how long, and how to remove it.
+/// The message has the lock, its holder, its age, and the command to remove it.
 fn tells_all(text: &str, lock: &std::path::Path) {
     let lock = lock.display();
     let wanted = format!(
-        "\"{lock}\" is held by a script that left no name, for 2h 0m: if nothing of it runs any more, remove it with: rm -r '{lock}'"
+        "\"{lock}\" has been held by an unnamed script for 2h 0m; if that no longer runs, remove the lock with: rm -r '{lock}'"
     );
     assert!(text.contains(&wanted), "{text}");
 }
 
 #[test]
-fn it_is_shown_at_a_gate_and_written_there_once_the_lock_is_gone() {
+fn it_is_shown_at_a_gate_and_written_once_the_lock_is_released() {
     let world = world();
     let lock = lock(&world, HOURS);
     world.run("two", json!({}));
@@ -81,7 +81,7 @@ fn it_is_shown_at_a_gate_and_written_there_once_the_lock_is_gone() {
 }
 
 #[test]
-fn what_an_ended_process_leaves_is_said_and_written_by_the_next_one() {
+fn the_next_process_writes_what_an_ended_one_has_left() {
     let mut world = world();
     let lock = lock(&world, HOURS);
     let run_id = world.run("one", json!({}));
@@ -90,13 +90,13 @@ fn what_an_ended_process_leaves_is_said_and_written_by_the_next_one() {
     let unwritten = stopped["unwritten"].as_array().unwrap();
     assert_eq!(unwritten.len(), 1, "{stopped}");
     let said = unwritten[0].as_str().unwrap();
-    assert!(said.starts_with(&format!("one: \"{TRACK}\" stays unwritten until the next start: ")), "{said}");
+    assert!(said.starts_with(&format!("one: \"{TRACK}\" will be written at the next start: ")), "{said}");
     tells_all(said, &lock);
     let mark = world.path(&format!(".claude/state/runs/{run_id}/checkpoint-waits"));
     assert!(mark.exists());
     world.restart();
-    // The next editor shows it as soon as it shows the run, and writes it without driving anything.
-    world.until("it to be shown", |picture| waits(picture).contains("remove it with"));
+    // The next editor shows it together with the run, and writes it without driving anything.
+    world.until("it to be shown", |picture| waits(picture).contains("remove the lock with"));
     fs::remove_dir(&lock).unwrap();
     world.until("it to be written", |_| status_of(&world, "A") == "PASSED");
     world.until("the mark to go", |_| !mark.exists());
@@ -108,7 +108,7 @@ fn what_an_ended_process_leaves_is_said_and_written_by_the_next_one() {
 }
 
 #[test]
-fn another_run_and_a_refused_resume_write_what_was_left() {
+fn another_run_and_a_refused_resume_write_what_is_waiting() {
     for verb in ["run", "resume", "resume of a damaged run"] {
         let mut world = world();
         let lock = lock(&world, HOURS);
@@ -121,7 +121,7 @@ fn another_run_and_a_refused_resume_write_what_was_left() {
         } else if verb == "resume" {
             world.refused("resume", json!({}), "finished");
         } else {
-            // It is refused before the verb is asked.
+            // This is refused before the verb is handled.
             fs::remove_file(world.newest_seal(&run_id)).unwrap();
             world.refused("resume", json!({}), "damaged-journal");
         }
@@ -134,7 +134,7 @@ fn another_run_and_a_refused_resume_write_what_was_left() {
 }
 
 #[test]
-fn it_is_tried_once_more_before_a_process_ends() {
+fn writing_is_tried_once_more_before_a_process_ends() {
     let world = world();
     let lock = lock(&world, HOURS);
     world.run("one", json!({}));
@@ -145,22 +145,23 @@ fn it_is_tried_once_more_before_a_process_ends() {
 }
 
 #[test]
-fn a_fresh_lock_is_waited_for_and_not_offered() {
+fn a_fresh_lock_is_waited_for_and_its_removal_not_suggested() {
     let world = world();
     let lock = lock(&world, Duration::from_secs(1));
     world.run("one", json!({}));
     assert_eq!(world.settled()["state"], "complete");
     let picture = world.until("it to be shown", |picture| !waits(picture).is_empty());
-    assert!(waits(&picture).contains("is held by a script that left no name, for "), "{picture:#}");
+    assert!(waits(&picture).contains("has been held by an unnamed script for "), "{picture:#}");
     assert!(!waits(&picture).contains("rm -r"), "{picture:#}");
     let unwritten = world.ok("stop", json!({ "grace_ms": 200 }))["unwritten"].clone();
     assert!(unwritten[0].as_str().unwrap().contains(&lock.display().to_string()), "{unwritten}");
     assert!(lock.exists());
 }
 
-/// The next drive of the run has all that the one before could not write, also what no journal holds.
+/// The next drive of the run has everything that the previous one could not write, including what no journal
+/// contains.
 #[test]
-fn the_next_drive_goes_on_from_what_waits() {
+fn the_next_drive_continues_from_what_is_waiting() {
     let world = world();
     world.declare(
         "execute",
@@ -188,7 +189,7 @@ fn the_next_drive_goes_on_from_what_waits() {
 const EXECUTE: &str =
     "stages:\n  - {agent: loop-executor, inputs: {plan: plan.md}}\n  - {gate: human-approval}\n";
 
-/// A run that was left at its gate, with an `EXECUTE` that has ticked both boxes and is not written.
+/// A run at its gate, after an `EXECUTE` that has ticked both boxes and whose checkpoint is not written.
 fn executed_behind_a_lock() -> (World, PathBuf, PathBuf) {
     let mut world = world();
     world.declare("execute", &format!("{INPUTS}{EXECUTE}"));
@@ -210,9 +211,9 @@ fn execute(world: &World) -> Value {
     document["loop_state"]["checkpoints"]["EXECUTE"].clone()
 }
 
-/// A later process has the figures too, which no journal holds, and the files that the attempt has written.
+/// A later process also has the progress and the attempt's files, which no journal contains.
 #[test]
-fn a_later_process_writes_all_that_an_earlier_one_knew() {
+fn a_later_process_writes_everything_an_earlier_one_knew() {
     for verb in ["look", "approve"] {
         let (world, lock, _) = executed_behind_a_lock();
         world.write("plan.md", "");
@@ -235,9 +236,9 @@ fn a_later_process_writes_all_that_an_earlier_one_knew() {
     }
 }
 
-/// A file of an older version is empty, and one that was spoiled tells nothing: the journal and the plan tell the rest.
+/// A file of an older version is empty, and a damaged one is ignored; the journal and the plan provide the rest.
 #[test]
-fn without_what_was_kept_the_boxes_are_counted_again() {
+fn boxes_are_counted_again_without_saved_progress() {
     for kept in ["", "{\"steps\": [{\"key\": 7}, null]}", "[", "{\"steps\": 1}"] {
         let (world, lock, mark) = executed_behind_a_lock();
         fs::write(&mark, kept).unwrap();
@@ -250,9 +251,9 @@ fn without_what_was_kept_the_boxes_are_counted_again() {
     }
 }
 
-/// An attempt that was cut off with its process: the step stays in progress, exact to the last task.
+/// An attempt that was killed with its process: the step stays in progress, up to date to the last task.
 #[test]
-fn a_step_that_was_cut_off_is_written_as_far_as_it_was() {
+fn an_interrupted_step_is_written_with_its_progress() {
     let mut world = world();
     world.declare("execute", &format!("{INPUTS}{EXECUTE}"));
     world.write("plan.md", "- [ ] first\n- [ ] second\n");
@@ -277,9 +278,9 @@ fn a_step_that_was_cut_off_is_written_as_far_as_it_was() {
     );
 }
 
-/// A visit of `FIX` that could not be counted is counted by whoever writes it.
+/// A visit of `FIX` that could not be counted is counted by the process that writes it.
 #[test]
-fn a_fix_cycle_that_waited_is_counted_by_a_later_process() {
+fn a_later_process_counts_a_waiting_fix_cycle() {
     let mut world = world();
     world.declare(
         "fix",
@@ -297,9 +298,9 @@ fn a_fix_cycle_that_waited_is_counted_by_a_later_process() {
     assert_eq!(document["loop_state"]["fix_cycle_count"], 1);
 }
 
-/// What another process has written of the same step since is newer than what waits here.
+/// What another process has since written about a step takes precedence.
 #[test]
-fn what_somebody_else_has_begun_since_is_not_overruled() {
+fn steps_that_others_have_begun_since_are_not_overwritten() {
     let world = world();
     world.hook("exit 1");
     world.declare("fails", &format!("{INPUTS}stages:\n  - {{agent: a, max_attempts: 1}}\n"));
@@ -315,16 +316,16 @@ fn what_somebody_else_has_begun_since_is_not_overruled() {
     assert_eq!(status_of(&world, "A"), "IN_PROGRESS");
 }
 
-/// A run that came with a clone says nothing of the tracks here, though it is marked as one that has something to write.
+/// A run from a clone must not write to the tracks here, even if it is marked as having unwritten steps.
 #[test]
-fn a_run_that_is_not_ours_writes_nothing() {
+fn a_foreign_run_writes_nothing() {
     let mut world = world();
     let run_id = world.run("one", json!({}));
     world.settled();
     let dir = format!(".claude/state/runs/{run_id}");
     fs::remove_file(world.path(TRACK)).unwrap();
     world.restart();
-    // Its first line is of a format without seals: nobody can tell who wrote it.
+    // The format of its header has no seals, so we cannot know who wrote it.
     let journal = world.read(&format!("{dir}/journal.jsonl"));
     let (_, records) = journal.split_once('\n').unwrap();
     world.write(&format!("{dir}/journal.jsonl"), &format!("{{\"format\":1}}\n{records}"));

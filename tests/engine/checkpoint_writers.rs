@@ -1,4 +1,4 @@
-//! Many writers on one document, half of them the protocol's own shell loop.
+//! Many concurrent writers of one document, half of them the protocol's shell loop.
 
 use crate::counted::count;
 use std::fs;
@@ -12,7 +12,7 @@ use superpower::checkpoint::store::Store;
 
 const LONG: Duration = Duration::from_secs(1800);
 
-/// The protocol's loop around what the machine has for JSON.
+/// The protocol's loop with the JSON tool of this machine.
 const SCRIPT: &str = r#"
 track_dir=$1 name=$2 times=$3
 lockfile="${track_dir}/.metadata.lock"

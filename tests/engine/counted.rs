@@ -1,4 +1,4 @@
-//! A number in a checkpoint that writers add to, so that a lost update shows.
+//! A number in a checkpoint that concurrent writers increment, so that a lost update shows.
 
 use serde_json::{Value, json};
 use superpower::checkpoint::record::Record;

@@ -1,4 +1,4 @@
-//! A run that is killed anywhere is gone on with, and nothing of it is lost, repeated or passed by.
+//! A run that is killed at any moment can be continued, and nothing is lost, repeated or skipped.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -47,18 +47,18 @@ fn editor(world: &World, fault: Option<&str>) -> Child {
     command.arg(world.root()).arg(world.state_dir()).spawn().unwrap()
 }
 
-/// The journal as it is can be read and replayed.
+/// The journal can be read and replayed at any time.
 fn readable(world: &World) {
     for id in rundir::ids(&world.root()) {
         if let Err(error) = open(&world.root(), &id, &world.keys()) {
-            // A run whose first record never reached the disk has not begun.
+            // A run whose first record is not on disk has not begun.
             let text = world.read(&format!(".claude/state/runs/{id}/journal.jsonl"));
             assert!(text.lines().count() <= 1, "{error}\n{text}");
         }
     }
 }
 
-/// The finished run kept every promise.
+/// Checks what a finished run guarantees.
 fn kept(world: &World) {
     let id = rundir::ids(&world.root())
         .into_iter()
@@ -66,7 +66,7 @@ fn kept(world: &World) {
         .unwrap();
     let opened = open(&world.root(), &id, &world.keys()).unwrap();
     assert_eq!(opened.run.phase.word(), "complete");
-    // The newest approval left what the next gate compares with, before an agent changed the files.
+    // The last approval recorded the baseline of the next gate before an agent changed files.
     let approved = opened.run.decisions.iter().rposition(|it| it.decision == Decision::Approve).unwrap();
     assert_eq!(opened.run.baseline.as_ref().unwrap().decisions, approved + 1);
     let records = journal::read(&opened.place).unwrap().records;
@@ -74,7 +74,7 @@ fn kept(world: &World) {
     let mut passed: BTreeMap<usize, u32> = BTreeMap::new();
     let mut order = Vec::new();
     let mut decisions = Vec::new();
-    // Replayed step by step, with a look at the state before each record.
+    // Replay record by record, and check the state before each.
     let mut run = None;
     for record in &records {
         match (&mut run, &record.event) {
@@ -133,7 +133,7 @@ fn finish(world: &World) {
     kept(world);
 }
 
-/// A small generator, so that a failing seed can be named.
+/// A simple generator, so that a failing seed can be printed.
 fn random(seed: &mut u64) -> u64 {
     *seed ^= *seed << 13;
     *seed ^= *seed >> 7;
@@ -162,7 +162,7 @@ fn a_run_killed_at_random_instants_keeps_every_promise() {
     }
 }
 
-/// Kills or fails the editor at its n-th write, flush or rename, for every n that there is.
+/// Kills or fails the editor at its nth write, flush or rename, for every n.
 fn at_every_operation(what: &str) {
     let stride = if long() { 1 } else { 23 };
     let mut n = 1;
@@ -173,7 +173,7 @@ fn at_every_operation(what: &str) {
         let ended = loop {
             match first.try_wait().unwrap() {
                 Some(status) => break status.success(),
-                // One whose disk is full tries and tries.
+                // With a full disk it retries forever.
                 None if Instant::now() > end || (what == "fail" && full(&world)) => {
                     let _ = first.kill();
                     let _ = first.wait();
@@ -193,7 +193,7 @@ fn at_every_operation(what: &str) {
     }
 }
 
-/// Whether a paused run has been seen through a full disk.
+/// Whether the run was paused by a full disk.
 fn full(world: &World) -> bool {
     fs::read_dir(world.path(".claude/state")).is_ok()
         && superpower::store::lease::holder(&world.root()).is_none()
@@ -211,6 +211,6 @@ fn a_run_killed_at_every_write_keeps_every_promise() {
 }
 
 #[test]
-fn a_full_disk_pauses_the_run_and_it_goes_on_when_there_is_room() {
+fn a_full_disk_pauses_the_run_until_there_is_space() {
     at_every_operation("fail");
 }

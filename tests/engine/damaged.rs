@@ -97,7 +97,7 @@ fn a_journal_without_a_start_does_not_block_other_runs() {
     let (world, journal, bytes) = damaged("\"run-started\"", |_| b"nothing".to_vec());
     for op in ["resume", "retry", "pause"] {
         let message = world.refused(op, json!({}), "unreadable-run");
-        assert!(message.contains("damaged at line 2") && message.contains("start it anew"), "{message}");
+        assert!(message.contains("damaged at line 2") && message.contains("start it again"), "{message}");
     }
     world.run("two", json!({}));
     assert_eq!(world.settled()["gate"]["id"], "2.1");

@@ -1,4 +1,4 @@
-//! What is on disk when things went wrong: crashes, other tools, other versions, damage.
+//! The files on disk after crashes, damage, and changes by other tools and versions.
 
 use crate::world::World;
 use serde_json::{Value, json};
@@ -11,12 +11,12 @@ fn foreign(world: &World, squad: Value) {
 }
 
 #[test]
-fn a_run_whose_editor_was_killed_is_called_interrupted_and_goes_on() {
+fn a_run_whose_editor_was_killed_is_interrupted_and_can_continue() {
     let mut world = World::new();
     world.declare("three", THREE);
     world.run("three", json!({}));
     let picture = world.settled();
-    // What a crash in the middle of the first stage would have left: the journal without its end.
+    // As a crash during the first stage would leave it: the journal without its end.
     world.restart();
     let run_id = picture["run_id"].as_str().unwrap();
     let text = world.journal(run_id);
@@ -40,7 +40,7 @@ fn another_tools_squad_is_taken_over() {
     let world = World::new();
     world.declare("three", THREE);
     let at = |stage: Value, status: &str| json!({ "active_superpower": "three", "current_stage": stage, "status": status, "inputs": { "epic": "x" }, "mood": "good" });
-    // At a gate stage the gate asks.
+    // At a gate stage, the gate asks.
     foreign(&world, at(json!(2), "paused"));
     world.ok("resume", json!({}));
     let picture = world.settled();
@@ -52,7 +52,7 @@ fn another_tools_squad_is_taken_over() {
     world.ok("resume", json!({ "which": "three" }));
     assert_eq!(world.settled()["gate"]["id"], "4.1");
     assert_eq!(world.calls(), ["b", "c"]);
-    // At both, paused: the gate is open and the work not repeated. Not paused: the work is done.
+    // With both: if paused, the gate is open and the work is not repeated; if not paused, the work is done.
     foreign(&world, at(json!(4), "paused"));
     // Nobody has been shown its files yet.
     world.refused("decide", json!({ "decision": "approve" }), "not-shown");
@@ -63,7 +63,7 @@ fn another_tools_squad_is_taken_over() {
     world.ok("resume", json!({}));
     assert_eq!(world.settled()["gate"]["id"], "4.1");
     assert_eq!(world.calls(), ["b", "c", "c"]);
-    // Stage 0 or none is stage 1; a byte-order mark is no fault.
+    // Stage 0 or no stage means stage 1; a byte-order mark is accepted.
     world.write(".claude/state/squad.json", &format!("\u{feff}{}", at(json!(0), "paused")));
     world.ok("resume", json!({}));
     assert_eq!(world.settled()["gate"]["id"], "2.1");
@@ -71,7 +71,7 @@ fn another_tools_squad_is_taken_over() {
 }
 
 #[test]
-fn a_foreign_squad_that_cannot_be_is_refused_and_left_as_it_is() {
+fn an_invalid_foreign_squad_is_refused_and_left_unchanged() {
     let world = World::new();
     world.declare("three", THREE);
     for (squad, code, says) in [
@@ -109,7 +109,7 @@ fn a_foreign_squad_that_cannot_be_is_refused_and_left_as_it_is() {
 }
 
 #[test]
-fn a_squad_that_cannot_be_read_is_moved_aside_and_never_overwritten() {
+fn an_unreadable_squad_is_moved_aside_and_never_overwritten() {
     let world = World::new();
     world.declare("three", THREE);
     world.write(".claude/state/squad.json", "{\"active_superpower\": \"thr");
@@ -130,7 +130,7 @@ fn a_squad_that_cannot_be_read_is_moved_aside_and_never_overwritten() {
 }
 
 #[test]
-fn an_edit_that_loses_nothing_goes_on_and_another_asks() {
+fn a_harmless_edit_continues_and_any_other_asks() {
     let world = World::new();
     world.declare("three", THREE);
     world.run("three", json!({}));
@@ -141,7 +141,7 @@ fn an_edit_that_loses_nothing_goes_on_and_another_asks() {
     world.ok("decide", json!({ "decision": "approve" }));
     world.settled();
     assert_eq!(world.calls(), ["a", "bb", "c"]);
-    // The gate that is open was removed: that is a choice.
+    // The user removed the open gate on purpose.
     world.declare("three", &THREE.replace("{agent: c, gate: human-approval", "{agent: c"));
     world.look();
     let message = world.refused("decide", json!({ "decision": "approve" }), "declaration-changed");
@@ -151,7 +151,7 @@ fn an_edit_that_loses_nothing_goes_on_and_another_asks() {
 }
 
 #[test]
-fn files_that_change_after_the_approval_are_named_and_asked_about() {
+fn files_changed_after_the_approval_are_listed_and_asked_about() {
     let mut world = World::new();
     world.declare("three", THREE);
     world.write("agent-hook", "");
@@ -165,7 +165,7 @@ fn files_that_change_after_the_approval_are_named_and_asked_about() {
     world.ok("decide", json!({ "decision": "approve" }));
     world.settled();
     world.restart();
-    // What a crash between the approval and the next stage would have left.
+    // As a crash between the approval and the next stage would leave it.
     world.cut_journal(&run_id, "\"gate-decided\"");
     world.write("plan.md", "another plan\n");
     let message = world.refused("resume", json!({}), "files-changed");
@@ -177,7 +177,7 @@ fn files_that_change_after_the_approval_are_named_and_asked_about() {
 }
 
 #[test]
-fn a_journal_of_a_newer_format_is_shown_and_not_written() {
+fn a_journal_in_a_newer_format_is_shown_but_never_written() {
     let mut world = World::new();
     world.declare("three", THREE);
     let run_id = world.run("three", json!({}));
@@ -205,7 +205,7 @@ fn a_state_directory_that_leads_out_of_the_project_is_refused() {
 }
 
 #[test]
-fn an_expected_file_is_named_by_a_value_and_not_by_a_pattern_in_it() {
+fn a_pattern_in_an_input_value_does_not_match_expected_files() {
     let world = World::new();
     world.declare(
         "expects",
@@ -231,7 +231,7 @@ const NAMED: &str = "stages:
 ";
 
 #[test]
-fn an_approval_is_never_moved_to_another_gate() {
+fn an_approval_never_applies_to_another_gate() {
     let world = World::new();
     world.declare("named", NAMED);
     world.run("named", json!({}));
@@ -252,7 +252,7 @@ fn an_approval_is_never_moved_to_another_gate() {
 }
 
 #[test]
-fn a_stage_that_was_put_before_is_run_and_no_other_again() {
+fn an_inserted_stage_runs_and_no_other_runs_again() {
     let world = World::new();
     world.declare("named", NAMED);
     world.run("named", json!({}));
@@ -269,7 +269,7 @@ fn a_stage_that_was_put_before_is_run_and_no_other_again() {
 }
 
 #[test]
-fn what_a_terminal_would_obey_is_made_visible_in_the_log() {
+fn terminal_sequences_are_made_visible_in_the_log() {
     let world = World::new();
     world.declare("loud", "stages:\n  - {agent: a, description: \"Do\\e[2J\\0\\u202eit\"}\n");
     world.hook("printf 'which\\033[31m one?'; exit 2");

@@ -1,5 +1,5 @@
-//! A disk that is full, read-only or gone: the run pauses with a message, nothing is half-written, and it goes on when
-//! the cause is gone.
+//! A disk that is full, read-only or gone: the run pauses with a message, nothing is half-written, and the run
+//! continues once the cause is fixed.
 
 use crate::world::World;
 use serde_json::{Value, json};
@@ -13,14 +13,14 @@ use superpower::store::lease;
 
 const TWO: &str = "stages:\n  - {agent: a}\n  - {agent: b}\n";
 
-/// The probe is the whole process's: one test at a time has it.
+/// The probe belongs to the whole process, so only one test at a time may set it.
 static PROBE: Mutex<()> = Mutex::new(());
 
 /// A disk that fails, until it is dropped.
 pub struct Failing(#[expect(dead_code)] MutexGuard<'static, ()>);
 
 impl Failing {
-    /// Every operation on paths of this project that `hits` says, with this error.
+    /// Fails every operation on this project's paths for which `hits` is true, with this error.
     pub fn with(root: PathBuf, errno: i32, hits: impl Fn(Op, &Path) -> bool + Send + 'static) -> Self {
         let guard = PROBE.lock().unwrap_or_else(PoisonError::into_inner);
         set_probe(Some(Box::new(move |op, path| {
@@ -45,14 +45,14 @@ fn named(name: &'static str) -> impl Fn(Op, &Path) -> bool + Send {
     move |op, path| op != Op::Read && path.file_name().is_some_and(|it| it == name)
 }
 
-/// A run of two stages whose first agent works until `go` is there.
+/// A run of two stages whose first agent works until the file `go` exists.
 fn working() -> (World, String) {
     let world = World::new();
     world.declare("two", TWO);
     world.hook("echo ready > ready; while [ ! -e go ]; do sleep 0.02; done; echo fine");
     let run_id = world.run("two", json!({}));
     world.until("the agent to be ready", |_| world.path("ready").exists());
-    // Its start is in the journal too, which stays as it is while it works.
+    // The agent's start is in the journal too, which does not change while it works.
     world.until("the agent's process", |_| world.journal(&run_id).contains("\"process\":{"));
     (world, run_id)
 }
@@ -89,7 +89,7 @@ fn a_read_only_project_starts_nothing_and_leaves_nothing() {
 }
 
 #[test]
-fn a_disk_that_fills_up_pauses_the_run_which_goes_on_when_there_is_room() {
+fn a_full_disk_pauses_the_run_until_there_is_space() {
     let (world, run_id) = working();
     let path = format!(".claude/state/runs/{run_id}/journal.jsonl");
     let failing = Failing::with(world.root(), libc::ENOSPC, state);
@@ -118,9 +118,9 @@ fn a_disk_that_fills_up_pauses_the_run_which_goes_on_when_there_is_room() {
     assert_eq!(world.calls(), ["a", "a", "b"], "what was not journalled counts as not done");
 }
 
-/// Writes that come through by halves leave no half line behind.
+/// Writes that stop halfway leave no half line behind.
 #[test]
-fn a_decision_that_cannot_be_written_is_not_made() {
+fn a_decision_that_cannot_be_saved_is_not_made() {
     let world = World::new();
     world.declare("gate", "stages:\n  - {agent: a}\n  - {gate: human-approval}\n  - {agent: b}\n");
     let run_id = world.run("gate", json!({}));
@@ -135,7 +135,7 @@ fn a_decision_that_cannot_be_written_is_not_made() {
         drop(failing);
         assert_eq!(world.settled()["gate"]["id"], "2.1");
     }
-    // What was written and not flushed may stand there: it was refused, so it must not count.
+    // A line that was written but not flushed may be there; it was refused, so it must not count.
     assert_eq!(world.read(&path), before);
     assert_eq!(world.calls(), ["a"]);
     world.ok("decide", json!({ "decision": "reject" }));
@@ -143,7 +143,7 @@ fn a_decision_that_cannot_be_written_is_not_made() {
 }
 
 #[test]
-fn a_state_directory_that_vanishes_is_noticed_and_not_made_anew() {
+fn a_missing_state_directory_is_noticed_and_not_recreated() {
     let (world, _) = working();
     let (state, aside) = (world.path(".claude/state"), world.path("aside"));
     fs::rename(&state, &aside).unwrap();
@@ -153,7 +153,9 @@ fn a_state_directory_that_vanishes_is_noticed_and_not_made_anew() {
         errors.iter().any(|error| {
             error.contains("cannot use the journal")
                 && error.contains("No such file")
-                && error.contains(":Superpower resume two; where it is lost for good, :Superpower run two")
+                && error.contains(
+                    ":Superpower resume two; if it is lost for good, start again with :Superpower run two",
+                )
         })
     });
     wait("the lock", || lease::holder(&world.root()).is_none());
@@ -164,12 +166,12 @@ fn a_state_directory_that_vanishes_is_noticed_and_not_made_anew() {
         "nothing half-written in its place:\n{}",
         String::from_utf8_lossy(&there.stdout)
     );
-    // It comes back, as a disk that is mounted again does.
+    // The directory returns, as a disk that is mounted again does.
     fs::rename(&aside, &state).unwrap();
     assert_eq!(world.status()["reason"], "interrupted");
     world.ok("resume", json!({}));
     assert_eq!(world.settled()["state"], "complete");
-    // It does not come back.
+    // The directory does not return.
     fs::remove_dir_all(&state).unwrap();
     world.refused("resume", json!({}), "nothing-to-resume");
     world.run("two", json!({}));
@@ -177,7 +179,7 @@ fn a_state_directory_that_vanishes_is_noticed_and_not_made_anew() {
 }
 
 #[test]
-fn a_journal_that_is_replaced_or_written_by_others_is_left_alone() {
+fn a_journal_that_others_replace_or_write_is_left_alone() {
     for replaced in [true, false] {
         let (world, run_id) = working();
         let path = world.path(&format!(".claude/state/runs/{run_id}/journal.jsonl"));
@@ -203,7 +205,7 @@ fn a_journal_that_is_replaced_or_written_by_others_is_left_alone() {
 }
 
 #[test]
-fn whoever_has_just_taken_the_lock_is_not_taken_for_the_one_before() {
+fn a_new_lease_holder_is_not_confused_with_the_previous_one() {
     let (world, run_id) = working();
     assert!(lease::holder(&world.root()).flatten().is_some_and(|holder| holder.run_id == run_id));
     world.write("go", "");
@@ -214,7 +216,7 @@ fn whoever_has_just_taken_the_lock_is_not_taken_for_the_one_before() {
 }
 
 #[test]
-fn a_lock_that_somebody_removes_is_taken_anew_or_given_up() {
+fn a_removed_lock_is_taken_again_or_ends_the_drive() {
     let (world, _) = working();
     let lock = lease::path(&world.root());
     fs::remove_file(&lock).unwrap();
@@ -236,9 +238,9 @@ fn a_lock_that_somebody_removes_is_taken_anew_or_given_up() {
     assert_eq!(world.settled()["state"], "complete");
 }
 
-/// What can be made anew is worth a warning, once, and no more.
+/// An error with files that can be rebuilt causes one warning and nothing more.
 #[test]
-fn projections_and_the_log_hold_up_nothing() {
+fn unwritable_projections_and_logs_do_not_stop_a_run() {
     for name in ["squad.json", "superpower.log"] {
         let world = World::new();
         world.declare("two", TWO);

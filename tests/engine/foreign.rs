@@ -235,7 +235,7 @@ fn a_record_added_by_others_does_not_pass_a_gate() {
     assert_eq!(world.settled()["gate"]["id"], "2.1");
     assert_eq!(world.calls(), ["a"]);
     let said: Vec<_> = world.events().into_iter().filter(|it| it["level"] == "warn").collect();
-    assert!(said.iter().any(|it| it["message"].as_str().unwrap().contains("set aside")), "{said:?}");
+    assert!(said.iter().any(|it| it["message"].as_str().unwrap().contains("ignored")), "{said:?}");
     // Also with a copy of our own record, and with one sealed for another place in the chain.
     let text = world.journal(&run_id);
     let last = text.lines().last().unwrap().to_owned();
@@ -439,7 +439,7 @@ fn a_state_directory_in_the_project_is_not_trusted() {
     world.refused("resume", json!({}), "foreign-run");
     world.configure(json!({ "trust": "always", "state_dir": world.path("inner/superpower") }));
     let message = world.refused("run", json!({ "name": "two" }), "no-state");
-    assert!(message.contains("lies in the project"), "{message}");
+    assert!(message.contains("is inside the project"), "{message}");
 }
 
 /// A cloned repository may contain any number of runs.
@@ -469,7 +469,7 @@ fn cancel_moves_an_unreadable_foreign_run_aside() {
 
 /// Files of a newer version are never cut or rewritten, ours or not.
 #[test]
-fn a_foreign_run_of_a_newer_format_is_not_taken_over() {
+fn a_foreign_run_in_a_newer_format_is_not_adopted() {
     let (world, run_id) = planted(true);
     let path = format!(".claude/state/runs/{run_id}/journal.jsonl");
     let newer = world.journal(&run_id).replacen("\"format\":2", "\"format\":3", 1)

@@ -1,6 +1,5 @@
 //! Gates: who may decide and when, what a decision leads to, and what a reviewer is shown.
 
-use crate::child::child;
 use crate::world::World;
 use serde_json::{Value, json};
 use std::process::Command;
@@ -137,17 +136,41 @@ fn two_rounds_of_changes_keep_a_required_choice() {
 }
 
 #[test]
-fn an_editor_that_a_stage_started_does_not_decide() {
-    let (world, run_id) = at_gate();
-    let before = journal(&world, &run_id);
-    let status = child("nested").arg(world.root()).env("SUPERPOWER_RUN_ID", &run_id).status();
-    assert!(status.unwrap().success());
-    let said: Vec<Value> = serde_json::from_str(&world.read("said")).unwrap();
-    for answer in said {
-        assert_eq!(answer["err"]["code"], "nested", "{answer}");
+fn how_it_was_decided_is_kept_and_said() {
+    let ours = format!("{} {}", superpower::process::own_name().unwrap(), std::process::id());
+    let cases = [
+        (json!({ "how": "key" }), "key"),
+        (json!({ "how": "command" }), "command"),
+        (json!({ "how": "lua" }), "Lua"),
+        (json!({}), "Lua"),
+        // Whatever it says: nobody can press a key there.
+        (json!({ "how": "key", "headless": true }), "headless"),
+    ];
+    for (mut request, word) in cases {
+        let (world, run_id) = at_gate();
+        if request["headless"].take() == true {
+            world.configure(json!({ "headless": true }));
+        }
+        request.as_object_mut().unwrap().remove("headless");
+        request["decision"] = json!("approve");
+        request["by"] = json!("ann");
+        request["review"] = json!(world.look());
+        world.ok("decide", request);
+        world.settled();
+        let said = format!("ann ({word}, {ours}");
+        let line = world.log().into_iter().find(|line| line.contains("APPROVED")).unwrap();
+        assert!(line.ends_with(&format!("APPROVED  stage 3/4  ({word}, {ours})")), "{line}");
+        let why = world.ok("why", json!({ "run_id": run_id, "stage": 3 }))["lines"].to_string();
+        assert!(why.contains(&format!("approved by {said}")), "{why}");
+        let events = world.events();
+        let told = events.iter().find(|event| event["type"] == "gate-decided").unwrap();
+        assert!(told["how"].as_str().unwrap().starts_with(&format!("{word}, {ours}")), "{told}");
+        let decided =
+            journal(&world, &run_id).lines().find(|line| line.contains("gate-decided")).unwrap().to_owned();
+        let kept: Value = serde_json::from_str(&decided).unwrap();
+        assert_eq!(kept["how"]["means"], json!(word.to_lowercase()), "{kept}");
+        assert_eq!(kept["how"]["process"], json!(std::process::id()));
     }
-    assert_eq!(journal(&world, &run_id), before);
-    assert_eq!(world.status()["gate"]["id"], "3.1");
 }
 
 #[test]

@@ -123,6 +123,7 @@ fn clocks_stop_at_a_gate() {
         digest: None,
         review: None,
         since: Vec::new(),
+        how: None,
     };
     let picture = over(&stage.take_up(&handle.run_id, vec![decided]).unwrap());
     assert_eq!(picture["state"], "complete");
@@ -207,7 +208,7 @@ fn files_are_up_to_date_when_a_stop_is_announced() {
 
 /// Whatever a harness believes: what is months away is read as unknown, and what is not today is shown with its date.
 #[test]
-fn a_limit_is_bounded_and_shown_with_its_date() {
+fn a_long_limit_is_capped_and_shown_with_its_date() {
     let shown = |outcome: Outcome| {
         let stage = Stage::ending(vec![outcome]);
         let handle = stage.start(TWO);

@@ -1,4 +1,4 @@
-//! A repository can bring symlinks along: nothing of ours is written through one of them.
+//! A repository can contain symbolic links; we never write through one.
 
 use crate::world::World;
 use serde_json::json;
@@ -8,7 +8,7 @@ use std::os::unix::fs::symlink;
 const ONE: &str = "stages:\n  - {agent: a}\n";
 
 #[test]
-fn a_run_is_not_kept_behind_a_link_that_leads_out_of_the_project() {
+fn a_run_is_not_stored_behind_a_link_out_of_the_project() {
     let world = World::new();
     world.declare("one", ONE);
     let elsewhere = tempfile::tempdir().unwrap();
@@ -20,7 +20,7 @@ fn a_run_is_not_kept_behind_a_link_that_leads_out_of_the_project() {
 }
 
 #[test]
-fn the_lock_does_not_empty_the_file_that_it_was_linked_to() {
+fn taking_the_lease_does_not_truncate_a_linked_file() {
     let world = World::new();
     world.declare("one", ONE);
     fs::create_dir_all(world.path(".claude/state")).unwrap();
@@ -32,7 +32,7 @@ fn the_lock_does_not_empty_the_file_that_it_was_linked_to() {
 }
 
 #[test]
-fn the_log_is_not_written_into_somebody_elses_file() {
+fn the_log_is_not_written_to_a_linked_file() {
     for link in [".claude/logs", ".claude/logs/superpower.log"] {
         let world = World::new();
         world.declare("one", ONE);

@@ -249,6 +249,7 @@ fn event(run: &Run, throw: &Throw) -> Option<Event> {
                 digest: None,
                 review: None,
                 since: Vec::new(),
+                how: None,
             }
         }
         Throw::WaitEnded(stage) => Event::WaitEnded { stage: usize::from(stage % total) },

@@ -60,5 +60,6 @@ pub fn decides(stage: usize, visit: u32, decision: Decision) -> Event {
         digest: None,
         review: None,
         since: Vec::new(),
+        how: None,
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::world::World;
 use serde_json::json;
+use superpower::process::own_name;
 
 const TWO: &str = "
 inputs:
@@ -33,6 +34,8 @@ fn a_run_stops_at_its_gate_and_continues_when_approved() {
     let picture = world.settled();
     assert_eq!(picture["state"], "complete", "{picture:#}");
     assert_eq!(world.calls(), ["writer", "printer"]);
+    let approved =
+        format!("APPROVED  stage 2/3: good  (Lua, {} {})", own_name().unwrap(), std::process::id());
     assert_eq!(
         world.log(),
         [
@@ -42,7 +45,7 @@ fn a_run_stops_at_its_gate_and_continues_when_approved() {
             "STAGE 2/3: Await approval",
             "GATE   Human approval required: Await approval",
             "PAUSED — resume with: :Superpower resume two",
-            "APPROVED  stage 2/3: good",
+            &*approved,
             "RESUMED  two  stage 3/3",
             "STAGE 3/3: Print",
             "DISPATCH  agent=printer",

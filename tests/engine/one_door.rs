@@ -1,10 +1,10 @@
-//! No file below a project or in our state is reached past the one door to files.
+//! No file below a project or in our state is opened without a door.
 
 use crate::architecture::sources;
 use regex::Regex;
 use std::sync::LazyLock;
 
-/// What may do without the door, and why. A name that ends in `/` stands for a folder.
+/// Files that may work without a door, and why. A name that ends in `/` is a folder.
 const ALLOWED: &[(&str, &str)] = &[
     ("store/beneath.rs", "it is the door"),
     ("store/beneath/", "it is the door"),
@@ -21,10 +21,10 @@ const ALLOWED: &[(&str, &str)] = &[
     ),
 ];
 
-/// Names of the standard library that are no way to a file: what is open already.
+/// Names of the standard library that open no file.
 const TYPES: &[&str] = &["::File", "::File;", "::TryLockError;", "::{File, TryLockError};"];
 
-/// What is looked for: imports, names, questions about a path, and questions about what may be a path.
+/// What is searched for: imports, names, and queries about paths or values that may be paths.
 static PATTERNS: LazyLock<[Regex; 4]> = LazyLock::new(|| {
     [
         r"\bstd::fs\b((?:::\{[^}]*\}|[^\s,)])*)",
@@ -35,14 +35,14 @@ static PATTERNS: LazyLock<[Regex; 4]> = LazyLock::new(|| {
     .map(|pattern| Regex::new(pattern).expect("a pattern"))
 });
 
-/// Ways past the door in a source.
+/// Uses in a source that bypass the door.
 fn ways_past(code: &str) -> Vec<String> {
     let [imported, named, asked, metadata] = &*PATTERNS;
     let imports = imported.captures_iter(code).filter(|it| !TYPES.contains(&&it[1]));
     let mut found: Vec<String> = imports.map(|it| it[0].to_owned()).collect();
     found.extend(named.find_iter(code).map(|it| it.as_str().to_owned()));
     found.extend(asked.find_iter(code).map(|it| it.as_str().to_owned()));
-    // Of an open file it is fine.
+    // Metadata of an open file is allowed.
     found.extend(metadata.captures_iter(code).filter(|it| &it[1] != "file").map(|it| it[0].to_owned()));
     found
 }
@@ -52,7 +52,7 @@ fn allowed(path: &str) -> bool {
 }
 
 #[test]
-fn files_are_reached_through_the_door_only() {
+fn files_are_opened_through_a_door_only() {
     let mut wrong = Vec::new();
     for source in sources().into_iter().filter(|source| !allowed(&source.path)) {
         let ways = ways_past(&source.code).into_iter();
@@ -62,7 +62,7 @@ fn files_are_reached_through_the_door_only() {
 }
 
 #[test]
-fn what_is_allowed_is_needed() {
+fn every_listed_exception_is_needed() {
     let sources = sources();
     for (name, _) in ALLOWED {
         let mut of = sources.iter().filter(|source| source.path == *name || source.path.starts_with(name));
@@ -71,7 +71,7 @@ fn what_is_allowed_is_needed() {
 }
 
 #[test]
-fn the_ways_past_the_door_are_seen() {
+fn the_check_detects_files_opened_without_a_door() {
     for code in [
         "use std::fs;",
         "use std::fs::{self, File};",

@@ -114,6 +114,26 @@ fn it_works_in_the_root() {
 }
 
 #[test]
+fn a_program_begins_with_no_signal_blocked_and_none_newly_ignored() {
+    // Not a shell, which may change that itself.
+    let dir = tempfile::tempdir().unwrap();
+    let mut spec = spec(dir.path(), "");
+    (spec.program, spec.args) = ("/bin/cat".into(), vec!["/proc/self/status".into()]);
+    let text = String::from_utf8(run(spec).out).unwrap();
+    let own = std::fs::read_to_string("/proc/self/status").unwrap();
+    let mask = |text: &str, name: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix(name)).unwrap();
+        u64::from_str_radix(line.trim(), 16).unwrap()
+    };
+    assert_eq!(mask(&text, "SigBlk:"), 0, "{text}");
+    // This process ignores what its parent does, and SIGPIPE.
+    let ignored = mask(&own, "SigIgn:") & !(1 << (libc::SIGPIPE - 1));
+    let newly = mask(&text, "SigIgn:") & !ignored;
+    // Above 31 are those that libc has for itself.
+    assert_eq!(newly & 0x7fff_ffff, 0, "{text}");
+}
+
+#[test]
 fn the_wall_clock_ends_a_tree_that_ignores_term() {
     let dir = tempfile::tempdir().unwrap();
     let mut spec = spec(

@@ -1,4 +1,4 @@
-//! Where a project begins, what it declares, and which facts hold in it.
+//! The root of a project, what it declares, and its facts.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -24,7 +24,7 @@ fn inputs(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
 }
 
 #[test]
-fn superpowers_outrank_a_nearer_claude_folder() {
+fn superpowers_take_precedence_over_a_nearer_claude_folder() {
     let (_dir, top) = scratch();
     write(&top, "repo/.git/HEAD", "");
     write(&top, "repo/.opencode/superpowers/a.yaml", "");
@@ -38,7 +38,7 @@ fn superpowers_outrank_a_nearer_claude_folder() {
 }
 
 #[test]
-fn each_folder_of_superpowers_makes_a_root_and_those_of_agents_alone_do_not() {
+fn folders_of_superpowers_mark_a_root_and_folders_of_agents_do_not() {
     for (folder, is_root) in [
         (".claude/superpowers", true),
         (".claude/taffy", true),
@@ -65,7 +65,7 @@ fn the_search_stops_at_the_git_root() {
 }
 
 #[test]
-fn a_marked_working_directory_outranks_a_bare_git_root_of_the_file() {
+fn a_marked_working_directory_takes_precedence_over_a_git_root() {
     let (_dir, top) = scratch();
     write(&top, "lib/.git/HEAD", "");
     write(&top, "lib/a.rs", "");
@@ -88,13 +88,13 @@ fn the_home_directory_is_never_a_project() {
     assert_eq!(none.looked, [home.join("notes"), home.clone()]);
     assert!(none.to_string().starts_with("no project: looked in \""), "{none}");
     assert!(find_from(None, &top, Some(&home)).is_err(), "what is above it neither");
-    // A folder below it is one, though only as the working directory.
+    // A folder below it can be one, but only as the working directory.
     assert_eq!(find_from(None, &home.join("notes"), Some(&home)).unwrap(), home.join("notes"));
     assert!(find_from(None, Path::new("/"), None).is_err());
 }
 
 #[test]
-fn roots_are_real_paths_also_through_symlinks_and_for_files_not_yet_there() {
+fn roots_are_real_paths_even_for_missing_files() {
     let (_dir, top) = scratch();
     write(&top, "repo/.claude/superpowers/a.yaml", "");
     symlink(top.join("repo"), top.join("link")).unwrap();
@@ -125,7 +125,7 @@ fn superpowers_are_found_in_order_and_the_first_of_a_name_wins() {
     write(&root, "conf/oc.yaml", "");
     write(&top, "home/.claude/superpowers/loop.yaml", "");
     write(&top, "home/.claude/superpowers/mine.yaml", "");
-    // One that is looked at anyway is not looked at twice.
+    // A standard place is not searched twice.
     let extra = vec![".claude/taffy".into(), "conf".into()];
     let places = Places { home: Some(top.join("home")), extra };
     let index = Index::read(&root, &places);
@@ -153,7 +153,7 @@ fn superpowers_are_found_in_order_and_the_first_of_a_name_wins() {
 }
 
 #[test]
-fn files_of_one_name_in_one_place_are_told_and_stay_reachable() {
+fn duplicates_in_one_place_are_reported_and_stay_reachable() {
     let (_dir, root) = scratch();
     write(&root, ".claude/superpowers/a/deploy.yaml", "");
     write(&root, ".claude/superpowers/deploy.yaml", "");
@@ -161,7 +161,7 @@ fn files_of_one_name_in_one_place_are_told_and_stay_reachable() {
     let index = Index::read(&root, &Places::default());
     assert_eq!(index.duplicates.len(), 1);
     assert_eq!(index.duplicates[0].paths.len(), 3);
-    // `find … | sort` has the folder first, and the first of a name wins.
+    // `find … | sort` lists the folder first, and the first of a name counts.
     assert!(index.superpower("deploy").unwrap().path.ends_with("a/deploy.yaml"));
     assert!(index.superpower("a/deploy").unwrap().path.ends_with("a/deploy.yaml"));
     assert!(index.superpower("./deploy").unwrap().path.ends_with("superpowers/deploy.yaml"));
@@ -169,7 +169,7 @@ fn files_of_one_name_in_one_place_are_told_and_stay_reachable() {
 }
 
 #[test]
-fn each_place_is_in_the_order_of_find_and_sort_byte_by_byte() {
+fn each_place_is_sorted_bytewise() {
     let (_dir, root) = scratch();
     let files =
         ["a/b.yaml", "a-b.yaml", "a.yaml", "Z.yaml", "é.yaml", "a/c/d.yaml", "_x.yml", "10.yaml", "9.yaml"];
@@ -189,7 +189,7 @@ fn each_place_is_in_the_order_of_find_and_sort_byte_by_byte() {
 }
 
 #[test]
-fn an_unknown_superpower_is_answered_with_the_names_nearest_first() {
+fn an_unknown_superpower_suggests_the_most_similar_names() {
     let (_dir, root) = scratch();
     for name in ["api-endpoint", "bugfix", "new-ui-feature"] {
         write(&root, &format!(".claude/superpowers/{name}.yaml"), "");
@@ -198,11 +198,14 @@ fn an_unknown_superpower_is_answered_with_the_names_nearest_first() {
     assert_eq!(unknown.names[0], "bugfix");
     assert!(unknown.to_string().contains("did you mean \"bugfix\"?"), "{unknown}");
     let none = Index::read(&root.join("empty"), &Places::default()).superpower("x").cloned().unwrap_err();
-    assert_eq!(none.to_string(), "no superpower \"x\"; there are none here, :Superpower new makes one");
+    assert_eq!(
+        none.to_string(),
+        "no superpower \"x\"; this project has none yet, create one with :Superpower new"
+    );
 }
 
 #[test]
-fn symlinks_that_leave_the_project_are_not_followed_and_circles_end() {
+fn links_out_of_the_project_and_cycles_are_not_followed() {
     let (_dir, top) = scratch();
     let root = top.join("repo");
     write(&top, "elsewhere/evil.yaml", "");
@@ -226,7 +229,7 @@ fn symlinks_that_leave_the_project_are_not_followed_and_circles_end() {
 }
 
 #[test]
-fn a_link_that_leaves_the_project_is_named_where_something_is_missing() {
+fn a_link_out_of_the_project_is_reported_if_something_is_missing() {
     let (_dir, top) = scratch();
     let root = top.join("repo");
     write(&top, "dots/superpowers/w.yaml", "");
@@ -238,9 +241,9 @@ fn a_link_that_leaves_the_project_is_named_where_something_is_missing() {
     let out = ".claude is a link out of the project, which is not followed";
     assert_eq!(index.left.lines(), [out]);
     let unknown = index.superpower("w").cloned().unwrap_err();
-    assert!(unknown.to_string().ends_with(&format!("makes one; {out}")), "{unknown}");
+    assert!(unknown.to_string().ends_with(&format!("create one with :Superpower new; {out}")), "{unknown}");
 
-    // Single files and folders, and one that leads nowhere; only what could be it is named.
+    // Files, folders and a broken link; only links that may be the missing superpower are reported.
     let root = top.join("other");
     write(&root, ".claude/superpowers/own.yaml", "");
     write(&root, ".claude/agents/plain.md", "");
@@ -253,7 +256,7 @@ fn a_link_that_leaves_the_project_is_named_where_something_is_missing() {
     let unknown = |name: &str| index.superpower(name).cloned().unwrap_err().to_string();
     let (w, gone) = (unknown("w"), unknown("gone"));
     assert!(w.contains("w.yaml is a link out of the project") && !w.contains("gone"), "{w}");
-    assert!(gone.contains(".claude/superpowers/gone.yaml is a link that leads nowhere"), "{gone}");
+    assert!(gone.contains(".claude/superpowers/gone.yaml is a broken link"), "{gone}");
     let not_followed = |path: &str| format!("{path} is a link out of the project, which is not followed");
     assert_eq!(index.left.agents[0].to_string(), not_followed(".claude/agents/qa.md"));
     assert_eq!(index.left.skills[0].to_string(), not_followed(".claude/skills/s"));
@@ -272,7 +275,7 @@ fn a_linked_folder_inside_the_project_is_followed() {
 }
 
 #[test]
-fn an_agent_whose_head_is_odd_is_found_and_the_fault_has_its_place() {
+fn an_agent_with_odd_front_matter_is_found_and_the_fault_located() {
     let (_dir, root) = scratch();
     write(&root, ".claude/agents/open.md", "---\nname: opened\ndescription: D\n\nBody");
     write(&root, ".claude/agents/listed.md", "---\nname: [qa]\ndescription: Kept\n---\n");
@@ -318,9 +321,9 @@ fn agents_and_skills_have_names_descriptions_and_modes() {
     assert!(index.skill("empty").is_none());
 }
 
-/// One name in every place: the places are taken away one by one, from the front.
+/// The same name is in every place; the places are removed one by one, from the front.
 #[test]
-fn of_one_name_the_agents_and_skills_of_the_first_place_count() {
+fn the_first_agent_or_skill_of_a_name_counts() {
     let (_dir, top) = scratch();
     let places = Places { home: Some(top.join("home")), extra: vec![] };
     let agents = [
@@ -355,7 +358,7 @@ fn of_one_name_the_agents_and_skills_of_the_first_place_count() {
 }
 
 #[test]
-fn copilots_agents_are_those_with_its_ending_directly_in_its_folder() {
+fn copilots_agents_have_its_extension_and_no_subfolder() {
     let (_dir, top) = scratch();
     let root = top.join("repo");
     write(&root, ".github/agents/plain.agent.md", "");
@@ -394,7 +397,7 @@ fn tokens_are_missing_until_they_exist() {
 }
 
 #[test]
-fn the_current_story_is_the_named_one_else_the_matching_ones_else_all() {
+fn the_current_story_is_the_named_or_a_matching_one() {
     let (_dir, root) = scratch();
     let ui = |pairs: &[(&str, &str)]| facts::decide("story.ui_true", &inputs(pairs), &root).unwrap();
     assert_eq!((ui(&[]).value, ui(&[]).reason.as_str()), (false, "no story matches yet"));
@@ -430,7 +433,7 @@ fn the_current_story_is_the_named_one_else_the_matching_ones_else_all() {
 }
 
 #[test]
-fn a_spike_branch_is_known_without_asking_git() {
+fn a_spike_branch_is_recognised_without_git() {
     let (_dir, top) = scratch();
     let root = top.join("repo/pkg");
     fs::create_dir_all(&root).unwrap();
@@ -442,7 +445,7 @@ fn a_spike_branch_is_known_without_asking_git() {
     assert!(fact().value);
     write(&top, "repo/.git/HEAD", "0123456789012345678901234567890123456789\n");
     assert_eq!((fact().value, fact().reason.as_str()), (true, "HEAD is detached"));
-    // A linked work tree, whose own HEAD is elsewhere.
+    // A linked work tree, whose HEAD is elsewhere.
     fs::remove_dir_all(top.join("repo/.git")).unwrap();
     write(&top, "main/.git/worktrees/repo/HEAD", "ref: refs/heads/spike/tree\n");
     write(&top, "repo/.git", "gitdir: ../main/.git/worktrees/repo\n");

@@ -1,4 +1,4 @@
-//! What agents' own tools read and execute in a project is part of what is trusted; and how much may be trusted.
+//! Trust covers what agents' own tools read and execute in a project, within limits.
 
 use crate::project::write;
 use crate::project_trust::{changes, grant, project, read, read_with, subject};
@@ -8,7 +8,7 @@ use superpower::project::Places;
 use superpower::project::trust::{Cache, Tools};
 
 #[test]
-fn what_every_tool_reads_asks_again_by_name() {
+fn files_that_every_tool_reads_ask_again() {
     for path in [
         "CLAUDE.md",
         "CLAUDE.local.md",
@@ -30,7 +30,7 @@ fn what_every_tool_reads_asks_again_by_name() {
 }
 
 #[test]
-fn each_harness_has_a_row_and_a_command_has_them_all() {
+fn each_harness_has_a_row_and_a_command_has_all_rows() {
     let rows = [
         (Tools::Claude, ".claude/commands/deploy.md"),
         (Tools::Claude, ".claude/hooks/pre/run.sh"),
@@ -62,7 +62,7 @@ fn each_harness_has_a_row_and_a_command_has_them_all() {
 }
 
 #[test]
-fn of_the_local_settings_what_runs_or_permits_something_counts() {
+fn local_settings_that_run_or_permit_something_count() {
     let (_dir, root, state) = project();
     let local = ".claude/settings.local.json";
     grant(&root, Tools::Claude, &state);
@@ -86,7 +86,7 @@ fn of_the_local_settings_what_runs_or_permits_something_counts() {
 }
 
 #[test]
-fn links_are_followed_inside_and_count_as_links_outside() {
+fn links_inside_are_followed_and_links_outside_count_as_links() {
     let (dir, root, state) = project();
     write(&root, "shared/notes.md", "one\n");
     symlink("shared/notes.md", root.join("AGENTS.md")).unwrap();
@@ -99,14 +99,14 @@ fn links_are_followed_inside_and_count_as_links_outside() {
     fs::remove_file(root.join(".mcp.json")).unwrap();
     symlink("/etc/passwd", root.join(".mcp.json")).unwrap();
     assert_eq!(changes(&root, Tools::Nobody, &state), [".mcp.json (changed)", "AGENTS.md (changed)"]);
-    // A pipe is not read, and nobody waits for it.
+    // A pipe is not read, and does not block.
     fs::remove_file(root.join(".mcp.json")).unwrap();
     std::process::Command::new("mkfifo").arg(root.join(".mcp.json")).status().unwrap();
     assert_eq!(changes(&root, Tools::Nobody, &state), [".mcp.json (changed)", "AGENTS.md (changed)"]);
 }
 
 #[test]
-fn more_than_anybody_can_agree_to_is_refused_and_the_folder_named() {
+fn too_many_files_are_refused_and_the_folder_is_named() {
     let (_dir, root, _) = project();
     for n in 0..2_000 {
         write(&root, &format!(".opencode/node_modules/p{n}/index.js"), "x");
@@ -114,7 +114,7 @@ fn more_than_anybody_can_agree_to_is_refused_and_the_folder_named() {
     let refused = read(&root, Tools::Opencode, &mut Cache::default()).unwrap_err();
     assert_eq!(refused.folder, ".opencode");
     assert!(
-        refused.to_string().starts_with("\".opencode\" brings more than 2,000 files or 64 MiB"),
+        refused.to_string().starts_with("\".opencode\" has more than 2,000 files or 64 MiB"),
         "{refused}"
     );
     subject(&root, Tools::Claude);
@@ -126,7 +126,7 @@ fn more_than_anybody_can_agree_to_is_refused_and_the_folder_named() {
 }
 
 #[test]
-fn a_file_is_read_again_where_its_stamp_differs() {
+fn a_file_is_read_again_if_its_stamp_differs() {
     let (_dir, root, _) = project();
     let mut cache = Cache::default();
     let agent = root.join(".claude/agents/qa.md");
@@ -135,14 +135,14 @@ fn a_file_is_read_again_where_its_stamp_differs() {
     set_back();
     let first = read(&root, Tools::Claude, &mut cache).unwrap().digest;
     assert_eq!(read(&root, Tools::Claude, &mut cache).unwrap().digest, first);
-    // The same size, and the time of its contents set back.
+    // The size is the same, and the modification time is set back.
     fs::write(&agent, "Tess.\n").unwrap();
     set_back();
     assert_ne!(read(&root, Tools::Claude, &mut cache).unwrap().digest, first);
 }
 
 #[test]
-fn names_of_files_are_told_apart_and_shown_as_one_line() {
+fn file_names_are_distinct_and_shown_on_one_line() {
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt;
     let (_dir, root, state) = project();
@@ -161,9 +161,9 @@ fn names_of_files_are_told_apart_and_shown_as_one_line() {
     );
 }
 
-/// The user's own skills are clones that they made: what git keeps of these changes by itself.
+/// The user's own skills are clones that the user made; git changes the files in their `.git` by itself.
 #[test]
-fn what_git_keeps_of_the_users_own_skills_does_not_count() {
+fn git_folders_of_the_users_own_skills_do_not_count() {
     let (dir, root, _) = project();
     let home = dir.path().canonicalize().unwrap().join("home");
     fs::remove_dir_all(root.join(".claude/skills")).unwrap();
@@ -177,9 +177,9 @@ fn what_git_keeps_of_the_users_own_skills_does_not_count() {
     assert_ne!(now(), before);
 }
 
-/// A `.git` in a skill of the project is a folder of the skill like any other: it can hold what runs.
+/// A `.git` in a project's skill is a folder like any other, and may contain executables.
 #[test]
-fn nothing_hides_in_a_git_folder_of_the_project() {
+fn git_folders_of_the_project_count() {
     let (_dir, root, state) = project();
     for hidden in [".claude/skills/scaffold/.git/run.sh", ".opencode/.git/hooks/post-checkout"] {
         write(&root, hidden, "one\n");

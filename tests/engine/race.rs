@@ -1,4 +1,4 @@
-//! More than one who wants to decide, or to drive.
+//! Concurrent deciders and drivers.
 
 use crate::child::child;
 use crate::world::World;
@@ -34,7 +34,7 @@ fn editor(world: &World, job: &str) -> Child {
 }
 
 #[test]
-fn of_many_deciders_one_decides() {
+fn only_one_of_many_deciders_decides() {
     let (rounds, threads, processes) =
         if std::env::var_os("SUPERPOWER_LONG").is_some() { (1_000, 80, 20) } else { (2, 10, 4) };
     for _ in 0..rounds {
@@ -89,7 +89,7 @@ fn of_many_deciders_one_decides() {
     }
 }
 
-/// Liveness is the lock's, never an age: a stopped driver still drives.
+/// The lock shows whether a driver is alive, never its age: a stopped driver still drives.
 #[test]
 fn a_stopped_driver_is_not_taken_over() {
     let world = World::new();

@@ -1,4 +1,4 @@
-//! The key of the seals, and what a seal is worth.
+//! The key of the seals, and what a seal covers.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -18,7 +18,7 @@ fn seal(key: &Key, text: &str) -> Seal {
 }
 
 #[test]
-fn a_key_is_made_once_and_for_its_user_alone() {
+fn a_key_is_created_once_and_is_private() {
     let (_dir, state) = state();
     assert!(Key::read(&state).unwrap().is_none());
     let keys: Vec<Key> = std::thread::scope(|scope| {
@@ -34,7 +34,7 @@ fn a_key_is_made_once_and_for_its_user_alone() {
 }
 
 #[test]
-fn a_key_that_is_none_is_not_used_and_not_overwritten() {
+fn an_invalid_key_is_neither_used_nor_overwritten() {
     let (_dir, state) = state();
     state.make(Path::new("")).unwrap();
     for bytes in [&b""[..], b"short", &[7; 33]] {
@@ -45,7 +45,7 @@ fn a_key_that_is_none_is_not_used_and_not_overwritten() {
 }
 
 #[test]
-fn a_seal_is_of_these_bytes_in_this_place_of_this_run_of_this_project() {
+fn a_seal_covers_bytes_position_run_and_project() {
     let (_dir, state) = state();
     let key = Key::read_or_make(&state).unwrap();
     let of = |what: &str, root: &str, run: &str| Sealer::new(&key, what, Path::new(root), run);
@@ -64,14 +64,15 @@ fn a_seal_is_of_these_bytes_in_this_place_of_this_run_of_this_project() {
 }
 
 #[test]
-fn a_project_stands_under_digits_of_its_own() {
+fn each_project_has_its_own_digits() {
     assert_eq!(project(Path::new("/a")).len(), 16);
     assert_ne!(project(Path::new("/a")), project(Path::new("/b")));
     let state = State::at(Some(Path::new("/s"))).unwrap();
     assert_eq!(state.dir(), Path::new("/s"));
 }
 
-/// Journals and summaries that users have are ours tomorrow as well: what is sealed, and how it is written, stays.
+/// Existing journals and summaries must stay ours in later versions, so the sealed bytes and their format must not
+/// change.
 #[test]
 fn a_sealed_journal_of_format_2_stays_ours() {
     let (_dir, state) = state();

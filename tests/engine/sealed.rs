@@ -1,4 +1,4 @@
-//! What an approval was given for, and whether it is still there.
+//! What an approval covers, and whether it has changed since.
 
 use crate::world::World;
 use serde_json::json;
@@ -19,12 +19,12 @@ fn at_gate() -> (World, String) {
     (world, run_id)
 }
 
-/// The same, approved by an editor that died before the next stage began.
+/// A run approved by an editor that died before the next stage began.
 fn approved() -> World {
     approved_until("gate-decided")
 }
 
-/// The same, with the journal as it stood when this was last written.
+/// A run whose journal is cut after the last line with this text.
 fn approved_until(last: &str) -> World {
     let (mut world, run_id) = at_gate();
     world.ok("decide", json!({ "decision": "approve" }));
@@ -37,9 +37,9 @@ fn approved_until(last: &str) -> World {
     world
 }
 
-/// The next stage was decided upon, and its agent never heard of: it has not started.
+/// The next stage was decided, but its agent never started: the stage has not started.
 #[test]
-fn a_stage_that_was_only_decided_upon_has_not_started() {
+fn a_decided_stage_has_not_started() {
     let world = approved_until("stage-decided");
     world.write("plan.md", "evil\n");
     let message = world.refused("resume", json!({}), "files-changed");
@@ -50,7 +50,7 @@ fn a_stage_that_was_only_decided_upon_has_not_started() {
     world.ok("decide", json!({ "decision": "approve" }));
     assert_eq!(world.settled()["state"], "complete");
 
-    // So it is with one that may not be started, whatever the verb is that goes on.
+    // The same holds for a stage that may not start, whichever verb continues the run.
     let world = World::new();
     world.declare(
         "fix",
@@ -79,7 +79,7 @@ fn a_stage_that_was_only_decided_upon_has_not_started() {
 }
 
 #[test]
-fn a_file_that_was_written_anew_as_it_was_is_not_asked_about() {
+fn a_file_rewritten_unchanged_is_not_asked_about() {
     let world = approved();
     world.write("plan.md", "plan\n");
     world.write("another.md", "not under review\n");
@@ -88,7 +88,7 @@ fn a_file_that_was_written_anew_as_it_was_is_not_asked_about() {
 }
 
 #[test]
-fn a_file_that_is_gone_is_asked_about() {
+fn a_deleted_file_is_asked_about() {
     let world = approved();
     fs::remove_file(world.path("plan.md")).unwrap();
     let message = world.refused("resume", json!({}), "files-changed");
@@ -97,11 +97,11 @@ fn a_file_that_is_gone_is_asked_about() {
     assert_eq!(world.settled()["state"], "complete");
 }
 
-/// The editor waits for the answer to a decision, and a large tree takes git longer than a frame.
+/// The editor waits for a decision's answer, and in a large tree git takes longer than a frame.
 #[test]
-fn deciding_looks_at_the_files_under_review_and_not_at_the_whole_tree() {
+fn deciding_compares_the_reviewed_files_only() {
     let (world, run_id) = at_gate();
-    // Whoever looks at the whole tree would wait for this, give up, and decide without a digest.
+    // A comparison of the whole tree would wait for this lock, time out, and decide without a digest.
     let lock = fs::File::open(world.reviews().join("snapshot.lock")).unwrap();
     lock.lock().unwrap();
     world.ok("decide", json!({ "decision": "reject" }));
@@ -115,7 +115,7 @@ fn deciding_looks_at_the_files_under_review_and_not_at_the_whole_tree() {
 const TWO_GATES: &str =
     "stages:\n  - {agent: a}\n  - {gate: human-approval}\n  - {agent: b}\n  - {gate: human-approval}\n";
 
-/// An editor that dies after its approval is in the journal, and before the files are remembered as they were then.
+/// The editor dies after its approval is in the journal, and before the baseline is recorded.
 #[test]
 fn an_approval_of_an_old_journal_without_its_baseline_lists_what_it_approved_again() {
     for heard in [false, true] {
@@ -148,7 +148,7 @@ fn an_approval_of_an_old_journal_without_its_baseline_lists_what_it_approved_aga
 }
 
 #[test]
-fn what_an_attempts_end_has_found_is_not_looked_for_again() {
+fn the_comparison_at_an_attempts_end_is_reused() {
     let (world, run_id) = at_gate();
     let opened = world.opened(&run_id);
     let (cancel, secrets) = (CancelToken::default(), superpower::process::Secrets::default());

@@ -109,7 +109,7 @@ fn editor_with(world: &World, what: &str, environment: &[(&str, &str)]) {
 /// The journal keeps no secret, and an agent is never told "***" in the place of an input: where the value came from is
 /// remembered, and where it is there no more, that is said.
 #[test]
-fn an_input_that_held_a_secret_is_whole_again_or_asked_for() {
+fn a_masked_input_is_restored_or_asked_for() {
     let world = World::new();
     editor_with(&world, "run", &[("MY_SERVICE_KEY", KEY), ("MY_SERVICE_TOKEN", TOKEN)]);
     assert!(world.read(".prompt").contains(&format!("- note: {KEY}, then {TOKEN}")));
@@ -134,7 +134,7 @@ fn an_input_that_held_a_secret_is_whole_again_or_asked_for() {
 
 /// What is masked is what is shown and kept. A run does with it what it would do without.
 #[test]
-fn what_the_secrets_are_changes_nothing_in_a_run() {
+fn secrets_do_not_change_a_run() {
     let world = World::new();
     let root = world.root().display().to_string();
     let names: Vec<String> = [

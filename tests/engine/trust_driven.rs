@@ -1,4 +1,4 @@
-//! Trust is asked about what will be driven, at every verb that drives.
+//! Every driving verb asks for trust in what it will drive.
 
 use crate::world::World;
 use serde_json::{Value, json};
@@ -26,7 +26,7 @@ pub fn asking(stages: &str) -> World {
     world
 }
 
-/// Says yes to what a verb was refused with.
+/// Agrees to what a verb was refused for.
 pub fn agree(world: &World, answer: &Value) {
     let err = &answer["err"];
     assert_eq!(err["code"], "untrusted", "{answer}");
@@ -46,7 +46,7 @@ fn kept(world: &World) -> String {
 }
 
 #[test]
-fn a_run_without_its_file_continues_where_its_copy_was_agreed_to() {
+fn a_run_without_its_file_continues_if_its_copy_is_trusted() {
     let world = asking(SHIP);
     start(&world);
     fs::remove_file(world.path(".claude/superpowers/ship.yaml")).unwrap();
@@ -56,7 +56,7 @@ fn a_run_without_its_file_continues_where_its_copy_was_agreed_to() {
 }
 
 #[test]
-fn every_verb_that_drives_asks_about_the_copy_where_the_file_is_gone() {
+fn every_driving_verb_asks_about_the_copy_if_the_file_is_missing() {
     let ways: [(&str, &str, Value); 4] = [
         ("sleep 300", "resume", json!({})),
         ("exit 1", "resume", json!({})),
@@ -88,7 +88,7 @@ fn every_verb_that_drives_asks_about_the_copy_where_the_file_is_gone() {
 }
 
 #[test]
-fn the_kept_copy_is_judged_where_it_is_what_will_be_driven() {
+fn the_saved_copy_is_checked_if_it_will_be_driven() {
     let world = asking(SHIP);
     start(&world);
     let evil =
@@ -103,16 +103,16 @@ fn the_kept_copy_is_judged_where_it_is_what_will_be_driven() {
         code
     };
     refused(world.decide("approve", ""));
-    // It is there and has an error.
+    // The file exists and has an error.
     world.write(".claude/superpowers/ship.yaml", &file.replace("human-approval", "human_approval"));
     refused(world.call("decide", json!({ "decision": "approve", "answer": "old" })));
-    // It is there, sound and agreed to.
+    // The file exists, is valid and is trusted.
     world.write(".claude/superpowers/ship.yaml", &file);
     refused(world.call("decide", json!({ "decision": "approve", "answer": "old" })));
 }
 
 #[test]
-fn a_gate_shows_first_what_changed_and_approving_there_answers_for_it() {
+fn a_gate_shows_changes_first_and_approval_covers_them() {
     let world = asking(SHIP);
     world.hook("[ \"$1\" = worker ] && printf 'evil\\n' >> .claude/agents/deployer.md; echo '{}' > .mcp.json; echo done");
     world.write(".mcp.json", "{}\n");
@@ -128,13 +128,13 @@ fn a_gate_shows_first_what_changed_and_approving_there_answers_for_it() {
         "{:?}",
         world.log()
     );
-    // Without a look at it, it is refused, and names the answer.
+    // Without having seen the changes, approval is refused, and the message lists the answer.
     let message = world.refused("decide", json!({ "decision": "approve" }), "untrusted");
     assert!(message.contains("deployer.md (changed)") && message.contains("answer=trust"), "{message}");
-    // A digest of something else agrees to nothing.
+    // A digest of something else does not count.
     world.refused("decide", json!({ "decision": "approve", "trust": "0" }), "untrusted");
     world.ok("decide", json!({ "decision": "approve", "trust": review["trust"]["digest"] }));
-    // Stage 3 appends once more: gate 4 shows it anew, and a headless approve needs its word.
+    // Stage 3 appends again: gate 4 shows the new state, and a headless approval needs its own answer.
     let picture = world.settled();
     assert_eq!(picture["gate"]["id"], "4.1", "{picture:#}");
     assert_eq!(world.ok("review", json!({}))["trust"]["files"][0]["path"], ".claude/agents/deployer.md");
@@ -145,7 +145,7 @@ fn a_gate_shows_first_what_changed_and_approving_there_answers_for_it() {
 }
 
 #[test]
-fn rejecting_and_showing_the_gate_again_ask_nothing_and_changes_do() {
+fn rejecting_does_not_ask_and_changes_do() {
     let world = asking(SHIP);
     start(&world);
     agent(&world, "worker", "Work for me.");
@@ -157,7 +157,7 @@ fn rejecting_and_showing_the_gate_again_ask_nothing_and_changes_do() {
 }
 
 #[test]
-fn nothing_that_was_never_agreed_to_is_agreed_to_by_a_word() {
+fn a_decision_does_not_trust_what_was_never_trusted() {
     let world = asking(SHIP);
     world.configure(json!({ "trust": "always" }));
     world.run("ship", json!({}));
@@ -169,7 +169,7 @@ fn nothing_that_was_never_agreed_to_is_agreed_to_by_a_word() {
 }
 
 #[test]
-fn what_the_user_gives_does_not_count_and_another_harness_does() {
+fn inputs_do_not_affect_trust_and_another_harness_does() {
     let world =
         asking("inputs:\n  - {name: goal}\nstages:\n  - {agent: worker, description: 'Do {{goal}}'}\n");
     agree(&world, &world.call("run", json!({ "name": "ship", "inputs": { "goal": "a" } })));
@@ -182,7 +182,7 @@ fn what_the_user_gives_does_not_count_and_another_harness_does() {
 }
 
 #[test]
-fn a_wrong_answer_names_those_that_there_are() {
+fn an_unknown_answer_lists_the_known_ones() {
     let world = asking(SHIP);
     start(&world);
     let message =
@@ -195,9 +195,9 @@ fn a_wrong_answer_names_those_that_there_are() {
     );
 }
 
-/// A yes is kept for what is about to be driven: where the harness is not there, nothing is, and it is asked again.
+/// An answer is saved only if a stage can start: without its harness nothing starts, and the next attempt asks again.
 #[test]
-fn a_verb_that_is_refused_keeps_no_yes() {
+fn a_refused_verb_saves_no_answer() {
     let world = asking(SHIP);
     start(&world);
     agent(&world, "deployer", "Deploy twice.");
@@ -216,12 +216,12 @@ fn a_verb_that_is_refused_keeps_no_yes() {
     assert_eq!(world.settled()["gate"]["id"], "4.1");
 }
 
-/// A gate's window looks often: what it trusts is read again where it has changed.
+/// A gate's window refreshes often and reads only files that have changed.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_gate_that_is_looked_at_again_reads_what_has_changed() {
+fn showing_a_gate_again_reads_what_has_changed() {
     const LARGE: u64 = 8 << 20;
-    // Of this thread alone, which carries the question out.
+    // Only of this thread, which handles the request.
     let read = || {
         let counts = fs::read_to_string("/proc/thread-self/io").unwrap();
         counts.lines().find_map(|line| line.strip_prefix("rchar: ")).unwrap().parse::<u64>().unwrap()
@@ -238,7 +238,7 @@ fn a_gate_that_is_looked_at_again_reads_what_has_changed() {
         (read() - before > LARGE, trust["files"].as_array().map_or(0, Vec::len))
     };
     assert_eq!(look(), (true, 0));
-    // A file that was written just now is read each time.
+    // A file that was just written is read each time.
     let end = std::time::Instant::now() + std::time::Duration::from_secs(30);
     while look() != (false, 0) {
         assert!(std::time::Instant::now() < end, "read each time");

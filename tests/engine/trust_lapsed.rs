@@ -1,4 +1,4 @@
-//! While a run drives: what a stage changed among what the user agreed to pauses the run before it is driven.
+//! A stage that changes trusted files pauses the run before they are used.
 
 use crate::trust_driven::{agree, asking, start};
 use serde_json::json;
@@ -10,7 +10,7 @@ const TWO: &str = "stages:
 ";
 
 #[test]
-fn what_comes_next_was_changed_and_no_gate_asked() {
+fn a_changed_next_stage_pauses_the_run() {
     let changes = [
         ("echo evil >> .claude/agents/deployer.md", ".claude/agents/deployer.md (changed)"),
         ("echo '{}' > .claude/settings.json", ".claude/settings.json (added)"),
@@ -33,7 +33,7 @@ fn what_comes_next_was_changed_and_no_gate_asked() {
         assert!(!world.log().iter().any(|line| line == "DISPATCH  agent=deployer"), "{:?}", world.log());
         assert_eq!(world.log().last().unwrap(), "PAUSED (trust) — resume with: :Superpower resume ship");
         assert_eq!(world.squad()["reason"], "trust");
-        // What cannot help is refused; resume asks, and continues with a yes.
+        // Verbs that do not help are refused; resume asks, and continues after a yes.
         world.refused("skip", json!({}), "not-now");
         world.refused("retry", json!({}), "not-now");
         let asked = world.call("resume", json!({}));
@@ -46,7 +46,7 @@ fn what_comes_next_was_changed_and_no_gate_asked() {
 }
 
 #[test]
-fn a_change_that_is_taken_back_asks_nothing() {
+fn a_reverted_change_does_not_ask() {
     let world = asking(TWO);
     world.hook("[ \"$1\" = worker ] && echo evil > AGENTS.md; echo done");
     assert_eq!(start(&world)["reason"], "trust");
@@ -56,7 +56,7 @@ fn a_change_that_is_taken_back_asks_nothing() {
 }
 
 #[test]
-fn a_lapsed_run_can_be_cancelled_and_answered_with_a_word() {
+fn a_lapsed_run_can_be_cancelled_or_trusted_again() {
     let world = asking(TWO);
     world.hook("[ \"$1\" = worker ] && echo evil >> AGENTS.md; echo done");
     assert_eq!(start(&world)["reason"], "trust");
@@ -69,7 +69,7 @@ fn a_lapsed_run_can_be_cancelled_and_answered_with_a_word() {
 }
 
 #[test]
-fn what_is_driven_later_waits_for_the_gate_before_it() {
+fn a_change_after_a_gate_waits_for_that_gate() {
     let world = asking(
         "stages:\n  - {agent: worker}\n  - {agent: worker}\n  - {gate: human-approval}\n  - {agent: deployer}\n",
     );
@@ -81,14 +81,14 @@ fn what_is_driven_later_waits_for_the_gate_before_it() {
 }
 
 #[test]
-fn the_work_itself_changes_nothing_that_was_agreed_to() {
+fn the_work_itself_does_not_affect_trust() {
     let world = asking(TWO);
     world.hook("mkdir -p src docs .claude/memory; echo $1 >> src/main.rs; echo $1 >> docs/PLAN.md; echo x > .claude/memory/a; echo done");
     assert_eq!(start(&world)["state"], "complete");
 }
 
 #[test]
-fn a_second_attempt_is_held_to_it_too_and_always_asks_nothing() {
+fn a_second_attempt_is_checked_too_unless_always_trusted() {
     let world = asking("stages:\n  - {agent: worker, max_attempts: 3}\n");
     world.hook("echo evil >> .claude/agents/worker.md; exit 1");
     let picture = start(&world);

@@ -1,5 +1,4 @@
-//! JSON that others write, in the forms that it really comes in, at every door where we read it. A new door joins with one
-//! row in `DOORS`.
+//! JSON as other programs really write it, at every door that reads it. A new door needs one row in `DOORS`.
 
 use super::claude::scripted;
 use super::launched::{ended, launch_in, start};
@@ -14,27 +13,26 @@ use superpower::outcome::Outcome;
 use superpower::process::Exit;
 use superpower::store::squad;
 
-/// What a door makes of a text.
+/// What a door reads from a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Read {
     /// It understood the word.
     Word(String),
-    /// It said that it cannot, in these words.
+    /// It reported an error with this text.
     Named(String),
-    /// As if nothing had been there: never right.
+    /// It read nothing and reported nothing, which is always wrong.
     Nothing,
 }
 
-/// A form: its name, what it makes of a strict object, and whether that can still be understood.
+/// A form: its name, how it changes a strict object, and whether the result can be understood.
 type Form = (&'static str, fn(&str) -> String, Understood);
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Understood {
-    /// At every door.
     Always,
-    /// Where other things may stand around an object: not in a document.
+    /// Where an object may be surrounded by other text, so not in a document.
     AmongOthers,
-    /// Nowhere: it is named.
+    /// Never: it is reported.
     Never,
 }
 use Understood::{Always, AmongOthers, Never};
@@ -58,8 +56,8 @@ const FORMS: &[Form] = &[
     ("words behind", |it| format!("{it} $ "), AmongOthers),
     ("braces before", |it| format!("{{x}} {{}} fn() {{ {it}"), AmongOthers),
     ("a comma is missing", |it| it.replacen('{', r#"{"x":1 "#, 1), Never),
-    ("it breaks off", |it| it[..it.len() - 1].to_owned(), Never),
-    ("it breaks off in a text", |it| format!("{},\"x\":\"half", &it[..it.len() - 1]), Never),
+    ("the text ends early", |it| it[..it.len() - 1].to_owned(), Never),
+    ("the text ends in a string", |it| format!("{},\"x\":\"half", &it[..it.len() - 1]), Never),
 ];
 
 /// A door: its name, the strict object that means `word` there, what it reads, and whether it is a document.
@@ -85,13 +83,13 @@ fn read_verdict(text: &str) -> Read {
     match (verdict(text).word(), verdict(text)) {
         (Some(word), _) => Read::Word(word.to_owned()),
         (_, superpower::driver::verdict::Verdict::Unreadable) => {
-            Read::Named("its verdict cannot be read".into())
+            Read::Named("the verdict cannot be read".into())
         }
         _ => Read::Nothing,
     }
 }
 
-/// What a harness makes of these lines, without a process.
+/// The result of a harness for these lines, without a process.
 fn played(tool: &str, args: &[&str], lines: &[&str]) -> (Outcome, String) {
     let mut harnesses = Harnesses::default();
     let settings = harnesses.named.get_mut(tool).unwrap();
@@ -154,7 +152,7 @@ fn read_metadata(text: &str) -> Read {
 }
 
 #[test]
-fn every_twisted_form_is_understood_or_named_at_every_door() {
+fn every_door_reads_or_reports_every_form() {
     let mut wrong = Vec::new();
     for (door, object, read, document) in DOORS {
         for (form, twist, understood) in FORMS {
@@ -176,7 +174,7 @@ fn every_twisted_form_is_understood_or_named_at_every_door() {
 }
 
 #[test]
-fn a_document_that_cannot_be_read_is_named_with_its_place_and_kept() {
+fn an_unreadable_document_is_reported_with_its_position_and_saved() {
     let world = World::new();
     world.declare("one", "stages:\n  - {agent: a}\n");
     let torn = "{\n  \"active_superpower\": \"one\",\n  \"current_stage\": }";
@@ -190,7 +188,7 @@ fn a_document_that_cannot_be_read_is_named_with_its_place_and_kept() {
 }
 
 #[test]
-fn what_a_tolerated_document_says_stays_where_it_is_written_again() {
+fn a_leniently_read_document_is_written_back_unchanged() {
     let dir = tempfile::tempdir().unwrap();
     let path = squad::path(dir.path());
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -208,9 +206,9 @@ fn what_a_tolerated_document_says_stays_where_it_is_written_again() {
     assert_eq!((&written["active_superpower"], &written["theirs"]), (&json!("old"), &json!([1, 2])));
 }
 
-/// The agent is done, whatever its terminal's title does to the line.
+/// The agent has finished, even if a terminal title is on the line.
 #[test]
-fn text_around_the_last_event_is_cut_off_and_nobody_waits() {
+fn text_around_the_last_event_is_ignored() {
     for (before, behind) in
         [("\\x1b]0;work\\x07", ""), ("bye from a hook", ""), ("", " $ "), ("\\x1b[2K> ", "\\x1b[0m")]
     {
@@ -225,7 +223,7 @@ fn text_around_the_last_event_is_cut_off_and_nobody_waits() {
 }
 
 #[test]
-fn an_event_that_decides_and_cannot_be_read_fails_at_once_with_its_line() {
+fn an_unreadable_deciding_event_fails_at_once_with_its_line() {
     for line in
         [r#"{"type":"result","result":"do"#, r#"{"type":"control_request","request_id":"r1","request":{"#]
     {
@@ -233,12 +231,12 @@ fn an_event_that_decides_and_cannot_be_read_fails_at_once_with_its_line() {
         let script = format!("init()\nprint({line:?}, flush=True)\nrest()\n");
         let (_running, signals) = start("claude", &scripted(dir.path(), &script), launch_in(dir.path()));
         let Outcome::Failed { why } = ended(&signals).1.outcome else { panic!("{line}") };
-        assert!(why.starts_with("cannot read a line of Claude Code (it breaks off: {\"type\":"), "{why}");
+        assert!(why.starts_with("cannot read a line of Claude Code (unexpected end: {\"type\":"), "{why}");
     }
     let served = play(
         "def work(body):\n    say('half'); events.put('{\"type\": \"session.idle\", \"properties\": {\"sessionID\": ')",
         |_, _| {},
     );
     let Outcome::Failed { why } = ended(&served.signals).1.outcome else { panic!() };
-    assert!(why.starts_with("cannot read a line of OpenCode (it breaks off"), "{why}");
+    assert!(why.starts_with("cannot read a line of OpenCode (unexpected end"), "{why}");
 }

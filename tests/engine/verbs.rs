@@ -266,7 +266,7 @@ fn a_second_editor_is_told_which_one_drives() {
 }
 
 #[test]
-fn a_run_without_anything_to_do_says_so() {
+fn a_run_with_nothing_to_do_says_so() {
     let world = World::new();
     world.declare("none", "stages:\n  - {agent: a, when: never}\n  - {gate: human-approval, when: never}\n");
     world.run("none", json!({}));

@@ -321,7 +321,7 @@ describe("the environment of a bang verb", function()
     local done = Bang.run("Superpower! run small epic=x", { dir = dir, env = env })
     eq(2, done.code, done.err)
     lacks(done.err, "stack traceback")
-    contains(done.err, "where the key of the runs is kept")
+    contains(done.err, "the key that seals runs")
     -- The rest of a home is not needed.
     env.XDG_STATE_HOME = nil
     done = Bang.run("Superpower! run small epic=x", { dir = dir, env = env })

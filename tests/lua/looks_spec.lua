@@ -77,7 +77,7 @@ describe("an approval", function()
     nvim:feed("a")
     Shop.gate(nvim, "Second look")
     lacks(nvim:text(), "evil.sh")
-    contains(log(dir), "APPROVED  stage 2/4\n")
+    contains(log(dir), "APPROVED  stage 2/4  (key")
   end)
 
   it("that is typed is for the list that was shown, and opens the new one", function()

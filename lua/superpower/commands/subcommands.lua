@@ -217,7 +217,7 @@ local function decision(verb, desc, usage)
         end
         return
       end
-      gate.decide(vim.tbl_extend("keep", fields, shown), report)
+      gate.decide(vim.tbl_extend("keep", fields, shown, { how = "command" }), report)
     end,
   }
 end

@@ -23,7 +23,7 @@ local M = {}
 
 local open ---@type superpower.GateWindow?
 local reached = {} ---@type table<string, string> by root: a gate whose window has not been offered yet
-local decided = {} ---@type table<string, true> gates that this editor decided
+local decided = {} ---@type table<string, "key"|"command"|"lua"> gates that this editor decided, and how
 
 --- Returns the gate that a typed decision is for.
 M.shown = gate_shown.get
@@ -47,7 +47,7 @@ local not_as_shown = { ["changed-since-shown"] = true, ["not-shown"] = true }
 ---@param callback superpower.Callback
 function M.decide(fields, callback)
   local key = latest.key(fields.run_id, fields.gate)
-  decided[key] = true
+  decided[key] = fields.how or "lua"
   verbs.decide(fields, function(err, value)
     if err then
       decided[key] = nil
@@ -88,6 +88,7 @@ local function from_window(window, decision, comment, done)
     review = window.review.review,
     look = window.deciding.number,
     trust = window.review.trust and window.review.trust.digest,
+    how = "key",
   }, function(err)
     window.deciding = nil
     if err and err.code == "look-given-up" then -- that is what `q` asked for
@@ -219,8 +220,7 @@ local function offer(run)
   end)
 end
 
---- Handles a run that has reached a gate. The window opens once the snapshot says so too, since the review is made
---- from it.
+--- Handles a run that has reached a gate. The window opens once the snapshot says so too.
 ---@param event { root: string, run_id: string, gate: string }
 function M.opened(event)
   reached[event.root] = latest.key(event.run_id, event.gate)
@@ -251,14 +251,15 @@ local function mark_dead(words)
 end
 
 --- Handles a decided gate: by this editor, or elsewhere.
----@param event { run_id: string, gate: string, decision: string, comment?: string, by?: string }
+---@param event { run_id: string, gate: string, decision: string, comment?: string, by?: string, how?: string }
 function M.decided(event)
   local key = latest.key(event.run_id, event.gate)
-  diff.decided(event.run_id, event.gate, decided[key] == true)
-  if decided[key] or not open or open:key() ~= key then
-    return
+  diff.decided(event.run_id, event.gate, decided[key] ~= nil)
+  if decided[key] == "lua" then -- nobody may have pressed a key for it
+    notify.info("decided from Lua: " .. outcome.decided(event))
+  elseif not decided[key] and open and open:key() == key then
+    mark_dead("Decided elsewhere: " .. outcome.decided(event))
   end
-  mark_dead(outcome.decided(event))
 end
 
 --- Updates the window for a new snapshot: a window whose gate no longer waits becomes dead.
@@ -271,7 +272,7 @@ function M.follow(run)
   end
   diff.follow(run.root, function(of, done)
     latest.still({ root = of.root, run_id = of.run_id, gate = { id = of.gate } }, function(now)
-      done(now ~= nil, decided[latest.key(of.run_id, of.gate)] == true)
+      done(now ~= nil, decided[latest.key(of.run_id, of.gate)] ~= nil)
     end)
   end)
   local window = open

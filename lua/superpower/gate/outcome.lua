@@ -5,15 +5,18 @@ local M = {}
 
 local words = { approve = "approved", changes = "changes requested", reject = "rejected" }
 
---- Describes a gate that another editor has decided.
----@param event { decision: string, comment?: string, by?: string }
+--- Describes a decision: what, by whom, and how.
+---@param event { decision: string, comment?: string, by?: string, how?: string }
 ---@return string
 function M.decided(event)
   local line = ("%s by %s"):format(words[event.decision] or event.decision, event.by or "someone else")
+  if event.how and event.how ~= "" then
+    line = ("%s (%s)"):format(line, event.how)
+  end
   if event.comment and event.comment ~= "" then
     line = line .. ": " .. event.comment
   end
-  return "Decided elsewhere: " .. line
+  return line
 end
 
 --- Describes the gate of a window, from the run's own record.

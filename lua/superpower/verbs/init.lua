@@ -169,6 +169,7 @@ end
 ---@field trust? string the digest of what the gate showed as changed since it was trusted
 ---@field answer? string
 ---@field root? string
+---@field how? "key"|"command"|"lua" by what; a call unless it is said
 
 ---@param opts superpower.Decide
 ---@param callback? superpower.Callback
@@ -183,6 +184,7 @@ function M.decide(opts, callback)
     look = opts.look,
     trust = opts.decision == "approve" and opts.trust or nil,
     answer = opts.answer,
+    how = opts.how,
   }, callback, true)
 end
 

@@ -5,7 +5,6 @@ use super::adoption::Takeover;
 use super::answers::Answers;
 use super::approval::{Approval, Held};
 use super::idle_run::{by, require_idle, started_reply, verb};
-use super::nested::refuse_nested;
 use super::preflight::before_driving;
 use super::run_lookup;
 use super::target_run::{Eligible, TargetRun};
@@ -15,6 +14,7 @@ use crate::engine::core::Engine;
 use crate::engine::refusal::Refusal;
 use crate::plan::Inputs;
 use crate::run::event::{Decision, Event};
+use crate::run::how::{self, How, Means};
 use crate::run::machine;
 use crate::run::shown::Shown;
 use crate::run::state::{Run, gate_id};
@@ -45,6 +45,8 @@ pub struct Decide {
     #[serde(default)]
     answer: Answers,
     by: Option<String>,
+    /// By what, as far as the editor knows: a call unless it says so.
+    how: Option<Means>,
 }
 
 #[derive(Deserialize)]
@@ -63,7 +65,6 @@ pub struct Retry {
 
 pub fn decide(engine: &Engine, request: Decide) -> Result<Value, Refusal> {
     let root = &request.root;
-    refuse_nested("decide at gates")?;
     require_idle(engine, root)?;
     let answers = request.answer.agreeing(request.trust.as_ref());
     let (drives, none) = (request.decision != Decision::Reject, Inputs::new());
@@ -71,6 +72,7 @@ pub fn decide(engine: &Engine, request: Decide) -> Result<Value, Refusal> {
     let target = TargetRun::of(&request.run_id, request.only, Eligible::Decide);
     let run_id = target.find(engine, root, if drives { &asking } else { &Takeover::Quietly })?;
     let by = by(request.by);
+    let how = Some(how(engine, request.how));
     let admit = |opened: &Opened| admit(engine, root, opened, Purpose::Continue(&request.answer));
     let host = engine.host();
     let cancel = engine.looking.begin(&engine.cancel, request.look).within(LONGEST);
@@ -116,7 +118,7 @@ pub fn decide(engine: &Engine, request: Decide) -> Result<Value, Refusal> {
         let digest = shown.and_then(|shown| looks.seal(&opened.dir, &open, shown));
         let review = shown.and_then(|shown| shown.digest.clone());
         let (decision, comment) = (request.decision, request.comment.clone());
-        events.push(Event::GateDecided { stage, visit, decision, comment, by, digest, review, since });
+        events.push(Event::GateDecided { stage, visit, decision, comment, by, digest, review, since, how });
         Ok(events)
     });
     drop(deciding);
@@ -162,15 +164,24 @@ impl NotTaken {
 pub fn retry(engine: &Engine, request: Retry) -> Result<Value, Refusal> {
     let event = Event::Retried { by: by(request.by), comment: request.comment };
     let target = TargetRun::of(&request.run_id, request.only, Eligible::Retry);
-    verb(engine, &request.root, "retry", event, Some(&request.answer), target)
+    verb(engine, &request.root, event, Some(&request.answer), target)
+}
+
+/// How this process decides.
+fn how(engine: &Engine, means: Option<Means>) -> How {
+    let means = if engine.config().headless { Means::Headless } else { means.unwrap_or(Means::Lua) };
+    How { means, process: std::process::id(), program: crate::process::own_name() }
 }
 
 fn no_gate(opened: &Opened) -> Refusal {
     let run = &opened.run;
-    let gate = run
-        .decisions
-        .last()
-        .map(|last| format!("; the last gate, stage {}, was decided by {}", last.stage + 1, last.by));
+    let gate = run.decisions.last().map(|last| {
+        format!(
+            "; the last gate, stage {}, was decided by {}",
+            last.stage + 1,
+            how::by(&last.by, last.how.as_ref())
+        )
+    });
     Refusal::NoGate(format!(": {} is {}{}", run.plan.name(), run.phase.words(), gate.unwrap_or_default()))
 }
 

@@ -3,7 +3,6 @@
 use super::admission::{Purpose, admit};
 use super::adoption::Takeover;
 use super::answers::Answers;
-use super::nested::refuse_nested;
 use super::preflight::{before_driving, review_changed_files};
 use super::run_lookup;
 use super::target_run::{TargetRun, running};
@@ -28,14 +27,10 @@ const END: Duration = Duration::from_secs(5);
 pub fn verb(
     engine: &Engine,
     root: &Path,
-    name: &str,
     event: Event,
     answers: Option<&Answers>,
     target: TargetRun,
 ) -> Result<Value, Refusal> {
-    if answers.is_some() {
-        refuse_nested(name)?;
-    }
     require_idle(engine, root)?;
     let inputs = Inputs::new();
     let takeover = answers.map_or(Takeover::Quietly, |answers| Takeover::Asking { answers, inputs: &inputs });

@@ -9,7 +9,6 @@ mod continuation;
 pub mod decide;
 pub mod gate_lists;
 mod idle_run;
-mod nested;
 mod preflight;
 pub mod replies;
 pub mod run;

@@ -4,7 +4,6 @@ use super::admission::{Purpose, admit};
 use super::adoption::Takeover;
 use super::answers::Answers;
 use super::idle_run::{by, require_idle, started_reply};
-use super::nested::refuse_nested;
 use super::preflight::{before_driving, check_inputs, review_changed_files};
 use super::target_run::{Eligible, TargetRun};
 use super::{run_lookup, trust_question};
@@ -48,7 +47,6 @@ pub struct Resume {
 }
 
 pub fn run(engine: &Engine, request: Run) -> Result<Value, Refusal> {
-    refuse_nested("start runs")?;
     require_idle(engine, &request.root)?;
     let loaded = Loaded::find(engine, &request.root, &request.name)?;
     let plan = loaded.plan(&request.inputs)?;
@@ -62,7 +60,6 @@ pub fn run(engine: &Engine, request: Run) -> Result<Value, Refusal> {
 }
 
 pub fn resume(engine: &Engine, request: Resume) -> Result<Value, Refusal> {
-    refuse_nested("resume runs")?;
     let root = &request.root;
     require_idle(engine, root)?;
     let takeover = Takeover::Asking { answers: &request.answer, inputs: &request.inputs };

@@ -3,7 +3,6 @@
 use super::adoption::Takeover;
 use super::answers::Answers;
 use super::idle_run::{by, verb};
-use super::nested::refuse_nested;
 use super::run_lookup;
 use super::target_run::{Eligible, TargetRun};
 use crate::driver::Message;
@@ -49,27 +48,25 @@ pub fn skip(engine: &Engine, request: Skip) -> Result<Value, Refusal> {
     let event = Event::Skipped { by: by(request.by) };
     let target = TargetRun::of(&request.run_id, request.only, Eligible::Retry);
     if let Some(drive) = target.driven(engine, &request.root)? {
-        refuse_nested("skip")?;
         // A manual stage is skipped by the drive; an agent must be paused or cancelled first.
         if let Some(Ok(())) = send_verb(&drive, &event) {
             return Ok(json!({ "run_id": drive.run_id }));
         }
     }
-    verb(engine, &request.root, "skip", event, Some(&request.answer), target)
+    verb(engine, &request.root, event, Some(&request.answer), target)
 }
 
 pub fn pause(engine: &Engine, request: Verb) -> Result<Value, Refusal> {
     let event = Event::PauseRequested { by: by(request.by) };
     let target = TargetRun::of(&request.run_id, request.only, Eligible::Pause);
-    send_or_perform(engine, &request.root, "pause", event, target)
+    send_or_perform(engine, &request.root, event, target)
 }
 
 pub fn cancel(engine: &Engine, request: Verb) -> Result<Value, Refusal> {
-    refuse_nested("cancel runs")?;
     let by = by(request.by);
     let event = Event::Cancelled { by: by.clone() };
     let target = TargetRun::of(&request.run_id, request.only, Eligible::Cancel);
-    let answer = send_or_perform(engine, &request.root, "cancel", event, target);
+    let answer = send_or_perform(engine, &request.root, event, target);
     match answer {
         Err(refusal)
             if matches!(refusal, Refusal::ForeignRun(_))
@@ -93,19 +90,13 @@ pub fn cancel(engine: &Engine, request: Verb) -> Result<Value, Refusal> {
 }
 
 /// Sends a verb to the active drive, or performs it without one.
-fn send_or_perform(
-    engine: &Engine,
-    root: &Path,
-    name: &str,
-    event: Event,
-    target: TargetRun,
-) -> Result<Value, Refusal> {
+fn send_or_perform(engine: &Engine, root: &Path, event: Event, target: TargetRun) -> Result<Value, Refusal> {
     if let Some(drive) = target.driven(engine, root)?
         && let Some(answer) = send_verb(&drive, &event)
     {
         return answer.map(|()| json!({ "run_id": drive.run_id })).map_err(Refusal::from);
     }
-    verb(engine, root, name, event, None, target)
+    verb(engine, root, event, None, target)
 }
 
 /// A drive's reply to a verb; `None` if it has ended or could not write the event.

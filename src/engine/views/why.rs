@@ -6,6 +6,7 @@ use crate::engine::core::Engine;
 use crate::engine::refusal::{Refusal, StageReference};
 use crate::plan::Plan;
 use crate::run::event::Decision;
+use crate::run::how;
 use crate::run::state::{Done, Reason, Step};
 use crate::runs::open::Opened;
 use chrono::Utc;
@@ -114,7 +115,7 @@ fn reasons(root: &Path, opened: &Opened, stage: usize) -> Vec<String> {
         let line = format!(
             "  visit {}: {word} by {} at {}",
             decision.visit,
-            decision.by,
+            how::by(&decision.by, decision.how.as_ref()),
             decision.at.format("%Y-%m-%d %H:%M UTC")
         );
         lines.push(crate::run::log::with_comment(line, &decision.comment));

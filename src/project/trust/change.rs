@@ -1,31 +1,30 @@
-//! What differs from what the user agreed to.
+//! Differences from what the user agreed to.
 
 use crate::terminal::visible;
 use serde::Serialize;
 
-/// A file that is not what the user agreed to.
+/// A file that differs from what the user agreed to.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Change {
-    /// Its path, relative to the project.
+    /// Relative to the project.
     pub path: String,
-    /// What happened to it.
     pub change: Changed,
 }
 
-/// What happened to a file since the answer.
+/// How a file differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Changed {
-    /// It was not there.
+    /// It did not exist.
     Added,
     /// It had other contents.
     Changed,
-    /// It is gone, or is used no more.
+    /// It no longer exists, or is no longer used.
     Removed,
 }
 
 impl Changed {
-    /// The word for it.
+    /// The user-visible word.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Added => "added",
@@ -37,7 +36,7 @@ impl Changed {
 
 impl std::fmt::Display for Change {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // The name of a file is written by others too, and must not look like more than one.
+        // A repository chooses the file's name, which must not look like several names.
         write!(f, "{} ({})", visible(&self.path), self.change.word())
     }
 }

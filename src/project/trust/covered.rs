@@ -1,4 +1,4 @@
-//! The files that an answer covers: found, bounded, and read no more often than they change.
+//! Collects the files that an answer covers, within limits, and reads each only when it has changed.
 
 use super::settings;
 use super::tools::is_left_out;
@@ -10,44 +10,43 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Files that are read for one answer, and folders that are looked into.
-const FILES: usize = 2_000;
-/// Bytes that are read for one answer.
-const BYTES: u64 = 64 << 20;
-/// Folders inside folders.
-const DEPTH: usize = 64;
-/// A file that changed so recently may change again without a trace in its times.
-const FRESH: Duration = Duration::from_secs(2);
+/// Limit of files and folders per answer.
+const MAX_FILES: usize = 2_000;
+/// Limit of bytes per answer.
+const MAX_BYTES: u64 = 64 << 20;
+/// Limit of nested folders.
+const MAX_DEPTH: usize = 64;
+/// A file that changed this recently may change again without changing its times.
+const UNSETTLED: Duration = Duration::from_secs(2);
 
-/// More than anybody could agree to.
+/// There is more than a user could review.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "\"{folder}\" brings more than 2,000 files or 64 MiB that agents would read or run, which is too much to agree to; \
+    "\"{folder}\" has more than 2,000 files or 64 MiB that agents would read or run, which is too much to review; \
      move what they do not need out of it"
 )]
 pub struct TooMuch {
-    /// The folder, relative to the project.
+    /// Relative to the project.
     pub folder: String,
 }
 
 /// A file that an answer covers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Covered {
-    /// SHA-256 of what counts of it.
+    /// SHA-256 of the part of it that counts.
     pub(super) digest: String,
-    /// Whom it is for: an agent, a skill, a harness, everybody.
+    /// Who uses it: an agent, a skill, a harness, or everyone.
     #[serde(rename = "for")]
     pub(super) groups: BTreeSet<String>,
 }
 
-/// By path: relative to the project, or from the home directory.
+/// By path, relative to the project or starting with `~`.
 pub(super) type Files = BTreeMap<String, Covered>;
 
-/// Digests of files that were read before, each with the stamp that it holds for.
+/// Digests of files that were read before, each with the stamp for which it is valid.
 #[derive(Debug, Default)]
 pub struct Cache(BTreeMap<PathBuf, (Stamp, String)>);
 
-/// The digest of a file's bytes.
 pub(super) fn digest(bytes: &[u8]) -> String {
     of(b"file", bytes)
 }
@@ -58,7 +57,7 @@ fn of(kind: &[u8], bytes: &[u8]) -> String {
     digest.hex()
 }
 
-/// Files in the making.
+/// Collects files.
 pub(super) struct Collector<'a> {
     root: &'a Path,
     cache: &'a mut Cache,
@@ -68,21 +67,21 @@ pub(super) struct Collector<'a> {
     bytes: u64,
 }
 
-/// A file or a folder that is taken in, and all that is below it.
+/// A file or folder that is collected, with everything below it.
 struct Top<'a> {
     door: &'a Door,
-    /// What stands before its paths when they are shown.
+    /// The prefix of its paths in messages.
     shown: &'a Path,
     group: &'a str,
     name: String,
-    /// Whether it lies outside of the project, among the user's own.
+    /// Whether it is one of the user's own files, outside of the project.
     users: bool,
 }
 
 impl Top<'_> {
-    /// Whether what stands at a path is not part of it. What lies in a `.git` of the project can be run like any other
-    /// file, and nobody can tell who put it there. The user's own skills are clones that they made: what git keeps of
-    /// these changes by itself.
+    /// Whether a path is ignored. A `.git` in the project is not: its files can be run like any other, and we cannot
+    /// know who put them there. The user's own skills are clones that the user made, and git changes the files in
+    /// their `.git` by itself.
     fn leaves_out(&self, path: &Path) -> bool {
         if self.users { path.ends_with(".git") } else { is_left_out(path) }
     }
@@ -97,14 +96,14 @@ impl<'a> Collector<'a> {
         self.files
     }
 
-    /// A file or a folder of the project.
+    /// Collects a file or folder of the project.
     pub(super) fn take(&mut self, path: &Path, group: &str) -> Result<(), TooMuch> {
         let door = Door::people(self.root);
         let name = path.display().to_string();
         self.top(&Top { door: &door, shown: Path::new(""), group, name, users: false }, path)
     }
 
-    /// An agent's file, or the whole folder of a skill, wherever it was found.
+    /// Collects an agent's file or a skill's whole folder, wherever it was found.
     pub(super) fn named(&mut self, path: &Path, group: &str, folder: bool) -> Result<(), TooMuch> {
         if let Ok(inner) = path.strip_prefix(self.root) {
             return self.take(if folder { inner.parent().unwrap_or(inner) } else { inner }, group);
@@ -124,12 +123,12 @@ impl<'a> Collector<'a> {
         Ok(())
     }
 
-    /// Takes in what stands at a path, if something does.
+    /// Collects what is at a path, if anything.
     fn any(&mut self, top: &Top, path: &Path, above: &mut Vec<(u64, u64)>) -> Result<(), TooMuch> {
         if top.leaves_out(path) {
             return Ok(());
         }
-        // The folder of a skill outside of the project is the door's own.
+        // The folder of a skill outside of the project is the door's own base.
         let meta = if path.as_os_str().is_empty() { None } else { Some(top.door.stat(path)) };
         match meta.transpose() {
             Err(error) if is_missing(&error) => Ok(()),
@@ -137,7 +136,7 @@ impl<'a> Collector<'a> {
             Ok(None) => self.folder(top, path, above),
             Ok(Some(meta)) => match meta.kind {
                 Kind::Dir if above.contains(&meta.file) => Ok(()),
-                Kind::Dir if above.len() >= DEPTH => Err(TooMuch { folder: top.name.clone() }),
+                Kind::Dir if above.len() >= MAX_DEPTH => Err(TooMuch { folder: top.name.clone() }),
                 Kind::Dir => {
                     above.push(meta.file);
                     let taken = self.folder(top, path, above);
@@ -169,7 +168,7 @@ impl<'a> Collector<'a> {
         let known = self.cache.0.get(&whole).filter(|(then, _)| *then == stamp);
         let digest = match known {
             Some((_, digest)) => digest.clone(),
-            None => match beneath::read_from(&file, path, BYTES) {
+            None => match beneath::read_from(&file, path, MAX_BYTES) {
                 Ok(bytes) if path == Path::new(settings::LOCAL) => digest(&settings::counting(&bytes)),
                 Ok(bytes) => digest(&bytes),
                 Err(error) if matches!(Refused::of(&error), Some(Refused::TooLarge(..))) => {
@@ -188,7 +187,7 @@ impl<'a> Collector<'a> {
         Ok(())
     }
 
-    /// What is there and cannot be read counts as what it is: where a link points, or why it is refused.
+    /// A file that cannot be read is represented by its link's target, or by the reason of the refusal.
     fn refused(&mut self, top: &Top, path: &Path, error: &io::Error) -> Result<(), TooMuch> {
         if let Some(Refused::TooMany(..)) = Refused::of(error) {
             return Err(TooMuch { folder: top.name.clone() });
@@ -207,22 +206,22 @@ impl<'a> Collector<'a> {
         file.groups.insert(top.group.to_owned());
     }
 
-    /// Counts a file or a folder, or bytes of one.
+    /// Counts a file or folder, or the bytes of a file.
     fn count(&mut self, top: &Top, bytes: u64) -> Result<(), TooMuch> {
         self.count += usize::from(bytes == 0);
         self.bytes += bytes;
-        let fits = self.count <= FILES && self.bytes <= BYTES;
+        let fits = self.count <= MAX_FILES && self.bytes <= MAX_BYTES;
         if fits { Ok(()) } else { Err(TooMuch { folder: top.name.clone() }) }
     }
 }
 
-/// A path as text, from which no other path has the same.
+/// Converts a path to text without mapping two paths to the same text.
 fn unique(path: &Path) -> String {
     let text = path.to_str().map(str::to_owned);
     text.unwrap_or_else(|| format!("{path:?}"))
 }
 
-/// A folder of the user's as people write it.
+/// Shortens a path in the home directory to `~/…`.
 fn shown(dir: &Path) -> PathBuf {
     let home = super::super::root::home();
     let inner = home.as_deref().and_then(|home| dir.strip_prefix(home).ok());
@@ -233,8 +232,8 @@ fn is_missing(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-/// Whether a file has been left alone for so long that a later change is seen in its times.
+/// Whether a file has been unchanged for long enough that a later change will show in its times.
 fn is_settled(stamp: &Stamp) -> bool {
     let changed = UNIX_EPOCH + Duration::from_secs(u64::try_from(stamp.changed.0).unwrap_or(0));
-    SystemTime::now().duration_since(changed).is_ok_and(|age| age > FRESH)
+    SystemTime::now().duration_since(changed).is_ok_and(|age| age > UNSETTLED)
 }

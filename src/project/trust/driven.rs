@@ -1,27 +1,27 @@
-//! What is going to be driven, and the files that tell its agents what to be.
+//! What will be driven, and the files that instruct its agents.
 
 use super::tools::Tools;
 use crate::declaration::model::{Action, Declaration};
 use crate::project::Index;
 use std::path::{Path, PathBuf};
 
-/// What is going to be driven.
+/// What will be driven.
 #[derive(Clone, Debug)]
 pub struct Driven {
-    /// The declaration, as it was read from `bytes`.
+    /// The declaration, parsed from `bytes`.
     pub declaration: Declaration,
-    /// Its bytes: those of its file, or of the copy that a run keeps.
+    /// The bytes of its file, or of the copy in the run's directory.
     pub bytes: Vec<u8>,
-    /// Its file, which may be gone. An answer is kept under it.
+    /// Its file, which may no longer exist. The answer is saved under this path.
     pub path: PathBuf,
-    /// The copy that a run keeps, where that is what will be driven and is not what the file holds.
+    /// The copy in the run's directory, if that will be driven and differs from the file.
     pub kept: Option<PathBuf>,
-    /// What carries out each stage, in the order of the list.
+    /// The tools of each stage, in order.
     pub tools: Vec<Tools>,
 }
 
 impl Driven {
-    /// What carries out a stage; nobody, for a gate.
+    /// The tools of a stage; [`Tools::Nobody`] for a gate.
     pub(super) fn tools(&self, stage: usize) -> Tools {
         let acts = self.declaration.stages[stage].action.is_some();
         self.tools.get(stage).copied().filter(|_| acts).unwrap_or(Tools::Nobody)
@@ -31,7 +31,7 @@ impl Driven {
 const AGENT: &str = "agent ";
 pub(super) const SKILL: &str = "skill ";
 
-/// The name under which the files of a stage's agent or skill stand in a record.
+/// The name under which a record keeps the files of a stage's agent or skill.
 pub(super) fn group(declaration: &Declaration, stage: usize) -> Option<String> {
     Some(match &declaration.stages[stage].action.as_ref()?.value {
         Action::Agent(name) => format!("{AGENT}{name}"),
@@ -40,18 +40,19 @@ pub(super) fn group(declaration: &Declaration, stage: usize) -> Option<String> {
     })
 }
 
-/// The file that tells a stage's agent what to be: an agent's, or a skill's `SKILL.md`.
+/// The file that instructs a stage's agent: an agent file, or a skill's `SKILL.md`.
 pub(super) fn file<'a>(index: &'a Index, declaration: &Declaration, stage: usize) -> Option<&'a Path> {
     all(index, &group(declaration, stage)?).next()
 }
 
-/// The same with those of the same name in the project's other places: the agent's own tool may take one of them.
+/// The same file, and those of the same name in the project's other places, because the agent's own tool may use one
+/// of them.
 pub(super) fn covered<'a>(index: &'a Index, root: &'a Path, group: &str) -> impl Iterator<Item = &'a Path> {
     let named = all(index, group).enumerate();
     named.filter(move |(at, path)| *at == 0 || path.starts_with(root)).map(|(_, path)| path)
 }
 
-/// The files of everything that has a group's name, the one that counts first.
+/// All files with a group's name, in order of precedence.
 fn all<'a>(index: &'a Index, group: &str) -> impl Iterator<Item = &'a Path> {
     let agents = group.strip_prefix(AGENT).map(str::to_owned);
     let skills = group.strip_prefix(SKILL).map(str::to_owned);

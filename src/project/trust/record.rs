@@ -1,4 +1,4 @@
-//! The answers on record: one file for each project and superpower, in our own state.
+//! The saved answers: one file per project and superpower, in our own state.
 
 use super::covered::Files;
 use super::subject::Subject;
@@ -9,20 +9,19 @@ use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Answers of another format are none.
+/// Answers in another format do not count.
 pub(super) const FORMAT: u32 = 2;
 const FOLDER: &str = "trust";
-/// What says that the answers of older versions were looked at.
+/// The file that marks that answers of older versions were imported.
 const TAKEN_OVER: &str = "taken-over";
 
-/// Why an answer could not be kept.
+/// Why an answer could not be saved.
 #[derive(Debug, thiserror::Error)]
 pub enum GrantError {
-    /// What was agreed to is no longer what is there.
-    #[error("what was shown has changed since; look at it again")]
+    /// The files have changed since they were shown.
+    #[error("the files have changed since they were shown; review them again")]
     Changed,
-    /// The record could not be written.
-    #[error("the answer cannot be kept: {0}")]
+    #[error("your answer could not be saved: {0}")]
     Io(#[from] io::Error),
 }
 
@@ -31,17 +30,17 @@ pub(super) struct Record {
     format: u32,
     root: PathBuf,
     superpower: String,
-    /// Over everything.
+    /// Of everything.
     pub(super) digest: String,
-    /// Of the declaration alone.
+    /// Of the declaration only.
     pub(super) declaration: String,
-    /// Of each file, to say later which of them changed.
+    /// Of each file, to name later which of them changed.
     pub(super) files: Files,
     granted_at: String,
 }
 
 impl Record {
-    /// The answer about this project's superpower.
+    /// Reads the answer about this project's superpower.
     pub(super) fn read(subject: &Subject, state: &State) -> Option<Self> {
         let bytes = state.door().read(&place(subject), SMALL).ok()?;
         let record: Self = serde_json::from_slice(&bytes).ok()?;
@@ -77,7 +76,7 @@ fn named(parts: &[&[u8]]) -> PathBuf {
     Path::new(FOLDER).join(format!("{}.json", &digest.hex()[..32]))
 }
 
-/// An answer as versions before this one kept it: for the declaration's file, without what each file was.
+/// An answer in the format of older versions: about the declaration's file only.
 #[derive(Deserialize)]
 struct Older {
     format: u32,
@@ -85,7 +84,8 @@ struct Older {
     declaration: PathBuf,
 }
 
-/// Whether the user agreed to this superpower in an older version. That is no yes to what is covered now.
+/// Whether the user agreed to this superpower in an older version. Such an answer does not cover everything that an
+/// answer covers now.
 pub(super) fn is_known_from_before(subject: &Subject, state: &State) -> bool {
     let mut digest = Digest::default();
     digest.put(b"root", subject.root.as_os_str().as_encoded_bytes());
@@ -97,7 +97,7 @@ pub(super) fn is_known_from_before(subject: &Subject, state: &State) -> bool {
     })
 }
 
-/// Copies the answers of older versions from where these kept them, once. Nothing is removed there.
+/// Imports the answers of older versions once, and leaves the originals in place.
 pub fn take_over(state: &State, old: &Path) {
     let door = state.door();
     let mark = Path::new(FOLDER).join(TAKEN_OVER);
@@ -115,7 +115,7 @@ pub fn take_over(state: &State, old: &Path) {
             && !door.is_file(&path)
             && let Ok(bytes) = from.read(&path, SMALL)
         {
-            // What cannot be copied asks without saying that it was asked before.
+            // If the copy fails, the user is asked as if for the first time.
             let _ = door.replace(&path, &bytes);
         }
     }

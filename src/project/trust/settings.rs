@@ -1,13 +1,13 @@
-//! Of `.claude/settings.local.json` everything counts but what is known to be taste, which Claude Code writes as people
-//! work. A key that we do not know may run or permit something, or be told to an agent.
+//! In `.claude/settings.local.json` every key counts except known preferences, which Claude Code changes as people
+//! work. An unknown key may run or permit something, or instruct an agent.
 
 use serde_json::{Map, Value};
 
-/// The file, relative to the project.
+/// Relative to the project.
 pub(super) const LOCAL: &str = ".claude/settings.local.json";
 
-/// Keys that run nothing, permit nothing and tell an agent nothing.
-const TASTE: [&str; 19] = [
+/// Preferences: keys that run nothing, permit nothing and instruct no agent.
+const PREFERENCES: [&str; 19] = [
     "$schema",
     "alwaysThinkingEnabled",
     "autoUpdatesChannel",
@@ -29,12 +29,12 @@ const TASTE: [&str; 19] = [
     "viewMode",
 ];
 
-/// The part of the file that counts. What is no JSON object counts whole.
+/// The part of the file that counts. A file that is not a JSON object counts as a whole.
 pub(super) fn counting(bytes: &[u8]) -> Vec<u8> {
     let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let Ok(Value::Object(all)) = serde_json::from_slice(text) else { return bytes.to_vec() };
     let mut kept: Vec<(String, Value)> =
-        all.into_iter().filter(|(key, _)| !TASTE.contains(&key.as_str())).collect();
+        all.into_iter().filter(|(key, _)| !PREFERENCES.contains(&key.as_str())).collect();
     kept.sort_by(|(one, _), (other, _)| one.cmp(other));
     if kept.is_empty() {
         return Vec::new();
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_counts_but_what_is_known_to_be_taste() {
+    fn every_key_except_known_preferences_counts() {
         let same = |one: &str, other: &str| counting(one.as_bytes()) == counting(other.as_bytes());
         assert!(same(r#"{"theme":"dark","spinnerTipsEnabled":true}"#, "{}"));
         assert!(same(r#"{"model":"opus","env":{"A":"1"}}"#, r#"{"env":{"A":"1"},"model":"haiku"}"#));
@@ -59,7 +59,8 @@ mod tests {
             "statusLine",
             "enabledMcpjsonServers",
             "sandbox",
-            // Told to the agent; of another version; a known one in other letters, which is another key.
+            // `language` is passed to the agent, one key is of another version, and one differs from a known key in
+            // case.
             "language",
             "outputStyle",
             "defaultShell",
@@ -68,6 +69,6 @@ mod tests {
         ] {
             assert!(!same(&format!(r#"{{"{key}":{{"a":1}}}}"#), "{}"), "{key}");
         }
-        assert!(!same("{", "{}"), "what cannot be read counts whole");
+        assert!(!same("{", "{}"), "an unreadable file counts as a whole");
     }
 }

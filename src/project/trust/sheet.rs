@@ -1,4 +1,4 @@
-//! What is shown before the answer.
+//! The summary of a superpower that is shown before the user answers.
 
 use super::change::Change;
 use super::covered::Files;
@@ -12,49 +12,45 @@ use std::path::Path;
 /// What a run of the declaration would do.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Sheet {
-    /// The superpower's name.
     pub superpower: String,
-    /// Its version.
     pub version: String,
-    /// Its file, relative to the project.
+    /// Relative to the project.
     pub path: String,
-    /// Its stages.
     pub stages: Vec<SheetStage>,
     /// Every file that the answer covers.
     pub files: Vec<SheetFile>,
-    /// What differs from the last answer.
+    /// Differences from the last answer.
     pub changes: Vec<Change>,
-    /// What somebody else's file says about a run, and nobody has seen.
+    /// What a foreign run's files claim, which nobody has verified.
     pub claim: Option<String>,
-    /// Whether an older version was told yes.
+    /// Whether the user agreed in an older version of this plugin.
     pub older: bool,
 }
 
 /// A file of a [`Sheet`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SheetFile {
-    /// Relative to the project, or from the home directory.
+    /// Relative to the project, or starting with `~`.
     pub path: String,
 }
 
 /// One stage of a [`Sheet`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SheetStage {
-    /// Position in the list, from 1.
+    /// In the list, from 1.
     pub position: usize,
-    /// Its whole description on one line, as written; else what it does.
+    /// Its description on one line, or else what it does.
     pub label: String,
     /// The agent's or skill's name; empty for a gate.
     pub actor: String,
     /// `agent`, `skill`, `pipeline` or `gate`.
     pub kind: &'static str,
-    /// Whether it asks, after an action of its own or without one.
+    /// Whether it asks the user, after an action or without one.
     pub gate: bool,
-    /// Its own prompt.
     pub prompt: Option<String>,
-    /// Its own inputs, as written, in their order.
+    /// As written, in order.
     pub inputs: Vec<(String, String)>,
-    /// The file that tells the agent what to be; none where it was not found, or belongs to a plugin of the agent.
+    /// The file that instructs the agent; `None` if it was not found, or belongs to a plugin of the agent.
     pub file: Option<String>,
 }
 

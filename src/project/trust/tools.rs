@@ -1,30 +1,26 @@
-//! What in a project the agents' own tools read or execute by themselves, told nothing of it.
+//! What the agents' own tools read or execute in a project without being asked to.
 
-/// What carries out a stage.
+/// The tools that carry out a stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tools {
-    /// Claude Code.
     Claude,
-    /// OpenCode.
     Opencode,
-    /// Codex.
     Codex,
-    /// Gemini CLI.
     Gemini,
-    /// A command of the user's, which may drive any of them.
+    /// A user's command, which may start any of them.
     Any,
-    /// A human, or no one.
+    /// The user, or nobody.
     Nobody,
 }
 
-/// A file or a folder of the project, and the name under which a record keeps it.
+/// A path in the project, and the name under which a record keeps it.
 pub(super) struct Row {
     pub(super) path: &'static str,
     pub(super) group: &'static str,
 }
 
-/// For every stage, whoever carries it out.
-const EVERYBODY: (&str, &[&str]) = (
+/// For every stage, whichever tools carry it out.
+const ALL_STAGES: (&str, &[&str]) = (
     "everybody",
     &[
         "CLAUDE.md",
@@ -37,7 +33,7 @@ const EVERYBODY: (&str, &[&str]) = (
     ],
 );
 
-/// A row for each harness.
+/// One row per harness.
 const ROWS: [(Tools, &str, &[&str]); 4] = [
     (
         Tools::Claude,
@@ -56,16 +52,16 @@ const ROWS: [(Tools, &str, &[&str]); 4] = [
     (Tools::Gemini, "gemini", &[".gemini", "GEMINI.md"]),
 ];
 
-/// What is read of the project when these tools work.
+/// The paths that these tools read in the project.
 pub(super) fn paths(tools: Tools) -> impl Iterator<Item = Row> {
     let rows = ROWS.iter().filter(move |(of, ..)| *of == tools || tools == Tools::Any);
     let rows = rows.map(|(_, group, paths)| (*group, *paths));
-    std::iter::once(EVERYBODY)
+    std::iter::once(ALL_STAGES)
         .chain(rows)
         .flat_map(|(group, paths)| paths.iter().map(move |path| Row { path, group }))
 }
 
-/// A folder in the rows that no tool reads: superpowers are ours to read.
+/// A folder in the rows that no tool reads: only we read superpowers.
 pub(super) fn is_left_out(path: &std::path::Path) -> bool {
     path == std::path::Path::new(".opencode/superpowers")
 }

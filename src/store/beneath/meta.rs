@@ -1,14 +1,12 @@
-//! What is known of a file without reading it.
+//! Metadata of a file: its kind, size, times and identity.
 
 use rustix::fs::FileType;
 use std::ffi::OsString;
 
-/// What a path leads to.
+/// The kind of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A regular file.
     File,
-    /// A folder.
     Dir,
     /// A symbolic link that was not followed.
     Link,
@@ -16,44 +14,42 @@ pub enum Kind {
     Other,
 }
 
-/// What is known of a file without opening it.
+/// Metadata of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Meta {
-    /// What it is.
     pub kind: Kind,
     /// Its size in bytes.
     pub len: u64,
-    /// When its contents changed last: seconds since the epoch, and nanoseconds.
+    /// When its contents last changed: seconds since the epoch, and nanoseconds.
     pub modified: (i64, i64),
-    /// When it changed last in any way, which no program can set.
+    /// When it last changed in any way (`ctime`), which no program can set.
     pub changed: (i64, i64),
-    /// Its device and inode, which tell it from another file.
+    /// Device and inode, which identify the file.
     pub file: (u64, u64),
-    /// Its permission bits.
     pub mode: u32,
 }
 
-/// What tells one state of a file from another, without reading it.
+/// Two equal stamps mean that the file was not changed in between.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
-    /// Its device and inode.
+    /// Device and inode.
     file: (u64, u64),
-    /// Its size in bytes.
+    /// In bytes.
     pub len: u64,
     modified: (i64, i64),
-    /// When it changed last in any way: seconds since the epoch, and nanoseconds.
+    /// When it last changed in any way (`ctime`): seconds since the epoch, and nanoseconds.
     pub changed: (i64, i64),
 }
 
 impl Stamp {
-    /// Of a file that is open.
+    /// The metadata of an open file.
     pub fn of(file: &std::fs::File) -> std::io::Result<Self> {
         Ok(of(&rustix::fs::fstat(file)?).stamp())
     }
 }
 
 impl Meta {
-    /// What tells this state of the file from another.
+    /// The stamp of this state of the file.
     pub const fn stamp(&self) -> Stamp {
         Stamp { file: self.file, len: self.len, modified: self.modified, changed: self.changed }
     }
@@ -66,9 +62,9 @@ pub struct Entry {
     pub name: OsString,
     /// Whether it is a symbolic link.
     pub is_link: bool,
-    /// Whether it is a folder; of a link, never.
+    /// Whether it is a folder; false for a link to one.
     pub is_dir: bool,
-    /// Whether it is a regular file; of a link, never.
+    /// Whether it is a regular file; false for a link to one.
     pub is_file: bool,
 }
 

@@ -1,24 +1,24 @@
-//! Why a file that is there is not opened, in words that name it.
+//! Why an existing file is not opened, in messages that name it.
 
 use rustix::fs::FileType;
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-/// Why a file that is there is not opened.
+/// Why an existing file is not opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refused {
-    /// It is reached through this link, and is one of ours.
+    /// The path of one of our own files leads through this link.
     Link(PathBuf),
-    /// A link on its way leads out of the folder.
+    /// A link on the way leads out of the base folder.
     Outside(PathBuf),
     /// It is no regular file.
     NotAFile(PathBuf, &'static str),
-    /// It holds more bytes than this.
+    /// Larger than this many bytes.
     TooLarge(PathBuf, u64),
-    /// The folder holds more entries than this.
+    /// The folder has more entries than this.
     TooMany(PathBuf, usize),
-    /// The path does not lie below the folder at all.
+    /// The path is not below the base folder.
     NotBelow(PathBuf),
 }
 
@@ -28,7 +28,7 @@ impl fmt::Display for Refused {
             Self::Link(path) => {
                 write!(
                     f,
-                    "\"{}\" is a link; remove it: files of the plugin's own are not reached through links",
+                    "\"{}\" is a link; remove it: the plugin does not follow links to its own files",
                     path.display()
                 )
             }
@@ -60,7 +60,7 @@ impl From<Refused> for io::Error {
 }
 
 impl Refused {
-    /// The refusal in an error of this module, where it is one and not an error of the disk.
+    /// The refusal inside an I/O error, if it is one.
     pub fn of(error: &io::Error) -> Option<&Self> {
         error.get_ref().and_then(|inner| inner.downcast_ref())
     }
@@ -70,7 +70,7 @@ fn bytes(count: u64) -> String {
     if count >= 1 << 20 { format!("{} MiB", count >> 20) } else { format!("{count} bytes") }
 }
 
-/// What people call a kind of file.
+/// The user-visible word for a kind of file.
 pub(super) fn word(kind: FileType) -> &'static str {
     match kind {
         FileType::Directory => "folder",

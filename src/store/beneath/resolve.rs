@@ -1,10 +1,10 @@
-//! The way down from a known folder to a file, which no link may turn elsewhere.
+//! How a path below a base folder is opened without a link leading elsewhere.
 //!
-//! Linux walks it in one call (`openat2`). Where that is not to be had (macOS; a container whose filter forbids it,
-//! which answers EPERM) we walk it ourselves, folder by folder, and look at each link before it is followed.
+//! On Linux one call does it (`openat2`). Where that call is missing (macOS) or forbidden (EPERM from a container's
+//! filter), we open folder by folder and check each link before we follow it.
 //!
-//! Most often no link is on the way at all, neither to the folder nor below it. So the whole path is tried first, in a
-//! call that follows none: it needs no descriptor of the folder, which halves the system calls.
+//! There are usually no links at all, neither on the way to the base nor below it. So we first try the whole path
+//! with a call that refuses links. It needs no descriptor of the base, which halves the system calls.
 
 use super::door::{Door, Links};
 use super::meta::{self, Meta};
@@ -19,20 +19,20 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The folder that holds our own files in a project, and may itself be a link inside it.
+/// The folder of our own files in a project. It may itself be a link to a folder inside the project.
 const CLAUDE: &str = ".claude";
-/// How often a way is tried that somebody else is just changing.
+/// Attempts at a path that another process is changing.
 #[cfg(target_os = "linux")]
 const TRIES: usize = 8;
-/// Whether each way is walked by hand; set once the one call has been seen not to be there.
-static WALKING: AtomicBool = AtomicBool::new(cfg!(not(target_os = "linux")));
+/// Whether to open folder by folder. Set once `openat2` has turned out to be unavailable.
+static WALK_MANUALLY: AtomicBool = AtomicBool::new(cfg!(not(target_os = "linux")));
 
-/// Walks each way by hand, as where the system has no call for it. For tests.
+/// Forces opening folder by folder, as on systems without `openat2`. For tests.
 pub fn set_walking(walking: bool) {
-    WALKING.store(walking, Ordering::Relaxed);
+    WALK_MANUALLY.store(walking, Ordering::Relaxed);
 }
 
-/// Links that are followed on one way, as the kernel counts them.
+/// Links that are followed on one path; the kernel's own limit.
 const HOPS: usize = 40;
 
 #[cfg(target_os = "linux")]
@@ -46,15 +46,15 @@ pub(super) fn at(dir: &OwnedFd, name: &OsStr, flags: OFlags, mode: Mode) -> rust
 }
 
 impl Door {
-    /// A folder, to reach what is in it.
+    /// Opens a folder in order to reach the files in it.
     pub(super) fn dir(&self, inner: &Path) -> io::Result<OwnedFd> {
         self.descend(inner, FOLDER, Mode::empty())
     }
 
-    /// What a path leads to, links followed as the door says.
+    /// The metadata of what a path leads to, following links as the door allows.
     pub(super) fn resolve(&self, path: &Path) -> io::Result<Meta> {
         if self.links == Links::All {
-            let there = rustix::fs::stat(self.base.join(self.inner(path)?)).map_err(circle(path))?;
+            let there = rustix::fs::stat(self.base.join(self.inner(path)?)).map_err(cycle_error(path))?;
             return Ok(meta::of(&there));
         }
         #[cfg(target_os = "linux")]
@@ -70,7 +70,7 @@ impl Door {
         let inner = self.inner(path)?;
         let flags = flags | OFlags::CLOEXEC;
         if self.links == Links::All {
-            return rustix::fs::open(self.base.join(inner), flags, mode).map_err(circle(path));
+            return rustix::fs::open(self.base.join(inner), flags, mode).map_err(cycle_error(path));
         }
         #[cfg(target_os = "linux")]
         if let Some(opened) = self.without_links(inner, flags, mode) {
@@ -78,7 +78,7 @@ impl Door {
         }
         let base = rustix::fs::open(&self.base, FOLDER, Mode::empty())?;
         let mut opened = below(&base, &self.base, inner, flags, mode, self.links);
-        // Where `.claude` is no link, one call does.
+        // One call is enough if `.claude` is not a link.
         if self.links == Links::None && !self.private && matches!(opened, Err(Errno::LOOP)) {
             opened = self.below_claude(&base, inner, flags, mode);
         }
@@ -89,14 +89,14 @@ impl Door {
         })
     }
 
-    /// The same in one call from the top of the file system, where no link is on the way. None where that does not decide:
-    /// there is a link, or the path goes up; a path that does neither leads to what is below the folder.
+    /// Opens the whole path in one call that refuses links. Returns `None` if that does not settle it: there is a
+    /// link, or the path contains `..`. A path with neither cannot leave the base.
     #[cfg(target_os = "linux")]
     fn without_links(&self, inner: &Path, flags: OFlags, mode: Mode) -> Option<rustix::io::Result<OwnedFd>> {
         use rustix::fs::{CWD, ResolveFlags};
         let down = |part: Component| matches!(part, Component::Normal(_) | Component::CurDir);
         let applies = self.base.is_absolute() && inner.components().all(down);
-        if !applies || WALKING.load(Ordering::Relaxed) {
+        if !applies || WALK_MANUALLY.load(Ordering::Relaxed) {
             return None;
         }
         let resolve = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
@@ -106,7 +106,8 @@ impl Door {
         }
     }
 
-    /// What stands at a path to which no link leads; a link at its end is what is there. None where that does not decide.
+    /// The metadata at a path without links on the way; a link at its end describes itself. `None` if that does not
+    /// settle it.
     #[cfg(target_os = "linux")]
     pub(super) fn without_links_to(&self, path: &Path) -> io::Result<Option<Meta>> {
         let inner = self.inner(path)?;
@@ -119,7 +120,7 @@ impl Door {
         Ok(None)
     }
 
-    /// The same where `.claude` itself is a link: that one is followed, as long as it stays in the project.
+    /// Opens a path when `.claude` itself is a link: that one link is followed, if its target is in the project.
     fn below_claude(
         &self,
         base: &OwnedFd,
@@ -140,7 +141,7 @@ impl Door {
         }
     }
 
-    /// The link on a way that kept it from being gone, for people: `.claude` itself is not the one.
+    /// The link because of which a path was refused, for the message. A link at `.claude` is allowed.
     fn link_on(&self, base: &OwnedFd, inner: &Path) -> Option<PathBuf> {
         let mut way = PathBuf::new();
         for part in inner.components() {
@@ -155,15 +156,16 @@ impl Door {
     }
 }
 
-/// Where links lead anywhere, the kernel refuses only those that lead in a circle.
-fn circle(path: &Path) -> impl Fn(Errno) -> io::Error {
+/// For doors that follow all links: the kernel then reports `ELOOP` only for a cycle of links.
+fn cycle_error(path: &Path) -> impl Fn(Errno) -> io::Error {
     move |errno| match errno {
         Errno::LOOP => Refused::Link(path.to_owned()).into(),
         other => other.into(),
     }
 }
 
-/// Opens what a path below a folder leads to. `EXDEV`: a link leads out of it. `ELOOP`: a link is not followed.
+/// Opens a path below a base folder. `EXDEV` means that a link leads out of it, `ELOOP` that a link may not be
+/// followed.
 fn below(
     base: &OwnedFd,
     real: &Path,
@@ -173,17 +175,17 @@ fn below(
     links: Links,
 ) -> rustix::io::Result<OwnedFd> {
     #[cfg(target_os = "linux")]
-    if !WALKING.load(Ordering::Relaxed) {
-        return match in_one_call(base, inner, flags, mode, links) {
+    if !WALK_MANUALLY.load(Ordering::Relaxed) {
+        return match with_openat2(base, inner, flags, mode, links) {
             Err(errno @ (Errno::NOSYS | Errno::PERM)) => {
                 let walked = walk(base, real, inner, flags, mode, links);
-                // Where a walk is not forbidden either, it is the call that is, and not the file.
+                // If walking is not forbidden, the call itself is, not the file.
                 if errno == Errno::NOSYS || !matches!(walked, Err(Errno::PERM)) {
-                    WALKING.store(true, Ordering::Relaxed);
+                    WALK_MANUALLY.store(true, Ordering::Relaxed);
                 }
                 walked
             }
-            // Somebody changes the way all the time; or a link with a whole path, which may still lead to a place inside.
+            // Either the path keeps changing, or an absolute link may still lead to a place inside.
             Err(Errno::AGAIN) => walk(base, real, inner, flags, mode, links),
             Err(Errno::XDEV) if links == Links::Beneath => walk(base, real, inner, flags, mode, links),
             answer => answer,
@@ -193,7 +195,7 @@ fn below(
 }
 
 #[cfg(target_os = "linux")]
-fn in_one_call(
+fn with_openat2(
     base: &OwnedFd,
     inner: &Path,
     flags: OFlags,
@@ -214,7 +216,7 @@ fn in_one_call(
     opened
 }
 
-/// The same by hand: each folder is opened without following a link, and a link is looked at first.
+/// Opens a path folder by folder, without following links; each link is checked first.
 fn walk(
     base: &OwnedFd,
     real: &Path,
@@ -267,7 +269,7 @@ fn walk(
             rest.push_front(part);
         }
     }
-    // The way ended at a folder that was passed already: at the base itself, or at `..`.
+    // The path ended at a folder that is already open: the base itself, or `..`.
     at(&above[above.len() - 1], OsStr::new("."), flags, mode)
 }
 

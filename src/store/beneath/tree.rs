@@ -1,4 +1,4 @@
-//! Folders as a whole: their entries, and their removal.
+//! Operations on whole folders: listing and recursive removal.
 
 use super::resolve::at;
 use super::{Entry, Meta, Refused, meta};
@@ -10,10 +10,10 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
 
-/// Entries of one folder that are looked at.
+/// Entries of one folder that are listed.
 pub const ENTRIES: usize = 100_000;
 
-/// Folders in folders that are removed.
+/// Nesting limit for recursive removal.
 const DEPTH: usize = 256;
 
 /// The entries of an open folder, sorted by name.
@@ -27,12 +27,12 @@ pub(super) fn list(dir: OwnedFd, path: &Path) -> io::Result<Vec<Entry>> {
     Ok(entries)
 }
 
-/// The first entries of an open folder, in no order.
+/// The first entries of an open folder, unsorted.
 pub(super) fn some(dir: OwnedFd, most: usize) -> io::Result<Vec<Entry>> {
     Ok(names(dir, most)?.into_iter().map(entry).collect())
 }
 
-/// The first entries of an open folder with what is known of each; one that goes meanwhile is left out.
+/// The first entries of an open folder with their metadata. An entry that disappears meanwhile is left out.
 pub(super) fn metas(dir: OwnedFd, most: usize) -> io::Result<Vec<(OsString, Meta)>> {
     let mut entries = Dir::new(dir)?;
     let names = read(&mut entries, most)?;
@@ -50,7 +50,7 @@ fn entry((name, kind): (OsString, FileType)) -> Entry {
     }
 }
 
-/// Removes what has this name in a folder, with all that is in it.
+/// Removes the entry `name` of a folder, recursively.
 pub(super) fn remove(dir: &OwnedFd, name: &OsStr, depth: usize) -> io::Result<()> {
     match at(dir, name, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NONBLOCK, Mode::empty()) {
         Err(Errno::NOTDIR | Errno::LOOP | Errno::MLINK) => {
@@ -91,7 +91,7 @@ fn read(entries: &mut Dir, most: usize) -> io::Result<Vec<(OsString, FileType)>>
         }
         names.push((OsString::from_vec(name.to_vec()), entry.file_type()));
     }
-    // Some file systems do not say in the listing what an entry is.
+    // Some file systems do not report the kind of an entry in the listing.
     for at in unknown {
         let (name, kind) = &mut names[at];
         if let Ok(stat) = rustix::fs::statat(entries.fd()?, &*name, AtFlags::SYMLINK_NOFOLLOW) {

@@ -1,4 +1,4 @@
-//! The format of a journal, and why one cannot be used.
+//! The journal's format version, header and errors.
 
 use crate::store::keyring::KeyError;
 use serde::{Deserialize, Serialize};
@@ -6,8 +6,8 @@ use std::io;
 use std::path::PathBuf;
 use thiserror::Error;
 
-/// The version that is written. Newer ones are read as far as they are understood, and never written; version 1 had no
-/// seals, and its runs are foreign until a human's yes.
+/// The format that we write. Newer formats are read as far as we understand them, and never written. Version 1 had no
+/// seals; its runs are foreign until the user accepts them.
 pub const FORMAT: u32 = 2;
 
 #[derive(Serialize, Deserialize)]
@@ -20,31 +20,19 @@ pub(super) struct Header {
 /// Why a journal cannot be used.
 #[derive(Debug, Error)]
 pub enum JournalError {
-    /// The disk.
     #[error("cannot use the journal \"{}\": {error}", path.display())]
-    Io {
-        /// Which file.
-        path: PathBuf,
-        /// Why.
-        error: io::Error,
-    },
-    /// Not even its beginning can be read.
-    #[error("the journal \"{}\" is damaged at line {line}, so the run cannot be read; start it anew", path.display())]
+    Io { path: PathBuf, error: io::Error },
+    /// The beginning cannot be read.
+    #[error("the journal \"{}\" is damaged at line {line}, so the run cannot be read; start it again", path.display())]
     Damaged {
-        /// Which file.
         path: PathBuf,
         /// From 1.
         line: usize,
     },
-    /// Written by a newer version of the plugin.
-    #[error("the journal \"{}\" has format {format}, newer than {FORMAT}: update superpower.nvim to go on with this run", path.display())]
-    Newer {
-        /// Which file.
-        path: PathBuf,
-        /// Its format.
-        format: u32,
-    },
-    /// It cannot be sealed.
+    /// A newer version of the plugin wrote it.
+    #[error("the journal \"{}\" has format {format}, newer than {FORMAT}: update superpower.nvim to continue this run", path.display())]
+    Newer { path: PathBuf, format: u32 },
+    /// The journal cannot be sealed.
     #[error(transparent)]
     Key(#[from] KeyError),
 }

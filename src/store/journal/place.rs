@@ -1,4 +1,4 @@
-//! Where the journal of a run is.
+//! Where a run's journal is, and how its seals are made and checked.
 
 use super::format::JournalError;
 use crate::store::beneath::Door;
@@ -8,10 +8,10 @@ use crate::store::seal::{Seal, Sealer};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What the seals of a journal are of.
+/// Separates the journal's seals from those of other files.
 const WHAT: &str = "journal";
 
-/// Where a run's journal is, and what tells whether it is ours.
+/// A run's journal file, together with the keys that seal it.
 #[derive(Clone, Debug)]
 pub struct Place {
     pub(super) door: Door,
@@ -22,7 +22,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// Of a run that may or may not exist.
+    /// The run need not exist.
     pub fn new(dir: &RunDir, keys: &Keyring) -> Self {
         Self {
             door: dir.door(),
@@ -33,7 +33,6 @@ impl Place {
         }
     }
 
-    /// The file.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -54,8 +53,8 @@ impl Place {
         self.keys.keep_newest(&self.root, &self.run_id)
     }
 
-    pub(super) fn unkept(&self, error: io::Error) -> JournalError {
-        self.keys.unkept(error).into()
+    pub(super) fn seal_error(&self, error: io::Error) -> JournalError {
+        self.keys.seal_error(error).into()
     }
 
     pub(super) fn io(&self) -> impl Fn(io::Error) -> JournalError {

@@ -1,12 +1,12 @@
-//! A journal read back, and what of it can be believed.
+//! Reads a journal and decides which of its lines to trust.
 //!
-//! Where the header's seal fits this user's key, this project and this run, the journal is ours, and so is each line
-//! that fits the line before it. What does not fit was written by something else: it is left out, and never believed
-//! later. Whether something of ours is missing is told by the newest seal, which our state keeps: where no line has it,
-//! the journal is damaged. Without that seal nobody can tell, and the journal counts as damaged at its end: it may have
-//! been cut behind any of its lines.
+//! If the header's seal matches this user's key, this project and this run, the journal is ours, and so is each line
+//! whose seal matches the previous line. Another program wrote the other lines; they are ignored for good. To find
+//! out whether lines of ours are missing, we compare with the newest seal that our state keeps: if no line has it,
+//! the journal is damaged. If that seal is missing, we cannot know, and the journal counts as damaged at its end,
+//! since it may have been cut after any line.
 //!
-//! Where the header does not fit, nothing of it is ours. Its records are what its files claim.
+//! If the header's seal does not match, nothing in the journal is ours. Its records are only claims.
 
 use super::format::{FORMAT, Header, JournalError};
 use super::place::Place;
@@ -20,59 +20,56 @@ use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 
-/// Bytes of a journal that is read.
-const LONGEST: u64 = 256 << 20;
-/// Bytes of the header's line.
-const HEADER: usize = 1024;
-/// Bytes in which the first record must end for what it claims to be listed.
-const BEGIN: usize = 256 << 10;
+/// Size limit of a journal, in bytes.
+const MAX_BYTES: u64 = 256 << 20;
+/// Size limit of the header's line, in bytes.
+const MAX_HEADER: usize = 1024;
+/// The first record must end within this many bytes, or the list of runs does not show what it claims.
+const MAX_CLAIM: usize = 256 << 10;
 
-/// What a journal says.
+/// A journal that was read.
 #[derive(Clone, Debug)]
 pub struct Contents {
-    /// The header's format.
     pub format: u32,
-    /// The records in order; the first is `RunStarted`.
+    /// In order; the first is `RunStarted`.
     pub records: Vec<Record>,
-    /// Bytes up to the end of the last line that counts: where the next record goes.
+    /// Length in bytes up to the end of the last valid line, where the next record is appended.
     pub length: u64,
     /// Whether a torn last line was dropped.
     pub torn: bool,
-    /// Whether this user's plugin wrote it, in this project.
+    /// Whether this user's plugin wrote it in this project.
     pub ours: bool,
-    /// Lines between and behind ours that somebody else wrote.
-    pub strange: Vec<Range<u64>>,
+    /// Byte ranges of lines that another program wrote between or after ours.
+    pub foreign_lines: Vec<Range<u64>>,
     /// Where records of ours are missing.
     pub damaged: Option<Damage>,
-    /// The seal of the last line that counts.
+    /// The seal of the last valid line.
     pub(super) last: Option<Seal>,
 }
 
-/// A place in a journal from which on records are lost.
+/// The place in a journal after which records are missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Damage {
-    /// The line, from 1.
+    /// From 1.
     pub line: usize,
-    /// Bytes before it.
     pub offset: u64,
-    /// Whether something is known to be missing. Else our state no longer knows where the journal ended.
+    /// Whether records are known to be missing. If false, our state no longer knows where the journal ended.
     pub known: bool,
 }
 
-/// Reads a journal.
 pub fn read(place: &Place) -> Result<Contents, JournalError> {
     let bytes = bytes(place)?;
     let contents = parse(&bytes, place.sealer().as_ref(), place.newest());
     contents.map_err(|line| JournalError::Damaged { path: place.path.clone(), line })
 }
 
-/// Whether the header says that this user's plugin began the journal in this project. Reads no more than that.
+/// Whether the header's seal shows that this user's plugin began the journal in this project. Reads only the header.
 pub fn begun_by_us(place: &Place) -> bool {
-    let header = place.door.open(&place.path).ok().and_then(|file| lines_of(&file, HEADER).ok());
+    let header = place.door.open(&place.path).ok().and_then(|file| lines_of(&file, MAX_HEADER).ok());
     place.sealer().zip(header).is_some_and(|(sealer, line)| sealer.open(None, first(&line)).is_some())
 }
 
-/// What a journal of somebody else's claims to be about.
+/// What a journal that is not ours claims about its run.
 #[derive(Clone, Debug)]
 pub struct Claim {
     /// The superpower's name, as written.
@@ -81,9 +78,9 @@ pub struct Claim {
     pub at: DateTime<Utc>,
 }
 
-/// Reads that from the first record, and no more than that.
+/// Reads the claim from the first record only.
 pub fn claim(place: &Place) -> Option<Claim> {
-    let begin = lines_of(&place.door.open(&place.path).ok()?, BEGIN).ok()?;
+    let begin = lines_of(&place.door.open(&place.path).ok()?, MAX_CLAIM).ok()?;
     let line = begin.split(|&byte| byte == b'\n').nth(1)?;
     match serde_json::from_slice(line).ok()? {
         Record { at, event: Event::RunStarted { superpower, .. } } => Some(Claim { superpower, at }),
@@ -91,7 +88,7 @@ pub fn claim(place: &Place) -> Option<Claim> {
     }
 }
 
-/// Whole lines at the beginning of a file, of at most this many bytes together.
+/// The whole lines within the first `most` bytes of a file.
 fn lines_of(file: &std::fs::File, most: usize) -> io::Result<Vec<u8>> {
     let mut begin = vec![0; most];
     let mut read = 0;
@@ -112,15 +109,15 @@ fn first(lines: &[u8]) -> &[u8] {
 
 fn bytes(place: &Place) -> Result<Vec<u8>, JournalError> {
     let file = place.door.open(&place.path).map_err(place.io())?;
-    // What begins with no header is no journal, however long it is.
-    let begin = lines_of(&file, HEADER).map_err(place.io())?;
+    // Without a header it is not a journal, so the rest is not read.
+    let begin = lines_of(&file, MAX_HEADER).map_err(place.io())?;
     if serde_json::from_slice::<Header>(first(&begin)).is_err() {
         return Err(JournalError::Damaged { path: place.path.clone(), line: 1 });
     }
-    read_from(&file, &place.path, LONGEST).map_err(place.io())
+    read_from(&file, &place.path, MAX_BYTES).map_err(place.io())
 }
 
-/// The error is the line that cannot be read, so that the run cannot be either.
+/// On error returns the number of the line because of which the run cannot be read.
 fn parse(bytes: &[u8], sealer: Option<&Sealer>, newest: Option<Seal>) -> Result<Contents, usize> {
     let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
     let mut lines = bytes[..whole].split_inclusive(|&byte| byte == b'\n');
@@ -133,13 +130,13 @@ fn parse(bytes: &[u8], sealer: Option<&Sealer>, newest: Option<Seal>) -> Result<
         length: first.len() as u64,
         torn: whole < bytes.len(),
         ours: sealed.is_some(),
-        strange: Vec::new(),
+        foreign_lines: Vec::new(),
         damaged: None,
         last: sealed.map(|(_, seal)| seal),
     };
     match sealed {
-        Some((sealer, seal)) => believed(&mut contents, lines, sealer, seal, newest),
-        None => claimed(&mut contents, lines),
+        Some((sealer, seal)) => read_sealed(&mut contents, lines, sealer, seal, newest),
+        None => read_claims(&mut contents, lines),
     }
     match contents.records.first() {
         Some(Record { event: Event::RunStarted { .. }, .. }) => Ok(contents),
@@ -148,8 +145,8 @@ fn parse(bytes: &[u8], sealer: Option<&Sealer>, newest: Option<Seal>) -> Result<
     }
 }
 
-/// The lines of a journal of ours.
-fn believed<'a>(
+/// Reads the lines of a journal of ours.
+fn read_sealed<'a>(
     contents: &mut Contents,
     lines: impl Iterator<Item = &'a [u8]>,
     sealer: &Sealer,
@@ -158,7 +155,7 @@ fn believed<'a>(
 ) {
     let mut offset = contents.length;
     let mut found = newest == Some(last);
-    // Lines that do not fit, and have none behind them yet that does.
+    // Lines with a wrong seal that no valid line follows yet.
     let mut behind: Vec<(usize, Range<u64>, &[u8])> = Vec::new();
     for (number, line) in (2..).zip(lines) {
         let place = offset..offset + line.len() as u64;
@@ -175,27 +172,27 @@ fn believed<'a>(
                 return;
             }
         }
-        contents.strange.extend(behind.drain(..).map(|(_, place, _)| place));
+        contents.foreign_lines.extend(behind.drain(..).map(|(_, place, _)| place));
         contents.length = place.end;
         (last, contents.last) = (seal, Some(seal));
         found |= newest == Some(seal);
     }
     if !found {
-        let end = contents.records.len() + contents.strange.len() + 2;
+        let end = contents.records.len() + contents.foreign_lines.len() + 2;
         let (line, offset) = behind.first().map_or((end, contents.length), |(line, at, _)| (*line, at.start));
         contents.damaged = Some(Damage { line, offset, known: newest.is_some() || !behind.is_empty() });
     } else if let [(_, _, only)] = behind.as_slice()
         && serde_json::from_slice::<serde_json::Value>(only).is_err()
     {
-        // A crash of the whole machine can leave a last line of the right length and the wrong bytes.
+        // After a crash of the machine the last line can have the right length and wrong bytes.
         contents.torn = true;
     } else {
-        contents.strange.extend(behind.into_iter().map(|(_, place, _)| place));
+        contents.foreign_lines.extend(behind.into_iter().map(|(_, place, _)| place));
     }
 }
 
-/// The lines of a journal of somebody else's, up to the first that is no record.
-fn claimed<'a>(contents: &mut Contents, lines: impl Iterator<Item = &'a [u8]>) {
+/// Reads the lines of a journal that is not ours, up to the first that is not a record.
+fn read_claims<'a>(contents: &mut Contents, lines: impl Iterator<Item = &'a [u8]>) {
     let mut lines = (2..).zip(lines).peekable();
     while let Some((number, line)) = lines.next() {
         match serde_json::from_slice::<Record>(line) {
@@ -214,7 +211,8 @@ fn claimed<'a>(contents: &mut Contents, lines: impl Iterator<Item = &'a [u8]>) {
     }
 }
 
-/// Leaves out of a journal of ours what is not ours or not whole, and gives where the whole of it is kept.
+/// Rewrites a damaged journal of ours with its valid lines only, and returns the path of the copy that keeps the
+/// original.
 pub fn set_aside(
     place: &Place,
     contents: &mut Contents,
@@ -223,22 +221,22 @@ pub fn set_aside(
     let aside = atomic::aside(&place.path, now);
     let all = bytes(place)?;
     let at = |offset: u64| usize::try_from(offset).unwrap_or(usize::MAX).min(all.len());
-    let mut sound = Vec::with_capacity(all.len());
+    let mut valid = Vec::with_capacity(all.len());
     let mut from = 0;
-    for strange in contents.strange.drain(..).filter(|strange| strange.start < contents.length) {
-        sound.extend_from_slice(&all[at(from)..at(strange.start)]);
-        from = strange.end;
+    for foreign in contents.foreign_lines.drain(..).filter(|foreign| foreign.start < contents.length) {
+        valid.extend_from_slice(&all[at(from)..at(foreign.start)]);
+        from = foreign.end;
     }
-    sound.extend_from_slice(&all[at(from)..at(contents.length)]);
-    // There is a whole journal in its place at every instant.
+    valid.extend_from_slice(&all[at(from)..at(contents.length)]);
+    // The hard link keeps a complete journal at the path at every moment.
     place
         .door
         .hard_link(&place.path, &aside)
         .or_else(|_| place.door.replace(&aside, &all))
         .map_err(place.io())?;
     let newest = place.keep_newest()?;
-    place.door.replace_flushed(&place.path, &sound).map_err(place.io())?;
-    contents.length = sound.len() as u64;
+    place.door.replace_flushed(&place.path, &valid).map_err(place.io())?;
+    contents.length = valid.len() as u64;
     contents.damaged = None;
     contents.last.iter().for_each(|last| newest.keep(last));
     Ok(aside)

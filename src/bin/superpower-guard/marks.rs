@@ -1,18 +1,14 @@
-//! The guard: ends what a killed editor left of its agents, and is gone.
+//! Without a launcher: ends what a killed editor left of its agents, and is gone.
 //!
 //! It reads lines from the engine (see `src/process/guard.rs`) until the pipe ends, which the death of the editor
 //! brings about, however it died. Launches that were told to be over are none of its business: another editor may
-//! drive their run by then. Std and libc only.
+//! drive their run by then.
 
-#[path = "../process/ending.rs"]
-mod ending;
-#[path = "../process/tree.rs"]
-mod tree;
-
+use crate::ending;
+use crate::tree::{self, Kin};
 use std::collections::BTreeMap;
 use std::io::BufRead;
 use std::time::Duration;
-use tree::Kin;
 
 /// What is left may take this long over TERM.
 const GRACE: Duration = Duration::from_millis(300);
@@ -25,7 +21,8 @@ struct Launch {
     leader: Option<(u32, u64)>,
 }
 
-fn main() {
+/// Reads to the end of the input, and ends what is left then.
+pub fn watch() {
     // SAFETY: no arguments but numbers. What ends the editor's group or session must not end its guard.
     unsafe {
         libc::setsid();

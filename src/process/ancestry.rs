@@ -1,0 +1,55 @@
+//! Whether this process descends from a launch: one that an agent, a check or a setup command started.
+//!
+//! What a launch starts stays below its init whatever it does, so an init among the ancestors says so. Where ancestors
+//! cannot be seen, or no init keeps them, the marks in the environment have to do.
+
+#[cfg(target_os = "linux")]
+use super::tree;
+#[cfg(target_os = "linux")]
+use super::wire::{INIT, LAUNCHER};
+
+/// What is known of a process's ancestors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ancestry {
+    /// It descends from a launch.
+    Launched,
+    /// It descends from none.
+    Free,
+    /// That cannot be told here.
+    Unknown,
+}
+
+/// So many times an ancestor may end while it is looked at, which gives the process another one.
+#[cfg(target_os = "linux")]
+const TRIES: u32 = 5;
+
+/// What is known of this process's ancestors.
+#[cfg(target_os = "linux")]
+pub fn ancestry() -> Ancestry {
+    let known = (0..TRIES).map(|_| climb()).find(|found| *found != Ancestry::Unknown);
+    known.unwrap_or(Ancestry::Unknown)
+}
+
+/// Elsewhere no init keeps together what descends from a launch.
+#[cfg(not(target_os = "linux"))]
+pub fn ancestry() -> Ancestry {
+    Ancestry::Unknown
+}
+
+#[cfg(target_os = "linux")]
+fn climb() -> Ancestry {
+    // By this name, since the ids that /proc shows may be those of another namespace.
+    let Some(mut at) = tree::own_stat() else { return Ancestry::Unknown };
+    loop {
+        if at.name == INIT || at.name == LAUNCHER {
+            return Ancestry::Launched;
+        }
+        if at.parent == 0 {
+            return Ancestry::Free;
+        }
+        match tree::stat(at.parent) {
+            Some(parent) => at = parent,
+            None => return Ancestry::Unknown,
+        }
+    }
+}

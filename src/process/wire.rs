@@ -1,0 +1,194 @@
+//! What the engine, the launcher and an init tell each other. The guard has this file too: it uses nothing but std.
+//!
+//! The engine sends the launcher a message for each launch: the run's mark, and four descriptors (one end of a socket,
+//! and the program's standard streams). The rest goes over that socket, between the engine and the launch's init: the
+//! [`Request`], then two bytes for a [`Command`], and records of fixed length for an [`Answer`].
+
+#![allow(dead_code, reason = "each side uses its half")]
+
+use std::ffi::CString;
+use std::io::{self, Read};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// The argument that makes the guard a launcher.
+pub const LAUNCH: &str = "launch";
+/// The name that an init has in the list of processes, by which those below it are told from others.
+pub const INIT: &str = "superpower-init";
+/// The launcher's name there: what is left of an init that was killed comes to it.
+pub const LAUNCHER: &str = "superpower-main";
+/// How many descriptors come with a launch.
+pub const DESCRIPTORS: usize = 4;
+/// A request longer than this is none: the system's own limit for arguments and environment is far below.
+const LONGEST: u32 = 64 << 20;
+
+/// What to start.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// Where it works.
+    pub directory: CString,
+    /// The path of the program.
+    pub program: CString,
+    /// Its arguments, without its name.
+    pub arguments: Vec<CString>,
+    /// Its environment, as `NAME=VALUE`.
+    pub environment: Vec<CString>,
+}
+
+impl Request {
+    /// A request for a program in a directory.
+    pub fn new(directory: &Path, program: &Path) -> io::Result<Self> {
+        Ok(Self {
+            directory: CString::new(directory.as_os_str().as_bytes())?,
+            program: CString::new(program.as_os_str().as_bytes())?,
+            arguments: Vec::new(),
+            environment: Vec::new(),
+        })
+    }
+
+    /// As it is sent: its length, the number of arguments, and every text with the NUL at its end.
+    pub fn bytes(&self) -> Vec<u8> {
+        let mut texts = (self.arguments.len() as u32).to_le_bytes().to_vec();
+        let all =
+            [&self.directory, &self.program].into_iter().chain(&self.arguments).chain(&self.environment);
+        for text in all {
+            texts.extend_from_slice(text.as_bytes_with_nul());
+        }
+        [&(texts.len() as u32).to_le_bytes()[..], &texts].concat()
+    }
+
+    /// Reads what [`Request::bytes`] made.
+    pub fn read(from: &mut impl Read) -> io::Result<Self> {
+        let mut number = [0; 4];
+        from.read_exact(&mut number)?;
+        let length = u32::from_le_bytes(number);
+        if !(4..=LONGEST).contains(&length) {
+            return Err(io::ErrorKind::InvalidData.into());
+        }
+        let mut texts = vec![0; length as usize];
+        from.read_exact(&mut texts)?;
+        let (count, texts) = texts.split_at(4);
+        let count = u32::from_le_bytes([count[0], count[1], count[2], count[3]]) as usize;
+        let mut texts = texts.split_inclusive(|&byte| byte == 0).map(text);
+        let mut next = || texts.next().unwrap_or_else(|| Err(io::ErrorKind::InvalidData.into()));
+        let (directory, program) = (next()?, next()?);
+        let arguments = (0..count).map(|_| next()).collect::<io::Result<_>>()?;
+        Ok(Self { directory, program, arguments, environment: texts.collect::<io::Result<_>>()? })
+    }
+}
+
+/// A text from its bytes, which end with its NUL.
+fn text(bytes: &[u8]) -> io::Result<CString> {
+    CString::from_vec_with_nul(bytes.to_vec()).map_err(|_| io::ErrorKind::InvalidData.into())
+}
+
+/// What the engine wants of an init.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Command {
+    /// Send this signal to the program's group, while the program lives.
+    Signal(u8),
+    /// End everything below: TERM, and KILL to what is left after a moment.
+    End,
+    /// End everything below at once.
+    Kill,
+}
+
+impl Command {
+    /// As it is sent.
+    pub const fn bytes(self) -> [u8; 2] {
+        match self {
+            Self::Signal(signal) => [b's', signal],
+            Self::End => [b'e', 0],
+            Self::Kill => [b'k', 0],
+        }
+    }
+
+    /// Reads what [`Command::bytes`] made.
+    pub const fn read(bytes: [u8; 2]) -> Option<Self> {
+        match bytes {
+            [b's', signal] => Some(Self::Signal(signal)),
+            [b'e', 0] => Some(Self::End),
+            [b'k', 0] => Some(Self::Kill),
+            _ => None,
+        }
+    }
+}
+
+/// What part of a start failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// To adopt the orphans below.
+    Adopt,
+    /// To make a process.
+    Fork,
+    /// To enter the directory.
+    Directory,
+    /// To execute the program.
+    Execute,
+}
+
+impl Step {
+    /// All of them, in their order.
+    const ALL: [Self; 4] = [Self::Adopt, Self::Fork, Self::Directory, Self::Execute];
+
+    /// The one of this number.
+    pub fn of(number: u8) -> Option<Self> {
+        Self::ALL.get(usize::from(number)).copied()
+    }
+}
+
+/// What an init tells the engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// The program runs.
+    Started {
+        /// Its process.
+        pid: u32,
+        /// When that started; 0 where it cannot be told.
+        start_time: u64,
+    },
+    /// It could not be started.
+    Failed {
+        /// What was tried.
+        step: Step,
+        /// The system's error.
+        errno: i32,
+    },
+    /// The program ended, with what `wait` says of it.
+    Exited(i32),
+    /// Nothing is left of the launch.
+    Over,
+}
+
+impl Answer {
+    /// How long each is.
+    pub const SIZE: usize = 16;
+
+    /// As it is sent.
+    pub fn bytes(self) -> [u8; Self::SIZE] {
+        let (kind, step, number, time) = match self {
+            Self::Started { pid, start_time } => (1, 0, pid, start_time),
+            Self::Failed { step, errno } => (2, step as u8, errno as u32, 0),
+            Self::Exited(status) => (3, 0, status as u32, 0),
+            Self::Over => (4, 0, 0, 0),
+        };
+        let mut bytes = [0; Self::SIZE];
+        (bytes[0], bytes[1]) = (kind, step);
+        bytes[4..8].copy_from_slice(&number.to_le_bytes());
+        bytes[8..].copy_from_slice(&time.to_le_bytes());
+        bytes
+    }
+
+    /// Reads what [`Answer::bytes`] made.
+    pub fn read(bytes: [u8; Self::SIZE]) -> Option<Self> {
+        let [kind, step, _, _, a, b, c, d, time @ ..] = bytes;
+        let (number, time) = (u32::from_le_bytes([a, b, c, d]), u64::from_le_bytes(time));
+        match kind {
+            1 => Some(Self::Started { pid: number, start_time: time }),
+            2 => Some(Self::Failed { step: Step::of(step)?, errno: number as i32 }),
+            3 => Some(Self::Exited(number as i32)),
+            4 => Some(Self::Over),
+            _ => None,
+        }
+    }
+}

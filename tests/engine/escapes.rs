@@ -1,0 +1,231 @@
+//! Nothing of a launch outlives it, whatever it does to get away: after the end of its agent, a cancel, and the death of
+//! the editor, of the launcher and of its init.
+//!
+//! A few rounds always; with `SUPERPOWER_LONG=1` the 1,000 that the figures speak of.
+#![cfg(target_os = "linux")]
+
+use super::child::child;
+use super::launched::{ended, launch_in, start};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use superpower::harness::*;
+use superpower::outcome::Outcome;
+
+/// Ways to get away, each a script that leaves a process with the argument `$1` behind, or one that touches the file
+/// `beacon` in the working directory again and again.
+const WAYS: [(&str, &str); 8] = [
+    ("a session of its own and no environment", "env -i setsid sleep $1 &"),
+    ("a double fork", "(env -i setsid sh -c '(sleep '$1' &)' &)"),
+    ("nohup", "env -i nohup sleep $1 >/dev/null 2>&1 &"),
+    (
+        "a daemon that ignores every signal that it can",
+        "env -i setsid sh -c 'trap \"\" 1 2 3 10 12 13 14 15 17 18 20 21 22; while :; do sleep '$1'; done' &",
+    ),
+    (
+        "one that is a new process again and again",
+        "for i in 1 2 3 4; do env -i setsid sh -c 'hop() { : > beacon; hop & }; hop' - & done",
+    ),
+    (
+        "two that watch each other",
+        "env -i setsid sh -c 'on() { while :; do : > beacon; sleep 0.01; done; }; while :; do on & wait $!; done' &",
+    ),
+    (
+        "a crowd",
+        "env -i setsid sh -c 'b() { [ $2 -lt 6 ] || exec sleep $1; b $1 $(($2+1)) & b $1 $(($2+1)) & }; b $0 0' $1 &",
+    ),
+    ("one that is begun at a polite end", "trap 'set -m; env -i sleep '$1' & exit 0' TERM"),
+];
+
+fn rounds(few: usize) -> usize {
+    if std::env::var_os("SUPERPOWER_LONG").is_some() { 1000 } else { few }
+}
+
+/// An agent that goes one of these ways and says so with the file `away`, and does `then`.
+fn agent(way: &str, nap: &str, then: &str) -> Vec<String> {
+    let script = format!("{way}\n: > away\n{then}");
+    ["sh", "-c", &script, "-", nap].map(ToOwned::to_owned).to_vec()
+}
+
+fn harnesses(cmd: Vec<String>) -> Harnesses {
+    let mut harnesses = Harnesses::default();
+    harnesses.named.get_mut("command").unwrap().cmd = cmd;
+    harnesses
+}
+
+/// What a round's processes are known by: seconds to sleep, which nothing else has.
+pub fn nap(test: u8, round: usize) -> String {
+    format!("88{test}{}.{round}", std::process::id())
+}
+
+/// Waits until it is so, at most `within`.
+pub fn wait_until(what: &str, within: Duration, true_now: impl Fn() -> bool) {
+    let begun = Instant::now();
+    while !true_now() {
+        assert!(begun.elapsed() < within, "{what}");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// A busy machine may take this long.
+pub const LONG: Duration = Duration::from_secs(20);
+
+/// Whether no process has this argument, but for the editor that was told to launch it.
+pub fn is_gone(argument: &str) -> bool {
+    let has = |entry: std::fs::DirEntry| {
+        let cmdline = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        let words: Vec<&[u8]> = cmdline.split(|&b| b == 0).collect();
+        words.contains(&argument.as_bytes()) && !words.contains(&&b"launch"[..])
+    };
+    !std::fs::read_dir("/proc").unwrap().flatten().any(has)
+}
+
+/// Whether the agent has gone its way.
+fn is_away(folder: &Path, cmd: &[String]) -> bool {
+    let beacon = cmd.iter().any(|word| word.contains("beacon"));
+    folder.join("away").exists() && (!beacon || folder.join("beacon").exists())
+}
+
+/// Whether nothing of the round is there any more.
+fn nothing_is_left(folder: &Path, nap: &str) -> bool {
+    let beacon = folder.join("beacon");
+    if beacon.exists() {
+        std::fs::remove_file(&beacon).unwrap();
+        std::thread::sleep(Duration::from_millis(60));
+    }
+    is_gone(nap) && !beacon.exists()
+}
+
+/// Its folder, and its agent with the way that this round takes.
+fn round(dir: &Path, test: u8, at: usize, then: &str) -> (&'static str, PathBuf, String, Vec<String>) {
+    let (way, script) = WAYS[at % WAYS.len()];
+    let nap = nap(test, at);
+    let folder = dir.join(&nap);
+    std::fs::create_dir(&folder).unwrap();
+    let cmd = agent(script, &nap, then);
+    (way, folder, nap, cmd)
+}
+
+#[test]
+fn after_the_end_of_the_agent() {
+    let dir = tempfile::tempdir().unwrap();
+    for at in 0..rounds(WAYS.len()) {
+        let (way, folder, nap, cmd) = round(dir.path(), 1, at, "echo done; exit 0");
+        let (_running, signals) = start("command", &harnesses(cmd), launch_in(&folder));
+        let (_, ending) = ended(&signals);
+        assert_eq!(ending.outcome, Outcome::Passed, "{way}");
+        assert!(nothing_is_left(&folder, &nap), "{way}");
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+}
+
+#[test]
+fn after_a_cancel() {
+    let dir = tempfile::tempdir().unwrap();
+    for at in 0..rounds(WAYS.len()) {
+        let (way, folder, nap, cmd) = round(dir.path(), 2, at, "while :; do sleep 0.05; done");
+        let (running, signals) = start("command", &harnesses(cmd.clone()), launch_in(&folder));
+        wait_until(way, LONG, || is_away(&folder, &cmd));
+        let begun = Instant::now();
+        running.stop();
+        ended(&signals);
+        assert!(nothing_is_left(&folder, &nap), "{way}");
+        assert!(begun.elapsed() < Duration::from_secs(4), "{way}: {:?}", begun.elapsed());
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+}
+
+/// The children of a process.
+fn children(parent: u32) -> Vec<u32> {
+    let list = std::fs::read_to_string(format!("/proc/{parent}/task/{parent}/children")).unwrap_or_default();
+    list.split_whitespace().map(|pid| pid.parse().unwrap()).collect()
+}
+
+fn named(pids: Vec<u32>, name: &str) -> u32 {
+    let is = |pid: &u32| {
+        std::fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|comm| comm.trim() == name)
+    };
+    pids.into_iter().find(is).unwrap_or_else(|| panic!("no {name}"))
+}
+
+/// An editor that is killed at the end of its test.
+pub struct Editor(pub std::process::Child);
+
+impl Drop for Editor {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Who is killed.
+#[derive(Clone, Copy, PartialEq)]
+enum Victim {
+    Editor,
+    Launcher,
+    Init,
+}
+
+fn after_the_death_of(victim: Victim, test: u8) {
+    let dir = tempfile::tempdir().unwrap();
+    for at in 0..rounds(WAYS.len()) {
+        let (way, folder, nap, cmd) = round(dir.path(), test, at, "while :; do sleep 0.05; done");
+        let mut editor = Editor(child("launch").arg("command").arg(&folder).args(&cmd).spawn().unwrap());
+        let editor = &mut editor.0;
+        wait_until(way, LONG, || is_away(&folder, &cmd) && folder.join("started").exists());
+        let launcher = editor_child(editor.id());
+        let init = named(children(launcher), "superpower-init");
+        let pid = match victim {
+            Victim::Editor => editor.id(),
+            Victim::Launcher => launcher,
+            Victim::Init => init,
+        };
+        rustix::process::kill_process(
+            rustix::process::Pid::from_raw(pid as i32).unwrap(),
+            rustix::process::Signal::KILL,
+        )
+        .unwrap();
+        if victim == Victim::Editor {
+            editor.wait().unwrap();
+        }
+        // Whoever inherits a dead process reaps it in its own time.
+        let gone = |pid: u32| superpower::process::record(pid).is_none();
+        wait_until(way, Duration::from_secs(2), || gone(init) && nothing_is_left(&folder, &nap));
+        if victim != Victim::Editor {
+            // It lives, and was told that the agent ended.
+            wait_until("the editor is told", LONG, || folder.join("ended").exists());
+            assert_eq!(editor.try_wait().unwrap(), None);
+            editor.kill().unwrap();
+            editor.wait().unwrap();
+        }
+        wait_until("the launcher leaves", LONG, || gone(launcher));
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+}
+
+/// The launcher of an editor, whichever of its threads started it.
+fn editor_child(editor: u32) -> u32 {
+    let threads = std::fs::read_dir(format!("/proc/{editor}/task")).unwrap().flatten();
+    let of = |thread: std::fs::DirEntry| {
+        std::fs::read_to_string(thread.path().join("children")).unwrap_or_default()
+    };
+    let lists: Vec<String> = threads.map(of).collect();
+    named(
+        lists.iter().flat_map(|list| list.split_whitespace()).map(|pid| pid.parse().unwrap()).collect(),
+        "superpower-main",
+    )
+}
+
+#[test]
+fn after_the_death_of_the_editor() {
+    after_the_death_of(Victim::Editor, 3);
+}
+
+#[test]
+fn after_the_death_of_the_launcher() {
+    after_the_death_of(Victim::Launcher, 4);
+}
+
+#[test]
+fn after_the_death_of_the_init() {
+    after_the_death_of(Victim::Init, 5);
+}

@@ -1,0 +1,73 @@
+//! Launches leave nothing in the engine and in the launcher: no dead process, no descriptor, no memory.
+//!
+//! A hundred always; with `SUPERPOWER_LONG=1` the 1,000 that the figures speak of.
+#![cfg(target_os = "linux")]
+
+use super::alone::{alone, until_no_thread_is};
+use super::launched::{ended, launch_in, start};
+use std::path::Path;
+use superpower::harness::*;
+use superpower::outcome::Outcome;
+
+fn count(folder: &str) -> usize {
+    std::fs::read_dir(folder).unwrap().count()
+}
+
+/// The children of this process, whichever thread started them, dead ones included.
+fn children() -> Vec<u32> {
+    let threads = std::fs::read_dir("/proc/self/task").unwrap().flatten();
+    let lists =
+        threads.map(|thread| std::fs::read_to_string(thread.path().join("children")).unwrap_or_default());
+    lists
+        .flat_map(|list| list.split_whitespace().map(|pid| pid.parse().unwrap()).collect::<Vec<_>>())
+        .collect()
+}
+
+/// A line of the kernel's about the memory of a process, in KiB.
+fn memory(pid: u32, line: &str) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let found = status.lines().find_map(|it| it.strip_prefix(line)).unwrap();
+    found.split_whitespace().next().unwrap().parse().unwrap()
+}
+
+fn launch(folder: &Path) {
+    let mut harnesses = Harnesses::default();
+    harnesses.named.get_mut("command").unwrap().cmd = ["echo", "done"].map(ToOwned::to_owned).to_vec();
+    let (_running, signals) = start("command", &harnesses, launch_in(folder));
+    assert_eq!(ended(&signals).1.outcome, Outcome::Passed);
+}
+
+/// Its descriptors, once the threads of the last launch are gone.
+fn own_descriptors() -> usize {
+    for thread in ["superpower-agent", "superpower-watch", "superpower-stdin"] {
+        until_no_thread_is(thread);
+    }
+    count("/proc/self/fd")
+}
+
+#[test]
+fn many_launches_leave_nothing() {
+    alone("launches::many_launches_leave_nothing", &[], || {
+        let dir = tempfile::tempdir().unwrap();
+        launch(dir.path());
+        let [launcher] = *children() else { panic!("one launcher, and nothing else: {:?}", children()) };
+        let kept = || {
+            (own_descriptors(), count(&format!("/proc/{launcher}/fd")), count(dir.path().to_str().unwrap()))
+        };
+        let first = kept();
+        let first_memory = memory(launcher, "RssAnon:");
+        for _ in 0..if std::env::var_os("SUPERPOWER_LONG").is_some() { 1000 } else { 100 } {
+            launch(dir.path());
+        }
+        assert_eq!(children(), [launcher]);
+        let list = format!("/proc/{launcher}/task/{launcher}/children");
+        super::escapes::wait_until("the last init is reaped", super::escapes::LONG, || {
+            std::fs::read_to_string(&list).unwrap().is_empty()
+        });
+        assert_eq!(kept(), first);
+        let now = memory(launcher, "RssAnon:");
+        assert!(now < first_memory + 64, "{first_memory} KiB, then {now} KiB");
+        // Its own, beside the pages of its program and of libc that all processes share.
+        assert!(now < 1024, "{now} KiB");
+    });
+}
