@@ -84,10 +84,13 @@ fn end_of_text(bytes: &[u8], start: usize) -> usize {
     bytes.len()
 }
 
-/// The end of a JSON number. In `1e` it ends before `e`, so that the text stays invalid.
+/// The end of a JSON number. In `1e` it ends before `e`, and in `-e1` after `-`, so that the text stays invalid.
 fn end_of_number(bytes: &[u8], start: usize) -> usize {
     let digits = |from: usize| bytes[from..].iter().take_while(|byte| byte.is_ascii_digit()).count();
     let mut at = start + usize::from(bytes[start] == b'-');
+    if digits(at) == 0 {
+        return at;
+    }
     at += if bytes.get(at) == Some(&b'0') { 1 } else { digits(at) };
     if bytes.get(at) == Some(&b'.') && digits(at + 1) > 0 {
         at += 1 + digits(at + 1);
@@ -99,5 +102,5 @@ fn end_of_number(bytes: &[u8], start: usize) -> usize {
             at += 1 + sign + exponent;
         }
     }
-    at.max(start + 1)
+    at
 }

@@ -269,6 +269,14 @@ fn fields() -> impl Strategy<Value = Map<String, Value>> {
     prop::collection::vec((name(), value()), 0..6).prop_map(|fields| fields.into_iter().collect())
 }
 
+#[test]
+fn a_sign_without_digits_is_not_a_number() {
+    for text in ["-E0", "-e1", "-", "--1e3", "-.5e1"] {
+        assert_eq!(show(&hide(text)), text);
+        assert!(serde_json::from_str::<Value>(&hide(text)).is_err(), "{text}");
+    }
+}
+
 proptest! {
     #[test]
     fn hiding_numbers_is_reversible_for_any_text(text in "[-0-9eE.+,\"\\\\a é]{0,12}") {
