@@ -221,10 +221,10 @@ local function wait(root, run_id)
     if not ended and vim.uv.now() - asked > 500 then
       asked = vim.uv.now()
       local run, err = current.status(root, run_id)
-      if err then
-        say(errors.text(err))
-        return { state = "paused", reason = "interrupted" } -- its state can no longer be read
-      elseif run and run.state ~= "running" then
+      if err or not run then -- its state can no longer be read
+        say(err and errors.text(err) or "the run is no longer there")
+        return { state = "paused", reason = "interrupted" }
+      elseif run.state ~= "running" then
         ended = run
       end
     end
