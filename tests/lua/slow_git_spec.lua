@@ -31,6 +31,13 @@ local function asleep(before)
     nvim:feed("a")
   end
   T.wait(naps, 10000, "git to be asked")
+  if before then
+    -- It may have been asked for the stage's own files too, while its agent works.
+    T.wait(function()
+      local journals = vim.fn.glob(nvim.project .. "/.claude/state/runs/*/journal.jsonl", true, true)
+      return (T.read(journals[1]) or ""):find('"attempt-ended"', 1, true)
+    end, 15000, "the first stage to end")
+  end
   return nvim, naps
 end
 
