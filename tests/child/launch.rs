@@ -15,7 +15,9 @@ pub fn starts(tool: &str, folder: &str, cmd: &[&str]) {
             std::fs::write(folder.join("started"), "").unwrap();
         }
         if let Signal::Ended(ending) = signal {
-            std::fs::write(folder.join("ended"), format!("{:?}", ending.outcome)).unwrap();
+            // Renamed, so that the file is never seen half written.
+            std::fs::write(folder.join("ended.part"), format!("{:?}", ending.outcome)).unwrap();
+            std::fs::rename(folder.join("ended.part"), folder.join("ended")).unwrap();
         }
     }
     // It does nothing more, until it is killed.
