@@ -145,7 +145,7 @@ fn a_colon_in_brackets_without_a_space_is_named_and_mended() {
         ("{agent :b}", "{agent : b}", "agent :"),
         ("{agent: b, inputs: {epic:x}}", "{agent: b, inputs: {epic: x}}", "epic:"),
         ("{agent: b, inputs: {epic:\u{3000}x}}", "{agent: b, inputs: {epic: x}}", "\u{3000}"),
-        ("{agent: b, inputs: {url:http://x}}", "{agent: b, inputs: {url: http://x}}", "url:"),
+        ("{agent: b, inputs: {url:http://localhost}}", "{agent: b, inputs: {url: http://localhost}}", "url:"),
         ("{agent: b, expects: {verdict:PASS}}", "{agent: b, expects: {verdict: PASS}}", "verdict:"),
         ("{gate:human-approval}", "{gate: human-approval}", "gate:"),
     ] {
@@ -166,7 +166,7 @@ fn a_colon_in_brackets_without_a_space_is_named_and_mended() {
         assert!(check(&mended, &Context::default()).declaration.is_some(), "{written}");
     }
     for sound in [
-        "{agent: b, inputs: {http://x}}",
+        "{agent: b, inputs: {http://localhost}}",
         "{agent: b, description: a:b}",
         "{agent: b, expects: {files: [a:b]}}",
         "{agent: b, x-mine: {a:b}}",
