@@ -16,6 +16,12 @@ pub(super) enum Announcement {
     Answer(String),
     /// The run has paused or finished.
     Run(Notice),
-    /// An event for the editor.
+    /// An event for everybody who follows.
     Event(Value),
+    /// A question with its id, which stays open until it is settled.
+    Question(String, Value),
+    /// The question with this id is no longer open.
+    Settled(String, Value),
+    /// A question that Lua answers.
+    ForLua(Value),
 }

@@ -4,6 +4,7 @@
 //! starting.
 
 use super::gate_review;
+use super::delivery::Delivery;
 use super::mailbox::Outbox;
 use super::review_worker::ReviewWorker;
 use super::unwritten_checkpoints::{Left, reason};
@@ -131,7 +132,7 @@ impl CheckpointWriter {
                         _ => ("checkpoints", shown_rows(&publish, &document)),
                     };
                     let event = shared.picture().amended(&root, name, value);
-                    (publish.publish)(Some(&format!("snapshot {}", root.display())), event);
+                    (publish.publish)(Delivery::Newest(&format!("snapshot {}", root.display())), event);
                 }
             }
             report(told);

@@ -41,7 +41,8 @@ impl Drive {
         let ctx =
             json!({ "root": self.root, "inputs": inputs, "stage": stage + 1, "run_id": self.run.run_id });
         let event = json!({ "type": "ask-fact", "name": fact, "ctx": ctx });
-        self.performer.ask_lua(&self.run, Wanted::Fact { fact, stage }, event);
+        let next = self.performer.ask_lua(&self.run, Wanted::Fact { fact, stage }, event);
         self.told.append(&mut self.performer.told);
+        self.follow(next);
     }
 }

@@ -1,5 +1,6 @@
 //! What a drive needs from its environment.
 
+use super::delivery::Delivery;
 use super::{gate_review, unwritten_checkpoints};
 use crate::config::Config;
 use crate::harness::Harnesses;
@@ -15,13 +16,15 @@ use std::sync::Arc;
 /// Size limit of a text in the journal, in bytes.
 const TEXT: usize = 32 * 1024;
 
-/// Sends a serialized event to the editor. With a key, it replaces a queued event with the same key.
-pub type Publish = Box<dyn Fn(Option<&str>, Arc<str>) + Send + Sync>;
+/// Sends a serialized event to those who follow the run.
+pub type Publish = Box<dyn Fn(Delivery<'_>, Arc<str>) + Send + Sync>;
 
 /// What a drive needs from its environment.
 pub struct Host {
-    /// Sends an event to the editor.
+    /// Sends an event to those who follow the run.
     pub publish: Publish,
+    /// Whether an editor is there to ask for what Lua decides.
+    pub has_lua: Box<dyn Fn() -> bool + Send + Sync>,
     pub clock: Box<dyn Fn() -> DateTime<Utc> + Send + Sync>,
     pub config: Config,
     pub harnesses: Harnesses,
@@ -34,9 +37,9 @@ pub struct Host {
 }
 
 impl Host {
-    /// Sends an event to the editor that must not be replaced.
+    /// Sends an event to everybody who follows.
     pub(super) fn say(&self, event: &Value) {
-        (self.publish)(None, event.to_string().into());
+        (self.publish)(Delivery::Everyone, event.to_string().into());
     }
 
     /// What a comparison of a project's files needs.

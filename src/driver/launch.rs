@@ -1,5 +1,6 @@
 //! Starts an agent for a launch: builds its prompt and the harness's request, and starts the process.
 
+use super::announcement::Announcement;
 use super::Message;
 use super::current_launch::working;
 use super::follow_up::{Dispatch, Next, not_started};
@@ -77,8 +78,7 @@ impl Performer {
             "attempt": run.stages[stage].visit.spent + 1, "inputs": inputs,
         });
         let event = json!({ "type": "ask-prompt", "prompt": prompt, "ctx": ctx });
-        self.ask_lua(run, Wanted::Prompt { stage, launch, session }, event);
-        Next::Nothing
+        self.ask_lua(run, Wanted::Prompt { stage, launch, session }, event)
     }
 
     /// Saves the agent's prompt and returns the order to start it.
@@ -132,9 +132,10 @@ impl Performer {
         if resolved.harness() == Harness::Manual {
             let label = run.label(stage);
             let prompt_path = dir.join("prompt.md");
-            self.tell(json!({
+            let question = json!({
                 "type": "manual", "stage": stage + 1, "launch": number, "label": label, "prompt_path": prompt_path,
-            }));
+            });
+            self.announce(Announcement::Question(self.manual_id(number), question));
         }
         self.agent = Some(Agent::new(number, running));
         Ok(())

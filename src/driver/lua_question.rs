@@ -24,6 +24,20 @@ pub(super) enum Wanted {
     },
 }
 
+impl Wanted {
+    /// Why an editor is needed, for people.
+    pub(super) fn needs_editor(&self) -> String {
+        let what = match self {
+            Self::Fact { fact, .. } => format!("the condition \"{fact}\" (option `conditions`)"),
+            Self::Prompt { .. } => "the prompt (option `prompt`)".to_owned(),
+        };
+        format!(
+            "{what} is decided by a Lua function of your Neovim configuration, and no editor is attached; \
+             open the project in Neovim"
+        )
+    }
+}
+
 impl LuaQuestion {
     /// The time that is left for the answer.
     pub(super) fn left(&self) -> Duration {

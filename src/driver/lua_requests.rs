@@ -14,13 +14,18 @@ use std::time::{Duration, Instant};
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 
 impl Performer {
-    /// Asks Lua. The question's id is added to `event`.
-    pub(super) fn ask_lua(&mut self, run: &Run, wanted: Wanted, mut event: Value) {
+    /// Asks Lua, in the editor that was used last; where there is none, the run has to wait for one. The question's id
+    /// is added to `event`.
+    pub(super) fn ask_lua(&mut self, run: &Run, wanted: Wanted, mut event: Value) -> Next {
+        if !(self.host.has_lua)() {
+            return Next::Happened(Box::new(Event::EditorNeeded { why: wanted.needs_editor() }));
+        }
         self.asks += 1;
         let id = format!("{}/lua-{}", run.run_id, self.asks);
         event["id"] = json!(id);
-        self.tell(event);
+        self.announce(Announcement::ForLua(event));
         self.asked = Some(LuaQuestion { id, wanted, until: Instant::now() + ANSWER_TIMEOUT });
+        Next::Nothing
     }
 
     /// Handles an answer from Lua, or a user's answer about a permission.

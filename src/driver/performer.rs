@@ -305,8 +305,12 @@ impl Performer {
         }
     }
 
-    /// Tells the editor something.
+    /// Tells everybody something.
     pub(super) fn tell(&mut self, event: serde_json::Value) {
-        self.told.push(Announcement::Event(event));
+        self.announce(Announcement::Event(event));
+    }
+
+    pub(super) fn announce(&mut self, announcement: Announcement) {
+        self.told.push(announcement);
     }
 }

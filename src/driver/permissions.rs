@@ -28,7 +28,7 @@ impl Performer {
             "tool": question.tool, "title": question.title, "input": question.input, "rule": question.rule,
         });
         self.host.secrets.mask_message(&mut event, &["type", "id"]);
-        self.tell(event);
+        self.announce(Announcement::Question(id.clone(), event));
         let now = Instant::now();
         let until = now.checked_add(self.host.config.permission_timeout).unwrap_or(now + A_YEAR);
         self.questions.push(PendingPermission { id, launch, question, until });
@@ -56,7 +56,7 @@ impl Performer {
         if let Some(agent) = self.agent.as_ref().filter(|agent| agent.launch == pending.launch) {
             agent.running.answer(&pending.question.id, answer);
         }
-        self.tell(json!({ "type": "permission-gone", "id": pending.id }));
+        self.permission_gone(&pending.id);
     }
 
     /// The agent no longer asks.
@@ -64,16 +64,27 @@ impl Performer {
         let asked = |pending: &PendingPermission| pending.launch == launch && pending.question.id == id;
         if let Some(at) = self.questions.iter().position(asked) {
             let pending = self.questions.remove(at);
-            self.tell(json!({ "type": "permission-gone", "id": pending.id }));
+            self.permission_gone(&pending.id);
         }
     }
 
     /// Removes the requests of a launch, and the buffer of a manual one.
     pub(super) fn forget_questions(&mut self, launch: u32) {
         for pending in taken(&mut self.questions, launch) {
-            self.tell(json!({ "type": "permission-gone", "id": pending.id }));
+            self.permission_gone(&pending.id);
         }
-        self.tell(json!({ "type": "manual-gone", "launch": launch }));
+        let gone = json!({ "type": "manual-gone", "launch": launch });
+        self.announce(Announcement::Settled(self.manual_id(launch), gone));
+    }
+
+    /// The id of the question for a manual launch's result.
+    pub(super) fn manual_id(&self, launch: u32) -> String {
+        format!("{}/manual-{launch}", self.root.display())
+    }
+
+    fn permission_gone(&mut self, id: &str) {
+        let gone = json!({ "type": "permission-gone", "id": id });
+        self.announce(Announcement::Settled(id.to_owned(), gone));
     }
 }
 

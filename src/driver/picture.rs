@@ -28,6 +28,10 @@ impl Default for Picture {
 }
 
 impl Picture {
+    pub(super) fn is_drawn(&self) -> bool {
+        self.event.starts_with('{')
+    }
+
     pub(super) fn draw(root: &Path, standing: Standing, head: &Value, lists: [List; 2]) -> Self {
         let mut text = format!("{{\"type\":\"snapshot\",\"root\":{},\"run\":", json!(root));
         let from = text.len();

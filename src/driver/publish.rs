@@ -1,6 +1,7 @@
 //! Publishes a drive: pictures of the run, events, and the log.
 
 use super::announcement::Announcement;
+use super::delivery::Delivery;
 use super::keeper::Keeper;
 use super::performer::Performer;
 use super::picture::{List, Picture};
@@ -50,7 +51,7 @@ impl Keeper {
         let picture = Picture::draw(&self.root, Standing::of(run), &head, lists);
         let event = picture.event.clone();
         *self.shared.picture() = picture;
-        (self.host.publish)(Some(&format!("snapshot {}", self.root.display())), event);
+        (self.host.publish)(Delivery::Newest(&format!("snapshot {}", self.root.display())), event);
         self.draw = Instant::now() + FRAME.max(began.elapsed() * SHARE);
         self.dirty = false;
     }
@@ -76,16 +77,23 @@ impl Keeper {
                 self.tell(run, event);
             }
             Announcement::Event(event) => self.tell(run, event),
+            Announcement::Question(id, event) => self.send(run, Delivery::Question(&id), event),
+            Announcement::Settled(id, event) => self.send(run, Delivery::Settled(&id), event),
+            Announcement::ForLua(event) => self.send(run, Delivery::Lua, event),
         }
     }
 
-    /// Sends the editor an event about this run.
-    pub(super) fn tell(&self, run: &Run, mut event: Value) {
+    /// Sends everybody an event about this run.
+    pub(super) fn tell(&self, run: &Run, event: Value) {
+        self.send(run, Delivery::Everyone, event);
+    }
+
+    fn send(&self, run: &Run, delivery: Delivery<'_>, mut event: Value) {
         event["root"] = json!(self.root);
         event["run_id"] = json!(run.run_id);
         event["superpower"] = json!(run.plan.name());
         event["total"] = json!(run.plan.total());
-        self.host.say(&event);
+        (self.host.publish)(delivery, event.to_string().into());
     }
 
     pub(super) fn notice(&self, run: &Run, level: &str, message: &str) {

@@ -7,7 +7,7 @@ use super::run_status::Standing;
 use crate::project::review::CancelToken;
 use crate::run::event::Event;
 use serde_json::Value;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The part of a drive that other threads may read.
 #[derive(Debug, Default)]
@@ -28,6 +28,12 @@ impl Shared {
     /// The latest picture as text.
     pub fn text(&self) -> String {
         self.picture().run().to_owned()
+    }
+
+    /// The event of the latest picture; `None` before the first one.
+    pub fn event(&self) -> Option<Arc<str>> {
+        let picture = self.picture();
+        picture.is_drawn().then(|| picture.event.clone())
     }
 
     /// The run's state.

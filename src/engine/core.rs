@@ -2,6 +2,7 @@
 
 use super::editing::open_documents::Documents;
 use super::editing::project_cache::Projects;
+use super::followers::{FollowerId, Followers, Keyed};
 use super::looks::Looking;
 use super::queue::Queue;
 use super::request_worker::Worker;
@@ -10,7 +11,7 @@ use super::verbs::shown::{Claims, GateCaches, Sheets};
 use crate::config::Config;
 use crate::driver::handle::Handle;
 use crate::driver::unwritten_checkpoints::Unwritten;
-use crate::driver::{Host, Message};
+use crate::driver::{Delivery, Host, Message};
 use crate::environ::{self, Variables};
 use crate::harness::{Harnesses, Settings};
 use crate::process::{Environment, Secrets};
@@ -37,11 +38,25 @@ const EXIT_MARGIN: Duration = Duration::from_secs(2);
 /// How long exiting waits for a decision that is being made, before its look at the files is cancelled.
 const DECIDING: Duration = Duration::from_secs(1);
 
-/// All state of the engine in this editor.
+/// Where an engine lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Home {
+    /// In an editor, with or without a user interface.
+    Editor,
+    /// In a command line.
+    Command,
+    /// In a process that only drives runs: whoever follows them comes over its socket.
+    Driver,
+}
+
+/// All state of the engine in this process.
 #[derive(Default)]
 pub struct Engine {
     pub(super) me: Weak<Engine>,
+    /// The events for this process.
     pub(super) queue: Arc<Queue>,
+    /// Those who follow runs, this process among them unless it only drives.
+    pub(super) followers: Arc<Followers>,
     config: Mutex<Config>,
     /// The newest drive of each project root.
     drives: Mutex<HashMap<PathBuf, Arc<Handle>>>,
@@ -66,9 +81,42 @@ pub struct Engine {
 }
 
 impl Engine {
+    /// An engine in an editor.
     pub fn new() -> Arc<Self> {
+        Self::at(Home::Editor)
+    }
+
+    pub fn at(home: Home) -> Arc<Self> {
         crate::store::disk::arm_from_environment();
-        Arc::new_cyclic(|me| Self { me: me.clone(), ..Self::default() })
+        let engine = Arc::new_cyclic(|me| Self { me: me.clone(), ..Self::default() });
+        if home != Home::Driver {
+            engine.followers.follow(engine.queue.clone(), home == Home::Editor, Vec::new);
+        }
+        engine
+    }
+
+    /// Adds a queue for the events of all runs. It begins with the newest pictures and the open questions.
+    pub fn follow(&self, queue: Arc<Queue>, lua: bool) -> FollowerId {
+        self.followers.follow(queue, lua, || self.pictures())
+    }
+
+    /// Ends what [`Engine::follow`] began.
+    pub fn unfollow(&self, follower: FollowerId) {
+        self.followers.leave(follower);
+    }
+
+    /// Notes that somebody uses this follower now: what Lua has to answer goes to the one that was used last.
+    pub fn used(&self, follower: FollowerId) {
+        self.followers.used(follower);
+    }
+
+    /// The newest picture of each active drive.
+    fn pictures(&self) -> Vec<Keyed> {
+        let picture = |(root, drive): (&PathBuf, &Arc<Handle>)| {
+            let event = drive.shared.event().filter(|_| !drive.is_over())?;
+            Some((format!("snapshot {}", root.display()), event))
+        };
+        locked(&self.drives).iter().filter_map(picture).collect()
     }
 
     /// The queue of events for the editor.
@@ -78,14 +126,15 @@ impl Engine {
 
     /// Queues a notice that belongs to no drive.
     pub(super) fn notice(&self, root: &Path, level: &str, message: &str) {
-        self.queue.push(json!({ "type": "notice", "root": root, "level": level, "message": message }));
+        let notice = json!({ "type": "notice", "root": root, "level": level, "message": message });
+        self.followers.publish(Delivery::Everyone, notice.to_string().into());
     }
 
     /// Queues a notice that is part of a verb's answer; Lua shows it at every notification level.
     pub(super) fn notice_answer(&self, root: &Path, message: &str) {
         let notice =
             json!({ "type": "notice", "root": root, "level": "info", "answer": true, "message": message });
-        self.queue.push(notice);
+        self.followers.publish(Delivery::Everyone, notice.to_string().into());
     }
 
     pub(super) fn config(&self) -> Config {
@@ -162,9 +211,10 @@ impl Engine {
     /// What a drive needs, with the configuration at this moment.
     pub(super) fn host(&self) -> Arc<Host> {
         let config = self.config();
-        let queue = self.queue.clone();
+        let (followers, editors) = (self.followers.clone(), self.followers.clone());
         Arc::new(Host {
-            publish: Box::new(move |key, event| queue.push_text(key, event)),
+            publish: Box::new(move |delivery, event| followers.publish(delivery, event)),
+            has_lua: Box::new(move || editors.has_lua()),
             clock: Box::new(Utc::now),
             secrets: self.secrets(),
             harnesses: harnesses(&config),

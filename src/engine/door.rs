@@ -1,12 +1,14 @@
 //! The entry point: looks up the requested operation, performs it, and serializes the reply. It never fails: errors and
 //! panics are returned as data.
 
+use super::caller::{self, Peer};
 use super::core::Engine;
-use super::op::{Fields, OnExit, Op, Reply, Run};
+use super::op::{Fields, Lane, OnExit, Op, Reply, Run};
 use super::refusal::Refusal;
 use super::{nested, ops, panic_test};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+use std::sync::Arc;
 
 /// A request that the worker performs; an `answered` event with this id carries the reply.
 #[derive(Deserialize)]
@@ -15,6 +17,9 @@ struct Ask {
     id: u64,
     request: Map<String, Value>,
 }
+
+/// Takes a reply, as JSON.
+pub type Deliver = Arc<dyn Fn(&Engine, String) + Send + Sync>;
 
 /// The operation that a request names. The worker reports an unknown name too, so that all errors of `ask` arrive alike.
 type Asked = Result<(&'static Op, Fields), Refusal>;
@@ -56,7 +61,7 @@ impl Engine {
     fn perform(&self, asked: Asked) -> Result<Reply, Refusal> {
         let (op, fields) = asked?;
         if let Some(what) = op.what_for_humans() {
-            nested::refuse(self, what, fields.root())?;
+            nested::refuse(self, what, fields.root(), caller::peer().as_ref())?;
         }
         match op.run {
             Run::Now(run) => run(self, fields),
@@ -64,15 +69,55 @@ impl Engine {
         }
     }
 
-    /// Hands a request to the worker.
+    /// Performs a request of another process in its lane: what is quick at once, the rest on the worker. `before` is
+    /// called just before it is performed, on the same thread.
+    pub fn request(
+        &self,
+        request: Map<String, Value>,
+        peer: Peer,
+        before: impl FnOnce(&Engine) + Send + 'static,
+        deliver: Deliver,
+    ) {
+        let asked = find(request);
+        if matches!(&asked, Ok((op, _)) if op.is_only_called()) {
+            return deliver(self, text(Err(only_called())));
+        }
+        let quick = matches!(&asked, Ok((op, _)) if op.lane == Lane::Main);
+        let work = move |engine: &Engine, asked| {
+            before(engine);
+            caller::on_behalf(Some(peer), || engine.respond(asked))
+        };
+        if quick {
+            let answer = work(self, asked);
+            deliver(self, answer);
+            return self.release_drives();
+        }
+        if let Err(refusal) = self.hand_over(asked, work, deliver.clone()) {
+            deliver(self, text(Err(refusal)));
+        }
+    }
+
+    /// Hands a request of this process to the worker.
     fn ask(&self, Ask { id, request }: Ask) -> Result<Reply, Refusal> {
         let asked = find(request);
-        let op = asked.as_ref().ok().map(|(op, _)| *op);
-        if op.is_some_and(Op::is_only_called) {
-            let names =
-                ops::only_called().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(" and ");
-            return Err(Refusal::BadRequest(format!("{names} must be called directly, not through \"ask\"")));
+        if matches!(&asked, Ok((op, _)) if op.is_only_called()) {
+            return Err(only_called());
         }
+        let deliver = Arc::new(move |engine: &Engine, answer: String| {
+            let event = format!("{{\"type\":\"answered\",\"id\":{id},\"answer\":{answer}}}");
+            engine.queue.push_text(None, event.into());
+        });
+        self.hand_over(asked, Self::respond, deliver)?;
+        Ok(Reply::Value(json!({})))
+    }
+
+    fn hand_over(
+        &self,
+        asked: Asked,
+        work: impl FnOnce(&Engine, Asked) -> String + Send + 'static,
+        deliver: Deliver,
+    ) -> Result<(), Refusal> {
+        let op = asked.as_ref().ok().map(|(op, _)| *op);
         let ends = op.is_some_and(|op| op.on_exit == OnExit::Ends);
         let decided = op.is_some_and(|op| op.on_exit != OnExit::Forgotten);
         if ends {
@@ -88,15 +133,18 @@ impl Engine {
             if engine.is_exiting() && !decided {
                 return;
             }
-            let answer = engine.respond(asked);
-            let event = format!("{{\"type\":\"answered\",\"id\":{id},\"answer\":{answer}}}");
-            engine.queue.push_text(None, event.into());
+            let answer = work(&engine, asked);
+            deliver(&engine, answer);
             // The answer must arrive before the first event of a run that the request has started.
             engine.release_drives();
         };
-        self.worker.send(Box::new(job)).map_err(Refusal::NoThread)?;
-        Ok(Reply::Value(json!({})))
+        self.worker.send(Box::new(job)).map_err(Refusal::NoThread)
     }
+}
+
+fn only_called() -> Refusal {
+    let names = ops::only_called().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(" and ");
+    Refusal::BadRequest(format!("{names} must be called directly, not through \"ask\""))
 }
 
 /// The operation that a request names.

@@ -10,9 +10,11 @@
 //! [`Engine::call`] takes `{"op":NAME,…}` and answers `{"ok":…}` or `{"err":{"code","message","data"?}}`. An operation
 //! is a function over a typed request; its lane says whether the editor's main loop may wait for it.
 
+pub(super) mod caller;
 mod core;
 mod door;
 mod editing;
+mod followers;
 mod looks;
 mod nested;
 mod op;
@@ -24,7 +26,9 @@ mod request_worker;
 mod verbs;
 mod views;
 
-pub use core::{Engine, PROTOCOL};
+pub use caller::Peer;
+pub use core::{Engine, Home, PROTOCOL};
+pub use followers::FollowerId;
 // The binding depends on the engine only.
 pub use crate::sync;
 pub use op::Lane;

@@ -1,17 +1,28 @@
 //! An editor inside of a run. What a stage started does not decide, drive, trust or finish: that is for humans.
 
+use super::caller::Peer;
 use super::core::Engine;
 use super::refusal::Refusal;
-use crate::process::{Ancestry, RUN_ID, ancestry};
+use crate::process::{Ancestry, RUN_ID, alive, ancestry, ancestry_of};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Said at most once by this process.
 static SAID: AtomicBool = AtomicBool::new(false);
 
-/// Refuses where this process descends from a stage's, by its ancestors; where those cannot be seen, and beside them, by
-/// the mark that every process of a run has in its environment.
-pub(super) fn refuse(engine: &Engine, what: &str, root: Option<&Path>) -> Result<(), Refusal> {
+/// Refuses where whoever asks descends from a stage's process: this process, or the peer.
+///
+/// Ancestors tell; where those cannot be seen, and beside them, so does the mark that every process of a run has in its
+/// environment.
+pub(super) fn refuse(
+    engine: &Engine,
+    what: &str,
+    root: Option<&Path>,
+    peer: Option<&Peer>,
+) -> Result<(), Refusal> {
+    if let Some(peer) = peer {
+        return refuse_peer(what, peer);
+    }
     let ancestry = ancestry();
     if ancestry == Ancestry::Launched || crate::environ::get(RUN_ID).is_some() {
         return Err(Refusal::Nested { what: what.to_owned() });
@@ -23,6 +34,18 @@ pub(super) fn refuse(engine: &Engine, what: &str, root: Option<&Path>) -> Result
         && !SAID.swap(true, Ordering::Relaxed)
     {
         engine.notice(root, "warn", UNSEEN);
+    }
+    Ok(())
+}
+
+/// Refuses a peer that is below an agent, or of which that cannot be known: it has ended, or its id is another's now.
+fn refuse_peer(what: &str, peer: &Peer) -> Result<(), Refusal> {
+    let ancestry = ancestry_of(peer.process.pid);
+    let marked = crate::process::is_marked(peer.process.pid);
+    // Looked at last, so that all of the above was about this very process.
+    let known = alive(&peer.process) && (ancestry != Ancestry::Unknown || cfg!(not(target_os = "linux")));
+    if !known || marked || ancestry == Ancestry::Launched {
+        return Err(Refusal::Nested { what: what.to_owned() });
     }
     Ok(())
 }

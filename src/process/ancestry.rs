@@ -26,8 +26,26 @@ const TRIES: u32 = 5;
 /// What is known of this process's ancestors.
 #[cfg(target_os = "linux")]
 pub fn ancestry() -> Ancestry {
-    let known = (0..TRIES).map(|_| climb()).find(|found| *found != Ancestry::Unknown);
+    // By this name, since the ids that /proc shows may be those of another namespace.
+    known(tree::own_stat)
+}
+
+/// What is known of the ancestors of another process; nothing where it has ended, or is in another namespace.
+#[cfg(target_os = "linux")]
+pub fn ancestry_of(pid: u32) -> Ancestry {
+    known(|| tree::stat(pid))
+}
+
+#[cfg(target_os = "linux")]
+fn known(from: impl Fn() -> Option<tree::Stat>) -> Ancestry {
+    let known = (0..TRIES).map(|_| climb(from())).find(|found| *found != Ancestry::Unknown);
     known.unwrap_or(Ancestry::Unknown)
+}
+
+/// Elsewhere no init keeps together what descends from a launch.
+#[cfg(not(target_os = "linux"))]
+pub fn ancestry_of(_pid: u32) -> Ancestry {
+    Ancestry::Unknown
 }
 
 /// Elsewhere no init keeps together what descends from a launch.
@@ -37,9 +55,8 @@ pub fn ancestry() -> Ancestry {
 }
 
 #[cfg(target_os = "linux")]
-fn climb() -> Ancestry {
-    // By this name, since the ids that /proc shows may be those of another namespace.
-    let Some(mut at) = tree::own_stat() else { return Ancestry::Unknown };
+fn climb(from: Option<tree::Stat>) -> Ancestry {
+    let Some(mut at) = from else { return Ancestry::Unknown };
     loop {
         if at.name == INIT || at.name == LAUNCHER {
             return Ancestry::Launched;

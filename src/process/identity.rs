@@ -24,6 +24,11 @@ pub fn own_name() -> Option<String> {
     super::tree::own_stat().map(|stat| stat.name)
 }
 
+/// What another process runs, by its short name; none where that cannot be told.
+pub fn name(pid: u32) -> Option<String> {
+    super::tree::stat(pid).map(|stat| stat.name)
+}
+
 /// This boot, which lasts longer than we do.
 fn boot_id() -> String {
     static BOOT: OnceLock<String> = OnceLock::new();

@@ -156,6 +156,11 @@ pub enum Event {
         /// Reason, for people.
         why: String,
     },
+    /// Only Lua in an editor can answer what comes next, and no editor was attached.
+    EditorNeeded {
+        /// What is needed, for people.
+        why: String,
+    },
     Cancelled {
         by: String,
     },
@@ -213,6 +218,7 @@ impl Event {
             Event::FactDecided { reason: text, .. }
             | Event::StageDecided { why: text, .. }
             | Event::Interrupted { why: text }
+            | Event::EditorNeeded { why: text }
             | Event::PauseRequested { by: text }
             | Event::Cancelled { by: text }
             | Event::Resumed { by: text }

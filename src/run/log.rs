@@ -12,6 +12,9 @@ pub fn paused(run: &Run, reason: Reason) -> String {
     let name = run.plan.name();
     match reason {
         Reason::Gate => format!("PAUSED — resume with: :Superpower resume {name}"),
+        Reason::NeedsHuman if run.held().is_none() => {
+            format!("PAUSED (needs-human) — resume with: :Superpower resume {name}")
+        }
         Reason::NeedsHuman => "PAUSED (needs-human) — answer with: :Superpower retry ANSWER".into(),
         other => format!("PAUSED ({}) — resume with: :Superpower resume {name}", other.word()),
     }

@@ -157,12 +157,14 @@ pub fn step(run: &mut Run, record: &Record) -> Result<Vec<Effect>, Refusal> {
                 pause(run, Reason::User, String::new(), at, &mut out);
             }
         }
-        Event::Interrupted { why } => {
+        Event::Interrupted { why } | Event::EditorNeeded { why } => {
             if run.phase != Phase::Running {
                 return Err(verbs::not_now(run, "interrupt"));
             }
             stop(run, at);
-            pause(run, Reason::Interrupted, why.clone(), at, &mut out);
+            let needed = matches!(record.event, Event::EditorNeeded { .. });
+            let reason = if needed { Reason::NeedsHuman } else { Reason::Interrupted };
+            pause(run, reason, why.clone(), at, &mut out);
         }
         Event::Cancelled { by } => {
             stop(run, at);

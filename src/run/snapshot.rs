@@ -116,6 +116,9 @@ pub fn summary(run: &Run) -> String {
                     format!("stage {place} is blocked: {detail} :Superpower retry, skip or cancel")
                 }
                 Reason::Auth => format!("stage {place}: {detail} Log in, then :Superpower resume"),
+                Reason::NeedsHuman if run.held().is_none() => {
+                    format!("stage {place}: {detail} Then :Superpower resume")
+                }
                 Reason::NeedsHuman => format!("stage {place} asks: {detail} :Superpower retry ANSWER"),
             }
         }

@@ -283,6 +283,11 @@ impl Run {
         self.plan.label(stage, &|other| self.result(other))
     }
 
+    /// The current stage, if its own attempt has paused the run.
+    pub fn held(&self) -> Option<usize> {
+        self.current().filter(|&stage| matches!(self.stages[stage].step, Step::Held { .. }))
+    }
+
     /// The open gate: its stage and visit.
     pub fn open_gate(&self) -> Option<(usize, u32)> {
         let stage = self.current()?;

@@ -27,7 +27,9 @@ pub(super) fn resume(
             gate::announce(run, stage, visit, out);
             out.push(Effect::Leave);
         }
-        Reason::Interrupted | Reason::User | Reason::Trust if verb == "resume" => {
+        Reason::Interrupted | Reason::User | Reason::Trust | Reason::NeedsHuman
+            if verb == "resume" && (reason != Reason::NeedsHuman || run.held().is_none()) =>
+        {
             unpause(run, at);
             out.push(Effect::Log(resumed(run)));
             let Some(stage) = run.current() else {
@@ -73,8 +75,7 @@ pub(super) fn resume(
 
 /// The stage whose attempt paused the run.
 pub(super) fn held(run: &Run, verb: &'static str) -> Result<usize, Refusal> {
-    run.current()
-        .filter(|&stage| matches!(run.stages[stage].step, Step::Held { .. }))
+    run.held()
         .filter(|_| matches!(run.phase, Phase::Paused { .. }))
         .ok_or_else(|| not_now(run, verb))
 }

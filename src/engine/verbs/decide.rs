@@ -10,6 +10,7 @@ use super::run_lookup;
 use super::target_run::{Eligible, TargetRun};
 use crate::driver::gate_review::{GateReview, LONGEST};
 use crate::driver::start::{record, take_up};
+use crate::engine::caller;
 use crate::engine::core::Engine;
 use crate::engine::refusal::Refusal;
 use crate::plan::Inputs;
@@ -167,10 +168,13 @@ pub fn retry(engine: &Engine, request: Retry) -> Result<Value, Refusal> {
     verb(engine, &request.root, event, Some(&request.answer), target)
 }
 
-/// How this process decides.
+/// How it is decided: by this process, or by the peer that asks.
 fn how(engine: &Engine, means: Option<Means>) -> How {
     let means = if engine.config().headless { Means::Headless } else { means.unwrap_or(Means::Lua) };
-    How { means, process: std::process::id(), program: crate::process::own_name() }
+    match caller::peer() {
+        Some(peer) => How { means, process: peer.process.pid, program: peer.program },
+        None => How { means, process: std::process::id(), program: crate::process::own_name() },
+    }
 }
 
 fn no_gate(opened: &Opened) -> Refusal {

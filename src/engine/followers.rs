@@ -1,0 +1,155 @@
+//! Those who follow the engine's events: the editor that it lives in, and the clients of a driver process.
+//!
+//! Each has a queue of its own, so that a slow one delays nobody. Who comes late gets what still counts first: the open
+//! questions, and the newest picture of each active run.
+
+use super::queue::Queue;
+use crate::driver::Delivery;
+use crate::sync::locked;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+/// Names a follower, for as long as the engine lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FollowerId(u64);
+
+#[derive(Debug, Default)]
+pub struct Followers {
+    inner: Mutex<Inner>,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    all: Vec<Follower>,
+    /// Questions that are open, by id.
+    questions: BTreeMap<String, Arc<str>>,
+    next: u64,
+    /// Counts uses, to know who was used last.
+    uses: u64,
+}
+
+#[derive(Debug)]
+struct Follower {
+    id: FollowerId,
+    queue: Arc<Queue>,
+    /// Whether it is an editor, which can be asked for what Lua decides.
+    lua: bool,
+    used: u64,
+}
+
+/// An event with the key under which a newer one replaces it.
+pub type Keyed = (String, Arc<str>);
+
+impl Followers {
+    /// Adds a follower. `pictures` returns the newest picture of each active run; it is called while nothing is published.
+    pub fn follow(
+        &self,
+        queue: Arc<Queue>,
+        lua: bool,
+        pictures: impl FnOnce() -> Vec<Keyed>,
+    ) -> FollowerId {
+        let mut inner = locked(&self.inner);
+        for (key, event) in pictures() {
+            queue.push_text(Some(&key), event);
+        }
+        for question in inner.questions.values() {
+            queue.push_text(None, question.clone());
+        }
+        inner.next += 1;
+        inner.uses += 1;
+        let (id, used) = (FollowerId(inner.next), inner.uses);
+        inner.all.push(Follower { id, queue, lua, used });
+        id
+    }
+
+    pub fn leave(&self, id: FollowerId) {
+        locked(&self.inner).all.retain(|follower| follower.id != id);
+    }
+
+    /// Notes that somebody uses this one now.
+    pub fn used(&self, id: FollowerId) {
+        let mut inner = locked(&self.inner);
+        inner.uses += 1;
+        let uses = inner.uses;
+        if let Some(follower) = inner.all.iter_mut().find(|follower| follower.id == id) {
+            follower.used = uses;
+        }
+    }
+
+    /// Whether there is an editor that Lua could be asked in.
+    pub fn has_lua(&self) -> bool {
+        locked(&self.inner).all.iter().any(|follower| follower.lua)
+    }
+
+    pub fn publish(&self, delivery: Delivery<'_>, event: Arc<str>) {
+        let mut inner = locked(&self.inner);
+        let key = match delivery {
+            Delivery::Newest(key) => Some(key),
+            Delivery::Question(id) => {
+                inner.questions.insert(id.to_owned(), event.clone());
+                None
+            }
+            Delivery::Settled(id) => {
+                inner.questions.remove(id);
+                None
+            }
+            Delivery::Everyone => None,
+            Delivery::Lua => {
+                let newest = inner.all.iter().filter(|it| it.lua).max_by_key(|it| it.used);
+                if let Some(editor) = newest {
+                    editor.queue.push_text(None, event);
+                }
+                return;
+            }
+        };
+        if let Some((last, others)) = inner.all.split_last() {
+            others.iter().for_each(|it| it.queue.push_text(key, event.clone()));
+            last.queue.push_text(key, event);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn polled(queue: &Queue) -> Vec<String> {
+        queue.poll(100).iter().map(|event| event.to_string()).collect()
+    }
+
+    fn queues() -> (Followers, Arc<Queue>, Arc<Queue>) {
+        (Followers::default(), Arc::default(), Arc::default())
+    }
+
+    #[test]
+    fn who_comes_late_gets_the_open_questions_and_the_picture_first() {
+        let (followers, early, late) = queues();
+        followers.follow(early.clone(), true, Vec::new);
+        followers.publish(Delivery::Question("a"), "ask a".into());
+        followers.publish(Delivery::Question("b"), "ask b".into());
+        followers.publish(Delivery::Settled("a"), "settled a".into());
+        followers.follow(late.clone(), true, || vec![("run".into(), "picture".into())]);
+        followers.publish(Delivery::Everyone, "log".into());
+        assert_eq!(polled(&early), ["ask a", "ask b", "settled a", "log"]);
+        assert_eq!(polled(&late), ["picture", "ask b", "log"]);
+    }
+
+    #[test]
+    fn lua_is_asked_in_the_editor_that_was_used_last() {
+        let (followers, first, second) = queues();
+        assert!(!followers.has_lua());
+        followers.follow(Arc::default(), false, Vec::new);
+        assert!(!followers.has_lua(), "a command line has no Lua");
+        let one = followers.follow(first.clone(), true, Vec::new);
+        let two = followers.follow(second.clone(), true, Vec::new);
+        followers.publish(Delivery::Lua, "to the newest".into());
+        followers.used(one);
+        followers.publish(Delivery::Lua, "to the used one".into());
+        followers.leave(one);
+        followers.publish(Delivery::Lua, "to the one that is left".into());
+        followers.leave(two);
+        followers.publish(Delivery::Lua, "to nobody".into());
+        assert_eq!(polled(&first), ["to the used one"]);
+        assert_eq!(polled(&second), ["to the newest", "to the one that is left"]);
+    }
+}
