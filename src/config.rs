@@ -39,6 +39,10 @@ pub struct Config {
     pub max_output: u64,
     /// Maximum size of the log in bytes; one older log of the same size is kept.
     pub max_log: u64,
+    /// Which process drives runs.
+    pub driver: Driver,
+    /// What becomes of a run in a driver process when the editor that started it exits.
+    pub on_exit: OnExit,
     /// Whether no user can be asked.
     pub headless: bool,
 }
@@ -64,6 +68,27 @@ pub enum Trust {
     Always,
 }
 
+/// Which process drives runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Driver {
+    /// One of its own for each project, which goes on when the editor exits.
+    Process,
+    /// The one that asks for them.
+    #[default]
+    Editor,
+}
+
+/// What becomes of a run in a driver process when the editor exits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OnExit {
+    #[default]
+    Continue,
+    /// It is interrupted, and its agents end.
+    Stop,
+}
+
 impl Default for Config {
     fn default() -> Self {
         Self {
@@ -81,6 +106,8 @@ impl Default for Config {
             keep_runs: 50,
             max_output: 256 << 20,
             max_log: 4 << 20,
+            driver: Driver::default(),
+            on_exit: OnExit::default(),
             headless: false,
         }
     }

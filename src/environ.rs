@@ -19,6 +19,11 @@ pub fn capture() {
     crate::zone::capture();
 }
 
+/// Replaces the capture: from now on another process's environment counts, the one of whoever asked.
+pub fn replace(variables: Arc<Variables>) {
+    *locked(&SEEN) = Some(variables);
+}
+
 /// The last capture, or else the current environment.
 pub fn variables() -> Arc<Variables> {
     let seen = locked(&SEEN).clone();

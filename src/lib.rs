@@ -52,6 +52,7 @@ pub mod harness;
 pub mod checkpoint;
 pub mod driver;
 pub mod engine;
+pub mod server;
 
 #[cfg(feature = "nvim")]
 mod nvim;

@@ -3,8 +3,8 @@
 //! Nothing here delays a run, because a thread does the writing. Only an exceeded fix limit keeps a stage from
 //! starting.
 
-use super::gate_review;
 use super::delivery::Delivery;
+use super::gate_review;
 use super::mailbox::Outbox;
 use super::review_worker::ReviewWorker;
 use super::unwritten_checkpoints::{Left, reason};

@@ -25,6 +25,8 @@ pub struct Host {
     pub publish: Publish,
     /// Whether an editor is there to ask for what Lua decides.
     pub has_lua: Box<dyn Fn() -> bool + Send + Sync>,
+    /// Why a run is interrupted when this process ends, for people.
+    pub exit_words: &'static str,
     pub clock: Box<dyn Fn() -> DateTime<Utc> + Send + Sync>,
     pub config: Config,
     pub harnesses: Harnesses,

@@ -1,7 +1,7 @@
 //! Starts an agent for a launch: builds its prompt and the harness's request, and starts the process.
 
-use super::announcement::Announcement;
 use super::Message;
+use super::announcement::Announcement;
 use super::current_launch::working;
 use super::follow_up::{Dispatch, Next, not_started};
 use super::live::Live;

@@ -270,7 +270,7 @@ impl Drive {
         let awaited = self.performer.is_submitted();
         let leave = self.leave.take_if(|leave| !awaited || leave.until <= Instant::now())?;
         self.inbox.ignore_agents();
-        let _ = self.step(Event::Interrupted { why: "the editor exited".into() });
+        let _ = self.step(Event::Interrupted { why: self.host.exit_words.into() });
         self.performer.give_up_look();
         Some(leave.grace)
     }

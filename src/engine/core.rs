@@ -8,7 +8,7 @@ use super::queue::Queue;
 use super::request_worker::Worker;
 use super::verbs::gate_lists::GateLists;
 use super::verbs::shown::{Claims, GateCaches, Sheets};
-use crate::config::Config;
+use crate::config::{Config, Driver, OnExit};
 use crate::driver::handle::Handle;
 use crate::driver::unwritten_checkpoints::Unwritten;
 use crate::driver::{Delivery, Host, Message};
@@ -39,9 +39,10 @@ const EXIT_MARGIN: Duration = Duration::from_secs(2);
 const DECIDING: Duration = Duration::from_secs(1);
 
 /// Where an engine lives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Home {
     /// In an editor, with or without a user interface.
+    #[default]
     Editor,
     /// In a command line.
     Command,
@@ -49,10 +50,22 @@ pub enum Home {
     Driver,
 }
 
+impl Home {
+    /// Why a run is interrupted when the process ends, for people.
+    const fn exit_words(self) -> &'static str {
+        match self {
+            Self::Editor => "the editor exited",
+            Self::Command => "the command was interrupted",
+            Self::Driver => "the driver was stopped",
+        }
+    }
+}
+
 /// All state of the engine in this process.
 #[derive(Default)]
 pub struct Engine {
     pub(super) me: Weak<Engine>,
+    home: Home,
     /// The events for this process.
     pub(super) queue: Arc<Queue>,
     /// Those who follow runs, this process among them unless it only drives.
@@ -88,7 +101,7 @@ impl Engine {
 
     pub fn at(home: Home) -> Arc<Self> {
         crate::store::disk::arm_from_environment();
-        let engine = Arc::new_cyclic(|me| Self { me: me.clone(), ..Self::default() });
+        let engine = Arc::new_cyclic(|me| Self { me: me.clone(), home, ..Self::default() });
         if home != Home::Driver {
             engine.followers.follow(engine.queue.clone(), home == Home::Editor, Vec::new);
         }
@@ -139,6 +152,40 @@ impl Engine {
 
     pub(super) fn config(&self) -> Config {
         locked(&self.config).clone()
+    }
+
+    /// Which process drives runs, what becomes of them at exit, and whether nobody can be asked.
+    pub fn driving(&self) -> (Driver, OnExit, bool) {
+        let config = locked(&self.config);
+        (config.driver, config.on_exit, config.headless)
+    }
+
+    /// Takes over the configuration and the environment of whoever asks, for what is driven from now on.
+    pub fn act_for(&self, config: Config, environment: Arc<Variables>) {
+        environ::replace(environment);
+        self.configure(config);
+    }
+
+    /// Whether a drive is active.
+    pub fn is_driving(&self) -> bool {
+        self.drives().iter().any(|drive| !drive.is_over())
+    }
+
+    /// Whether this process drives the project's run.
+    pub fn drives_in(&self, root: &Path) -> bool {
+        self.drive(root).is_some_and(|drive| !drive.is_over())
+    }
+
+    /// Interrupts the project's run, if this process drives it: its agents have `grace` to end.
+    pub fn interrupt(&self, root: &Path, grace: Duration) {
+        if let Some(drive) = self.drive(root) {
+            drive.tell(Message::Leave(grace));
+        }
+    }
+
+    /// Ends everything, as at the editor's exit.
+    pub fn end(&self, grace: Duration) {
+        self.stop(grace);
     }
 
     pub(super) fn configure(&self, config: Config) {
@@ -215,6 +262,7 @@ impl Engine {
         Arc::new(Host {
             publish: Box::new(move |delivery, event| followers.publish(delivery, event)),
             has_lua: Box::new(move || editors.has_lua()),
+            exit_words: self.home.exit_words(),
             clock: Box::new(Utc::now),
             secrets: self.secrets(),
             harnesses: harnesses(&config),

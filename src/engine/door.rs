@@ -27,12 +27,17 @@ type Asked = Result<(&'static Op, Fields), Refusal>;
 impl Engine {
     /// Performs a request on the editor's main thread. Never panics.
     pub fn call(&self, request: &str) -> String {
+        match serde_json::from_str(request) {
+            Ok(request) => self.call_parsed(request),
+            Err(_) => text(Err(Refusal::BadRequest("the request must be a JSON object".into()))),
+        }
+    }
+
+    /// The same for a request that is parsed already.
+    pub fn call_parsed(&self, request: Map<String, Value>) -> String {
         crate::environ::capture();
         crate::process::prepare();
-        let answer = match serde_json::from_str(request) {
-            Ok(request) => self.respond(find(request)),
-            Err(_) => text(Err(Refusal::BadRequest("the request must be a JSON object".into()))),
-        };
+        let answer = self.respond(find(request));
         self.release_drives();
         answer
     }
@@ -94,6 +99,24 @@ impl Engine {
         }
         if let Err(refusal) = self.hand_over(asked, work, deliver.clone()) {
             deliver(self, text(Err(refusal)));
+        }
+    }
+
+    /// Whether a peer may do `what`, which only humans do. The error is the answer to it.
+    pub fn may_drive(&self, peer: &Peer, what: &str) -> Result<(), Value> {
+        nested::refuse_peer(what, peer).map_err(|refusal| refusal.json())
+    }
+
+    /// Whether this process is inside of a run.
+    pub fn is_nested(&self) -> bool {
+        nested::is_nested()
+    }
+
+    /// Hands a request of this process to the worker, from any thread. An `answered` event with this id brings the
+    /// reply, even where there is no worker.
+    pub fn ask_from_thread(&self, id: u64, request: Map<String, Value>) {
+        if let Err(refusal) = self.ask(Ask { id, request }) {
+            self.queue.push(json!({ "type": "answered", "id": id, "answer": refusal.json() }));
         }
     }
 

@@ -13,6 +13,13 @@ use std::sync::{Arc, Mutex};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FollowerId(u64);
 
+impl FollowerId {
+    /// A number of this follower's, different from the same number of others.
+    pub fn apart(self, number: u64) -> u64 {
+        self.0 << 40 | (number & ((1 << 40) - 1))
+    }
+}
+
 #[derive(Debug, Default)]
 pub struct Followers {
     inner: Mutex<Inner>,
@@ -42,12 +49,7 @@ pub type Keyed = (String, Arc<str>);
 
 impl Followers {
     /// Adds a follower. `pictures` returns the newest picture of each active run; it is called while nothing is published.
-    pub fn follow(
-        &self,
-        queue: Arc<Queue>,
-        lua: bool,
-        pictures: impl FnOnce() -> Vec<Keyed>,
-    ) -> FollowerId {
+    pub fn follow(&self, queue: Arc<Queue>, lua: bool, pictures: impl FnOnce() -> Vec<Keyed>) -> FollowerId {
         let mut inner = locked(&self.inner);
         for (key, event) in pictures() {
             queue.push_text(Some(&key), event);

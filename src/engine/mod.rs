@@ -31,5 +31,6 @@ pub use core::{Engine, Home, PROTOCOL};
 pub use followers::FollowerId;
 // The binding depends on the engine only.
 pub use crate::sync;
-pub use op::Lane;
-pub use ops::lanes;
+pub use door::Deliver;
+pub use op::{Lane, Place};
+pub use ops::{lanes, place};

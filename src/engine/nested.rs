@@ -10,6 +10,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Said at most once by this process.
 static SAID: AtomicBool = AtomicBool::new(false);
 
+/// Whether this process itself is inside of a run.
+pub(super) fn is_nested() -> bool {
+    ancestry() == Ancestry::Launched || crate::environ::get(RUN_ID).is_some()
+}
+
 /// Refuses where whoever asks descends from a stage's process: this process, or the peer.
 ///
 /// Ancestors tell; where those cannot be seen, and beside them, so does the mark that every process of a run has in its
@@ -39,7 +44,7 @@ pub(super) fn refuse(
 }
 
 /// Refuses a peer that is below an agent, or of which that cannot be known: it has ended, or its id is another's now.
-fn refuse_peer(what: &str, peer: &Peer) -> Result<(), Refusal> {
+pub(super) fn refuse_peer(what: &str, peer: &Peer) -> Result<(), Refusal> {
     let ancestry = ancestry_of(peer.process.pid);
     let marked = crate::process::is_marked(peer.process.pid);
     // Looked at last, so that all of the above was about this very process.

@@ -26,6 +26,19 @@ impl Lane {
     }
 }
 
+/// Which process performs an operation, where a driver process drives the project's runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// The one that asks: the operation is about declarations, or about this process.
+    Here,
+    /// The driver, if one is there.
+    Driver,
+    /// The driver, which is started for it.
+    StartsDriver,
+    /// Both: each knows of its own.
+    Both,
+}
+
 /// What happens to an operation that still waits for the worker when the editor exits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OnExit {
@@ -47,6 +60,7 @@ pub(super) enum Run {
 pub(super) struct Op {
     pub name: &'static str,
     pub lane: Lane,
+    pub place: Place,
     pub on_exit: OnExit,
     pub run: Run,
     /// Whether it is refused inside of `ask`, because there it would wait for its own thread.
@@ -61,6 +75,7 @@ impl Op {
         Self {
             name,
             lane: Lane::Main,
+            place: Place::Here,
             on_exit: OnExit::Forgotten,
             run: Run::Now(run),
             only_called: false,
@@ -78,11 +93,26 @@ impl Op {
         Self {
             name,
             lane: Lane::Main,
+            place: Place::Here,
             on_exit: OnExit::Forgotten,
             run: Run::Later,
             only_called: true,
             for_humans: None,
         }
+    }
+
+    /// A view of runs, or a verb that a driver performs if one is there.
+    pub const fn by_driver(self) -> Self {
+        Self { place: Place::Driver, ..self }
+    }
+
+    /// A verb that drives a run, or belongs to one that does.
+    pub const fn starts_driver(self) -> Self {
+        Self { place: Place::StartsDriver, ..self }
+    }
+
+    pub const fn in_both(self) -> Self {
+        Self { place: Place::Both, ..self }
     }
 
     pub const fn done_on_exit(self) -> Self {

@@ -3,7 +3,7 @@
 
 use super::core::Engine;
 use super::editing::{assist, checks, declarations, documents, preview};
-use super::op::{Fields, Lane, Op, Reply};
+use super::op::{Fields, Lane, Op, Place, Reply};
 use super::refusal::Refusal;
 use super::verbs::{decide, replies, run, stop, trust};
 use super::views::{health, output, read_file, review, schema, status, why};
@@ -14,19 +14,22 @@ use std::time::Duration;
 
 pub(super) const OPS: &[Op] = &[
     Op::main("answer", |engine, it| value(replies::answer(engine, it.read()?)))
-        .for_humans("answer questions"),
+        .for_humans("answer questions")
+        .in_both(),
     Op::asks("ask"),
     Op::main("assist", |engine, it| assist::assist(engine, &it.read()?)),
     Op::worker("cancel", |engine, it| value(stop::cancel(engine, it.read()?)))
         .ended_on_exit()
-        .for_humans("cancel runs"),
+        .for_humans("cancel runs")
+        .by_driver(),
     Op::worker("check", |engine, it| value(checks::check(engine, &it.read()?))),
     Op::worker("check-all", |engine, it| value(checks::check_all(engine, &it.read()?))),
     Op::main("configure", configure),
     Op::worker("decide", |engine, it| value(decide::decide(engine, it.read()?)))
         .done_on_exit()
-        .for_humans("decide at gates"),
-    Op::worker("diff", |engine, it| value(review::diff(engine, &it.read()?))),
+        .for_humans("decide at gates")
+        .starts_driver(),
+    Op::worker("diff", |engine, it| value(review::diff(engine, &it.read()?))).by_driver(),
     Op::main("document", |engine, it| value(documents::document(engine, it.read()?))),
     Op::main("document-closed", |engine, it| value(documents::closed(engine, &it.read()?))),
     Op::main("document-part", |engine, it| value(documents::part(engine, it.read()?))),
@@ -34,38 +37,53 @@ pub(super) const OPS: &[Op] = &[
     Op::worker("inputs", |engine, it| value(declarations::inputs(engine, &it.read()?))),
     Op::worker("left", |engine, it| value(declarations::left(engine, &it.read()?))),
     Op::worker("list", |engine, it| value(declarations::list(engine, &it.read()?))),
-    Op::worker("log", |engine, it| value(output::log(engine, &it.read()?))),
-    Op::worker("output", |engine, it| value(output::output(engine, &it.read()?))),
-    Op::worker("pause", |engine, it| value(stop::pause(engine, it.read()?))).done_on_exit(),
+    Op::worker("log", |engine, it| value(output::log(engine, &it.read()?))).by_driver(),
+    Op::worker("output", |engine, it| value(output::output(engine, &it.read()?))).by_driver(),
+    Op::worker("pause", |engine, it| value(stop::pause(engine, it.read()?))).done_on_exit().by_driver(),
     Op::worker("plan", |engine, it| value(preview::plan(engine, &it.read()?))),
-    Op::main("give-up-look", |engine, it| Ok(Reply::Value(review::give_up(engine, &it.read()?)))),
+    Op::main("give-up-look", |engine, it| Ok(Reply::Value(review::give_up(engine, &it.read()?)))).in_both(),
     Op::main("project", |_, it| value(declarations::project(&it.read()?))),
     Op::main("project-renew", |engine, it| value(assist::renew(engine, &it.read()?))),
     Op::worker("read-file", |_, it| value(read_file::read_file(&it.read()?))),
-    Op::worker("resume", |engine, it| value(run::resume(engine, it.read()?))).for_humans("resume runs"),
+    Op::worker("resume", |engine, it| value(run::resume(engine, it.read()?)))
+        .for_humans("resume runs")
+        .starts_driver(),
     Op::worker("retry", |engine, it| value(decide::retry(engine, it.read()?)))
         .done_on_exit()
-        .for_humans("retry"),
-    Op::worker("review", |engine, it| value(review::review(engine, &it.read()?))),
-    Op::worker("run", |engine, it| value(run::run(engine, it.read()?))).for_humans("start runs"),
-    Op::worker("runs", |engine, it| value(status::runs(engine, &it.read()?))),
+        .for_humans("retry")
+        .starts_driver(),
+    Op::worker("review", |engine, it| value(review::review(engine, &it.read()?))).starts_driver(),
+    Op::worker("run", |engine, it| value(run::run(engine, it.read()?)))
+        .for_humans("start runs")
+        .starts_driver(),
+    Op::worker("runs", |engine, it| value(status::runs(engine, &it.read()?))).by_driver(),
     Op::main("scaffold", |_, it| value(declarations::scaffold(&it.read()?))),
     Op::main("schema", schema),
-    Op::worker("skip", |engine, it| value(stop::skip(engine, it.read()?))).done_on_exit().for_humans("skip"),
-    Op::worker("status", |engine, it| status::status(engine, &it.read()?)),
+    Op::worker("skip", |engine, it| value(stop::skip(engine, it.read()?)))
+        .done_on_exit()
+        .for_humans("skip")
+        .starts_driver(),
+    Op::worker("status", |engine, it| status::status(engine, &it.read()?)).by_driver(),
     Op::main("stop", stop).only_called(),
     Op::worker("submit", |engine, it| value(replies::submit(engine, it.read()?)))
         .done_on_exit()
-        .for_humans("hand in results"),
-    Op::worker("trust", |engine, it| value(trust::trust(engine, &it.read()?))),
+        .for_humans("hand in results")
+        .by_driver(),
+    Op::worker("trust", |engine, it| value(trust::trust(engine, &it.read()?))).starts_driver(),
     Op::worker("trust-grant", |engine, it| value(trust::trust_grant(engine, &it.read()?)))
-        .for_humans("grant trust"),
-    Op::worker("why", |engine, it| value(why::why(engine, &it.read()?))),
+        .for_humans("grant trust")
+        .starts_driver(),
+    Op::worker("why", |engine, it| value(why::why(engine, &it.read()?))).by_driver(),
 ];
 
 /// The names and lanes of all operations.
 pub fn lanes() -> impl Iterator<Item = (&'static str, Lane)> {
     OPS.iter().map(|op| (op.name, op.lane))
+}
+
+/// Which process performs an operation, and in which lane; `None` if there is no such operation.
+pub fn place(name: &str) -> Option<(Place, Lane)> {
+    OPS.iter().find(|op| op.name == name).map(|op| (op.place, op.lane))
 }
 
 /// Names of operations that `ask` refuses.

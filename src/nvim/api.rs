@@ -8,7 +8,7 @@ use mlua::{Lua, Result, Table, Value};
 use serde_json::json;
 
 use super::boundary::{Answer, Refusal, kind, total};
-use super::one_engine::engine;
+use super::one_engine::router;
 use super::panics;
 use crate::engine::PROTOCOL;
 
@@ -37,7 +37,7 @@ fn call(argument: &Value) -> Answer {
         return Err(Refusal::new("too-large", "the request is larger than 16 MiB".to_owned()));
     }
     match request.to_str() {
-        Ok(request) => Ok(engine().call(&request)),
+        Ok(request) => Ok(router().call(&request)),
         Err(_) => Err(Refusal::new("bad-request", "the request is not UTF-8".to_owned())),
     }
 }
@@ -47,7 +47,7 @@ fn poll(argument: &Value) -> Answer {
     match integer(argument) {
         Some(max) if max > 0 => {
             let max = usize::try_from(max.min(MAX_POLL)).unwrap_or_default();
-            Ok(panics::with_unreported(engine().poll(max)))
+            Ok(panics::with_unreported(router().engine().poll(max)))
         }
         _ => Err(Refusal::argument("a positive number of events", argument)),
     }
@@ -57,7 +57,7 @@ fn poll(argument: &Value) -> Answer {
 fn attach(argument: &Value) -> Answer {
     let fd = integer(argument).and_then(|fd| i32::try_from(fd).ok());
     let Some(fd) = fd else { return Err(Refusal::argument("a file descriptor", argument)) };
-    match panics::attach(fd).and_then(|()| engine().attach(fd)) {
+    match panics::attach(fd).and_then(|()| router().engine().attach(fd)) {
         Ok(()) => Ok(done()),
         Err(error) => Err(Refusal::new("attach-failed", error.to_string())),
     }
@@ -66,7 +66,7 @@ fn attach(argument: &Value) -> Answer {
 /// `detach()`: stops waking the editor.
 fn detach(_: &Value) -> Answer {
     panics::detach();
-    engine().detach();
+    router().engine().detach();
     Ok(done())
 }
 

@@ -1,11 +1,12 @@
-//! The only engine of this process.
+//! The only door of this process to its engine and to drivers.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
-use crate::engine::Engine;
+use crate::engine::Home;
+use crate::server::Router;
 
-/// One engine for the process, because the library stays loaded when Lua modules are reloaded.
-pub fn engine() -> &'static Arc<Engine> {
-    static ENGINE: OnceLock<Arc<Engine>> = OnceLock::new();
-    ENGINE.get_or_init(Engine::new)
+/// One for the process, because the library stays loaded when Lua modules are reloaded.
+pub fn router() -> &'static Router {
+    static ROUTER: OnceLock<Router> = OnceLock::new();
+    ROUTER.get_or_init(|| Router::new(Home::Editor))
 }

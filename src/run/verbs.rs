@@ -75,9 +75,7 @@ pub(super) fn resume(
 
 /// The stage whose attempt paused the run.
 pub(super) fn held(run: &Run, verb: &'static str) -> Result<usize, Refusal> {
-    run.held()
-        .filter(|_| matches!(run.phase, Phase::Paused { .. }))
-        .ok_or_else(|| not_now(run, verb))
+    run.held().filter(|_| matches!(run.phase, Phase::Paused { .. })).ok_or_else(|| not_now(run, verb))
 }
 
 /// The stage whose action can be skipped: the one that paused the run, or a manual stage that is active.

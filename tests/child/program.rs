@@ -26,6 +26,16 @@ fn main() {
         ["checkpoint-hold", dir] => checkpoint::hold(dir),
         ["checkpoint-write", dir] => checkpoint::write(dir),
         ["crash", root, state] => crash::drives_to_the_end(root, state),
+        ["drive", arguments @ ..] => {
+            let arguments: Vec<std::ffi::OsString> = arguments.iter().map(Into::into).collect();
+            std::process::exit(
+                if superpower::server::driver::main(&arguments) == std::process::ExitCode::SUCCESS {
+                    0
+                } else {
+                    1
+                },
+            );
+        }
         ["launch", tool, folder, cmd @ ..] => launch::starts(tool, folder, cmd),
         ["nested", root] => nested::tries_to_decide(root),
         ["programs", root] => programs::looks_for_programs(root),

@@ -218,9 +218,9 @@ fn the_binding_takes_only_the_entry_from_nvim_oxi() {
 }
 
 #[test]
-fn the_binding_knows_only_the_engine() {
+fn the_binding_knows_only_the_door() {
     let used = dependencies().remove("nvim").unwrap_or_default();
-    assert_eq!(used.into_iter().collect::<Vec<_>>(), ["engine"]);
+    assert_eq!(used.into_iter().collect::<Vec<_>>(), ["engine", "server"]);
 }
 
 #[test]

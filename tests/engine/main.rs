@@ -34,6 +34,7 @@ mod disk;
 mod disk_faults;
 mod documents;
 mod drift;
+mod driver_process;
 mod escapes;
 mod examples;
 mod facts_from_lua;

@@ -71,6 +71,8 @@ impl Stage {
         let mut config = Config { harness: "fake".into(), trust: Trust::Always, ..Config::default() };
         configure(&mut config);
         let host = Host {
+            exit_words: "the editor exited",
+            has_lua: Box::new(|| true),
             publish: Box::new(move |_, event| {
                 let event: Value = serde_json::from_str(&event).unwrap();
                 if event["type"] == "snapshot" {

@@ -1,0 +1,48 @@
+//! What a client asks of a driver, and who waits for the answer.
+
+use crate::engine::Engine;
+use crate::environ::Variables;
+use serde_json::{Map, Value, json};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+
+/// A job for a link's thread.
+#[derive(Debug)]
+pub(super) enum Job {
+    Ask(Box<Asked>),
+    /// A line that needs no answer; dropped without a connection.
+    Tell(Value),
+    /// Answered when everything before it was sent.
+    Flush(Sender<()>),
+}
+
+/// An operation that was asked for.
+#[derive(Debug)]
+pub(super) struct Asked {
+    pub(super) id: u64,
+    pub(super) request: Map<String, Value>,
+    /// Whether a driver is started for it.
+    pub(super) starts: bool,
+    pub(super) config: Arc<Value>,
+    pub(super) environment: Arc<Variables>,
+    pub(super) reply: Reply,
+    /// Whether it was sent before, over a connection that ended without any answer.
+    pub(super) again: bool,
+}
+
+/// Who waits for the answer.
+#[derive(Debug)]
+pub(super) enum Reply {
+    /// Lua: an `answered` event.
+    Event,
+    /// A thread; it gets nothing where the operation has to be performed in this process.
+    Thread(Sender<Option<String>>),
+    /// Nobody; what fails is said in a notice.
+    Nobody,
+}
+
+/// Tells this process something about a project's driver.
+pub(super) fn notice(engine: &Engine, root: &Path, level: &str, message: &str) {
+    engine.queue().push(json!({ "type": "notice", "root": root, "level": level, "message": message }));
+}

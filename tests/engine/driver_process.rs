@@ -1,0 +1,392 @@
+//! Runs in a process of their own: several editors, one driver.
+
+use crate::world::World;
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::{Duration, Instant};
+use superpower::engine::Home;
+use superpower::server::Router;
+use superpower::server::place::Place;
+
+const LONG: Duration = Duration::from_secs(30);
+
+/// An editor on a project.
+struct Editor {
+    router: Router,
+    root: PathBuf,
+    asked: u64,
+    /// Events that came and were not looked at yet.
+    events: Vec<Value>,
+    /// The types of all that came.
+    heard: Vec<Value>,
+}
+
+impl Editor {
+    fn of(world: &World) -> Self {
+        Self::configured(world, json!({}))
+    }
+
+    fn configured(world: &World, more: Value) -> Self {
+        let mut config = json!({
+            "harness": "command", "trust": "always", "timeout": "1m", "state_dir": world.state_dir(),
+            "harnesses": { "command": { "cmd": [world.path("bin/agent"), "{agent}{skill}"] } },
+            "driver": "process",
+        });
+        more.as_object().unwrap().iter().for_each(|(key, value)| config[key] = value.clone());
+        let editor = Self {
+            router: Router::new(Home::Editor),
+            root: world.root(),
+            asked: 0,
+            events: Vec::new(),
+            heard: Vec::new(),
+        };
+        let answer = editor.router.call(&json!({ "op": "configure", "config": config }).to_string());
+        assert_eq!(answer, r#"{"ok":{}}"#);
+        editor
+    }
+
+    fn poll(&mut self) {
+        let some: Vec<Value> = serde_json::from_str(&self.router.engine().poll(200)).unwrap();
+        if some.is_empty() {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        self.heard.extend(some.iter().map(|event| event["type"].clone()));
+        self.events.extend(some);
+    }
+
+    /// Waits until an event of this type has come, before or from now on.
+    fn until_heard(&mut self, kind: &str) {
+        let end = Instant::now() + LONG;
+        while !self.heard.contains(&json!(kind)) {
+            assert!(Instant::now() < end, "waited in vain for {kind}: {:?}", self.heard);
+            self.poll();
+        }
+    }
+
+    /// Waits for an event, and takes it with all that came before it.
+    fn wait(&mut self, what: &str, wanted: impl Fn(&Value) -> bool) -> Value {
+        let end = Instant::now() + LONG;
+        loop {
+            if let Some(at) = self.events.iter().position(&wanted) {
+                return self.events.drain(..=at).next_back().unwrap();
+            }
+            assert!(Instant::now() < end, "waited in vain for {what}: {:#?}", self.events);
+            self.poll();
+        }
+    }
+
+    fn wait_for(&mut self, kind: &str) -> Value {
+        self.wait(kind, |event| event["type"] == kind)
+    }
+
+    /// Waits for a picture of the run in which it stands so.
+    fn wait_for_state(&mut self, state: &str) -> Value {
+        self.wait(state, |event| event["type"] == "snapshot" && event["run"]["state"] == state)["run"].take()
+    }
+
+    /// Asks as Lua does; gives the number of the question.
+    fn ask(&mut self, op: &str, fields: Value) -> u64 {
+        let mut request = fields;
+        request["op"] = json!(op);
+        request["root"] = json!(self.root);
+        self.asked += 1;
+        let ask = json!({ "op": "ask", "id": self.asked, "request": request });
+        assert_eq!(self.router.call(&ask.to_string()), r#"{"ok":{}}"#);
+        self.asked
+    }
+
+    fn answer(&mut self, id: u64) -> Value {
+        self.wait("an answer", |event| event["type"] == "answered" && event["id"] == id)["answer"].take()
+    }
+
+    fn call(&mut self, op: &str, fields: Value) -> Value {
+        let id = self.ask(op, fields);
+        self.answer(id)
+    }
+
+    fn ok(&mut self, op: &str, fields: Value) -> Value {
+        let mut answer = self.call(op, fields);
+        assert!(answer.get("ok").is_some(), "{op}: {answer}");
+        answer["ok"].take()
+    }
+
+    fn decide(&mut self, decision: &str) -> Value {
+        self.ok("review", json!({}));
+        self.call("decide", json!({ "decision": decision, "by": "ann" }))
+    }
+
+    /// The process that drives the project.
+    fn driver(&self) -> Option<u32> {
+        let stream = UnixStream::connect(Place::of(&self.root).unwrap().socket()).ok()?;
+        let mut line = String::new();
+        BufReader::new(stream).read_line(&mut line).ok()?;
+        Some(serde_json::from_str::<Value>(&line).ok()?["pid"].as_u64().unwrap() as u32)
+    }
+
+    fn leave(self) {
+        self.router.call(&json!({ "op": "stop", "grace_ms": 200 }).to_string());
+    }
+}
+
+/// A driver is not left behind by a test.
+struct Ends(u32);
+
+impl Drop for Ends {
+    fn drop(&mut self) {
+        Command::new("kill").arg("-TERM").arg(self.0.to_string()).status().unwrap();
+    }
+}
+
+fn gone(pid: u32) -> bool {
+    superpower::process::record(pid).is_none()
+}
+
+fn wait_until(what: &str, enough: impl Fn() -> bool) {
+    let end = Instant::now() + LONG;
+    while !enough() {
+        assert!(Instant::now() < end, "waited in vain for {what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+const TWO_STAGES_AND_A_GATE: &str = "stages:
+  - agent: coder
+  - name: ask
+    gate: human-approval
+  - agent: closer
+";
+
+/// An agent that says that it works, and goes on when it is told to.
+const WAITS: &str = "echo works > working-$1; while [ ! -e go-on ]; do sleep 0.01; done; echo done";
+
+#[test]
+fn a_run_goes_on_when_its_editor_is_gone_and_another_one_decides() {
+    let world = World::new();
+    world.declare("two", TWO_STAGES_AND_A_GATE);
+    world.hook(WAITS);
+    let mut first = Editor::of(&world);
+    first.ok("run", json!({ "name": "two", "by": "ann" }));
+    wait_until("the agent", || world.path("working-coder").exists());
+    let _ends = Ends(first.driver().unwrap());
+    first.leave();
+
+    let mut second = Editor::of(&world);
+    let status = second.ok("status", json!({}));
+    assert_eq!(status["state"], "running");
+    assert_eq!(status["ours"], true, "it is shown as live");
+    assert_ne!(status["driver"]["pid"], std::process::id());
+    world.write("go-on", "");
+    second.wait_for("gate-opened");
+    assert!(second.decide("approve").get("ok").is_some());
+    assert_eq!(second.wait_for_state("complete")["state"], "complete");
+    assert_eq!(world.calls(), ["coder", "closer"], "each stage was started once");
+}
+
+#[test]
+fn two_editors_hear_the_gate_and_the_first_decision_wins() {
+    let world = World::new();
+    world.declare("two", TWO_STAGES_AND_A_GATE);
+    let (mut one, mut other) = (Editor::of(&world), Editor::of(&world));
+    one.ok("run", json!({ "name": "two", "by": "ann" }));
+    let _ends = Ends(one.driver().unwrap());
+    other.ok("status", json!({}));
+    one.wait_for("gate-opened");
+    other.wait("the gate", |event| {
+        event["type"] == "gate-opened" || event["type"] == "snapshot" && event["run"]["state"] == "paused"
+    });
+    one.ok("review", json!({}));
+    other.ok("review", json!({}));
+    let approves = one.ask("decide", json!({ "decision": "approve", "by": "ann" }));
+    let rejects = other.ask("decide", json!({ "decision": "reject", "by": "bob" }));
+    let (approved, rejected) = (one.answer(approves), other.answer(rejects));
+    let taken = [&approved, &rejected].iter().filter(|answer| answer.get("ok").is_some()).count();
+    assert_eq!(taken, 1, "{approved} {rejected}");
+    for editor in [&mut one, &mut other] {
+        editor.until_heard("gate-decided");
+        editor.until_heard("run-finished");
+    }
+}
+
+#[test]
+fn any_editor_cancels_and_the_last_descendant_ends() {
+    let world = World::new();
+    world.declare("one", "stages:\n  - agent: coder\n");
+    world.hook("setsid sleep 1000 & echo $! > below; echo works > working; wait");
+    let (mut one, mut other) = (Editor::of(&world), Editor::of(&world));
+    one.ok("run", json!({ "name": "one", "by": "ann" }));
+    let _ends = Ends(one.driver().unwrap());
+    wait_until("the agent", || world.path("working").exists());
+    let below: u32 = world.read("below").trim().parse().unwrap();
+    other.ok("cancel", json!({ "by": "bob" }));
+    one.wait_for_state("cancelled");
+    wait_until("the descendant's end", || gone(below));
+}
+
+#[test]
+fn a_killed_driver_leaves_an_interrupted_run_that_another_one_resumes() {
+    let world = World::new();
+    world.declare("one", "stages:\n  - agent: coder\n");
+    world.hook(&format!("echo $$ > agent-process; {WAITS}"));
+    let mut editor = Editor::of(&world);
+    editor.ok("run", json!({ "name": "one", "by": "ann" }));
+    wait_until("the agent", || world.path("working-coder").exists());
+    let agent: u32 = world.read("agent-process").trim().parse().unwrap();
+    let driver = editor.driver().unwrap();
+    Command::new("kill").arg("-KILL").arg(driver.to_string()).status().unwrap();
+    let told = editor.wait_for("driver-gone");
+    assert_eq!((&told["running"], &told["pid"]), (&json!(true), &json!(driver)));
+    wait_until("the agent's end", || gone(agent));
+    let status = editor.ok("status", json!({}));
+    assert_eq!((&status["state"], &status["reason"]), (&json!("paused"), &json!("interrupted")));
+    world.write("go-on", "");
+    editor.ok("resume", json!({ "by": "ann" }));
+    let next = editor.driver().unwrap();
+    let _ends = Ends(next);
+    assert_ne!(next, driver);
+    assert_eq!(editor.wait_for_state("complete")["state"], "complete");
+    assert_eq!(world.calls(), ["coder", "coder"]);
+}
+
+#[test]
+fn a_driver_without_work_and_editors_leaves_and_its_socket_too() {
+    let world = World::new();
+    world.declare("one", "stages:\n  - agent: coder\n");
+    let mut editor = Editor::of(&world);
+    editor.ok("run", json!({ "name": "one", "by": "ann" }));
+    let driver = editor.driver().unwrap();
+    editor.wait_for_state("complete");
+    editor.leave();
+    let socket = Place::of(&world.root()).unwrap().socket();
+    wait_until("the driver's end", || gone(driver));
+    assert!(!socket.exists() && !socket.with_extension("lock").exists());
+}
+
+#[test]
+fn editors_that_come_at_once_get_one_driver() {
+    let world = World::new();
+    world.declare("two", TWO_STAGES_AND_A_GATE);
+    let mut editors: Vec<Editor> = (0..4).map(|_| Editor::of(&world)).collect();
+    let asked: Vec<u64> =
+        editors.iter_mut().map(|editor| editor.ask("run", json!({ "name": "two", "by": "ann" }))).collect();
+    let answers: Vec<Value> = editors.iter_mut().zip(asked).map(|(editor, id)| editor.answer(id)).collect();
+    let _ends = Ends(editors[0].driver().unwrap());
+    let started = answers.iter().filter(|answer| answer.get("ok").is_some()).count();
+    assert_eq!(started, 1, "{answers:#?}");
+    let mut notices = Vec::new();
+    for editor in &mut editors {
+        editor.wait_for("gate-opened");
+        notices.extend(editor.events.iter().filter(|event| event["type"] == "notice").cloned());
+    }
+    assert_eq!(notices, [] as [Value; 0], "nobody drives in an editor");
+    assert_eq!(world.calls(), ["coder"]);
+}
+
+#[test]
+fn what_is_no_driver_is_said_and_the_editor_drives() {
+    type Foreign = fn(UnixStream);
+    let foreign: [(&str, Foreign); 4] = [
+        ("silence", |stream| {
+            std::thread::sleep(Duration::from_secs(4));
+            drop(stream);
+        }),
+        ("garbage", |mut stream| drop(stream.write_all(b"220 mail ready\r\n"))),
+        ("a flood", |mut stream| while stream.write_all(&[b'x'; 4096]).is_ok() {}),
+        ("another project", |mut stream| {
+            let hello = r#"{"superpower":"0.1.0","protocol":1,"pid":1,"root":"/elsewhere"}"#;
+            drop(writeln!(stream, "{hello}"));
+        }),
+    ];
+    for (what, serve) in foreign {
+        let world = World::new();
+        world.declare("one", "stages:\n  - agent: coder\n");
+        let socket = Place::of(&world.root()).unwrap().socket();
+        let listener = UnixListener::bind(&socket).unwrap();
+        std::thread::spawn(move || listener.incoming().flatten().for_each(serve));
+        let mut editor = Editor::of(&world);
+        editor.ok("run", json!({ "name": "one", "by": "ann" }));
+        let run = editor.wait_for_state("complete");
+        assert_eq!(run["driver"]["pid"], std::process::id(), "{what}");
+        std::fs::remove_file(&socket).unwrap();
+    }
+}
+
+#[test]
+fn garbage_ends_its_own_client_only() {
+    let world = World::new();
+    world.declare("two", TWO_STAGES_AND_A_GATE);
+    let mut editor = Editor::of(&world);
+    editor.ok("run", json!({ "name": "two", "by": "ann" }));
+    let _ends = Ends(editor.driver().unwrap());
+    editor.wait_for("gate-opened");
+    let socket = Place::of(&world.root()).unwrap().socket();
+    let twisted: [&[u8]; 6] = [
+        b"hello\n",
+        b"\0\0\0\0\n",
+        b"{\"op\":\"no-such-op\",\"id\":1}\n",
+        b"{\"op\":\"call\",\"id\":1,\"request\":7}\n",
+        b"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[\n",
+        &[b'x'; 17 << 20],
+    ];
+    for bytes in twisted {
+        let mut stream = UnixStream::connect(&socket).unwrap();
+        let mut reader = BufReader::new(stream.try_clone().unwrap());
+        let mut hello = String::new();
+        reader.read_line(&mut hello).unwrap();
+        let _ = stream.write_all(bytes);
+        let mut rest = Vec::new();
+        // The end of the connection, which may come as a reset.
+        let _ = std::io::Read::read_to_end(&mut reader, &mut rest);
+    }
+    assert_eq!(editor.ok("status", json!({}))["state"], "paused");
+    assert!(editor.decide("approve").get("ok").is_some());
+    editor.wait_for_state("complete");
+}
+
+#[test]
+fn what_only_lua_decides_waits_for_an_editor() {
+    let world = World::new();
+    world.declare("one", "stages:\n  - agent: coder\n  - agent: closer\n    when: 'story.has_api'\n");
+    world.hook(WAITS);
+    let conditions = json!({ "conditions": ["story.has_api"] });
+    let mut editor = Editor::configured(&world, conditions.clone());
+    editor.ok("run", json!({ "name": "one", "by": "ann" }));
+    wait_until("the agent", || world.path("working-coder").exists());
+    let _ends = Ends(editor.driver().unwrap());
+    // What the driver keeps waits for no editor's time: this one goes, and none is attached.
+    editor.leave();
+    world.write("go-on", "");
+    let squad = world.path(".claude/state/squad.json");
+    wait_until("the pause", || std::fs::read_to_string(&squad).unwrap_or_default().contains("\"paused\""));
+    let mut next = Editor::configured(&world, conditions);
+    let status = next.ok("status", json!({}));
+    assert_eq!(status["reason"], "needs-human", "{status:#}");
+    let summary = status["summary"].as_str().unwrap();
+    assert!(summary.contains("story.has_api") && summary.contains("Neovim"), "{summary}");
+    next.ok("resume", json!({ "by": "ann" }));
+    let question = next.wait_for("ask-fact");
+    let answer = json!({ "op": "answer", "id": question["id"], "value": { "value": true } });
+    next.router.call(&answer.to_string());
+    next.wait_for_state("complete");
+    assert_eq!(world.calls(), ["coder", "closer"]);
+}
+
+#[test]
+fn a_verb_brings_its_callers_configuration_and_environment() {
+    let world = World::new();
+    world.declare("one", "stages:\n  - agent: coder\n");
+    world.hook("echo \"$1 $DRIVER_TEST_WORD\" >> words; echo done");
+    let mut editor = Editor::of(&world);
+    editor.ok("run", json!({ "name": "one", "by": "ann" }));
+    let _ends = Ends(editor.driver().unwrap());
+    editor.wait_for_state("complete");
+    editor.wait_for("drive-ended");
+    // SAFETY: the engine's threads read copies that are taken on this one.
+    unsafe { std::env::set_var("DRIVER_TEST_WORD", "second") };
+    editor.ok("run", json!({ "name": "one", "by": "ann" }));
+    editor.wait_for("run-finished");
+    unsafe { std::env::remove_var("DRIVER_TEST_WORD") };
+    assert_eq!(world.read("words"), "coder \ncoder second\n");
+}
