@@ -1,6 +1,6 @@
 //! One client of a driver: reads its calls, and sends it the answers and the engine's events.
 
-use super::listener::Shared;
+use super::clients::Clients;
 use super::peer;
 use super::wire::{self, Act, Call, Hello, MAX_CALL, Refused, read_line};
 use crate::config::Config;
@@ -29,7 +29,7 @@ const BATCH: usize = 200;
 const GRACE: Duration = Duration::from_secs(1);
 
 struct Attached {
-    shared: Arc<Shared>,
+    clients: Arc<Clients>,
     peer: Peer,
     queue: Arc<Queue>,
     follower: Option<FollowerId>,
@@ -62,7 +62,7 @@ impl Waiting {
 }
 
 /// Serves a client until it leaves, or sends what is no call. Returns at the end.
-pub(super) fn serve(shared: Arc<Shared>, mut stream: UnixStream) {
+pub(super) fn serve(clients: Arc<Clients>, mut stream: UnixStream) {
     let peer = match peer::of(&stream) {
         Ok(peer) => peer,
         Err(refused) => return refuse(&mut stream, &refused),
@@ -74,7 +74,7 @@ pub(super) fn serve(shared: Arc<Shared>, mut stream: UnixStream) {
         return;
     };
     let queue = Arc::new(Queue::new());
-    if queue.attach(bell.as_raw_fd()).is_err() || !send(&mut stream, &shared.hello()) {
+    if queue.attach(bell.as_raw_fd()).is_err() || !send(&mut stream, &clients.hello()) {
         return;
     }
     drop(bell);
@@ -82,7 +82,7 @@ pub(super) fn serve(shared: Arc<Shared>, mut stream: UnixStream) {
     let sender = Builder::new().name("superpower-send".into()).spawn(move || pump(wake, &sending, writer));
     let Ok(sender) = sender else { return };
     let mut client = Attached {
-        shared,
+        clients,
         peer,
         queue: queue.clone(),
         follower: None,
@@ -92,7 +92,7 @@ pub(super) fn serve(shared: Arc<Shared>, mut stream: UnixStream) {
     };
     client.read(&stream, reader);
     if let Some(follower) = client.follower {
-        client.shared.engine.unfollow(follower);
+        client.clients.engine.unfollow(follower);
     }
     // Closes the pipe: the thread sends what is left, and ends.
     queue.detach();
@@ -156,13 +156,13 @@ impl Attached {
     }
 
     fn take(&mut self, Call { id, act }: Call) {
-        let engine = self.shared.engine.clone();
+        let engine = self.clients.engine.clone();
         match act {
             Act::Hello { lua } => {
                 if self.follower.is_none() {
                     self.follower = Some(engine.follow(self.queue.clone(), lua));
                 }
-                let answer = json!({ "hello": self.shared.hello(), "driving": engine.is_driving() });
+                let answer = json!({ "hello": self.clients.hello(), "driving": engine.is_driving() });
                 self.answer(id, &json!({ "ok": answer }));
             }
             Act::Status => self.call(id, request("status", None), None),
@@ -170,13 +170,13 @@ impl Attached {
             Act::Cancel { run_id } => self.call(id, request("cancel", run_id), None),
             Act::Leave { now } => {
                 let allowed = engine.may_drive(&self.peer, "end drivers");
-                let answer = allowed.map(|()| json!({ "ok": { "now": self.shared.leave(now) } }));
+                let answer = allowed.map(|()| json!({ "ok": { "now": self.clients.leave(now) } }));
                 self.answer(id, &answer.unwrap_or_else(|refused| refused));
             }
             Act::Interrupt => {
                 let allowed = engine.may_drive(&self.peer, "interrupt runs");
                 let interrupt = |()| {
-                    engine.interrupt(&self.shared.root, GRACE);
+                    engine.interrupt(&self.clients.root, GRACE);
                     json!({ "ok": {} })
                 };
                 self.answer(id, &allowed.map(interrupt).unwrap_or_else(|refused| refused));
@@ -205,19 +205,19 @@ impl Attached {
 
     fn used(&self) {
         if let Some(follower) = self.follower {
-            self.shared.engine.used(follower);
+            self.clients.engine.used(follower);
         }
     }
 
     /// Performs an operation of the engine about this driver's project.
     fn call(&self, id: u64, mut request: Map<String, Value>, caller: Option<(Config, Arc<Variables>)>) {
-        if request.get("root").is_some_and(|root| *root != json!(self.shared.root)) {
-            let message = format!("this driver serves \"{}\"", self.shared.root.display());
+        if request.get("root").is_some_and(|root| *root != json!(self.clients.root)) {
+            let message = format!("this driver serves \"{}\"", self.clients.root.display());
             return self.answer(id, &json!({ "err": { "code": "other-project", "message": message } }));
         }
         let rootless = request.get("op").is_some_and(|op| op == "answer" || op == "give-up-look");
         if !rootless {
-            request.insert("root".into(), json!(self.shared.root));
+            request.insert("root".into(), json!(self.clients.root));
         }
         // Each client counts its looks from one.
         if let (Some(look), Some(follower)) = (request.get_mut("look"), self.follower)
@@ -237,7 +237,7 @@ impl Attached {
                 engine.act_for(config, environment);
             }
         };
-        self.shared.engine.request(request, self.peer.clone(), before, deliver);
+        self.clients.engine.request(request, self.peer.clone(), before, deliver);
     }
 
     fn answer(&self, id: u64, answer: &Value) {
@@ -253,7 +253,7 @@ fn request(op: &str, run_id: Option<String>) -> Map<String, Value> {
     request
 }
 
-impl Shared {
+impl Clients {
     /// The first line to a client.
     fn hello(&self) -> Hello {
         Hello {

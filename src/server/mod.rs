@@ -10,6 +10,7 @@
 
 mod asked;
 mod attached;
+mod clients;
 mod connection;
 pub mod driver;
 mod link;
