@@ -15,6 +15,7 @@ local statusline = lazy("superpower.notices.statusline")
 local notify = lazy("superpower.notify")
 local runs = lazy("superpower.runs")
 local current = lazy("superpower.runs.current")
+local driver = lazy("superpower.runs.driver")
 local user_functions = lazy("superpower.runs.user_functions")
 local decision = lazy("superpower.ui.decision")
 local highlights = lazy("superpower.ui.highlights")
@@ -156,8 +157,10 @@ local function follow_user_interfaces()
   })
 end
 
---- Follows runs that other editors drive.
+--- Follows runs that other editors drive, and the process that drives this one's.
 local function follow_other_editors()
+  wire("driver-silent", driver, "silent")
+  wire("driver-gone", driver, "gone")
   events.on("run-seen", function(event)
     local run = event.run
     gate.follow(run)

@@ -14,6 +14,8 @@ local M = {}
 ---@field timeout string
 ---@field idle string
 ---@field permission_timeout string
+---@field driver "process"|"editor"
+---@field on_exit "continue"|"stop"
 ---@field places string[]
 ---@field keep_runs integer
 ---@field max_output integer

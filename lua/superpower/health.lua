@@ -139,6 +139,41 @@ local function agents(state)
   end
 end
 
+--- Lists the processes that drive runs, of all projects.
+local function drivers()
+  health.start("superpower: drivers")
+  local found, err = session.call("drivers")
+  if not found then
+    health.warn(errors.text(assert(err)))
+    return
+  end
+  if #found == 0 then
+    health.info("none: one is started by the first verb that drives, and leaves when there is nothing to do")
+  end
+  for _, driver in ipairs(found) do
+    if driver.problem then
+      health.warn(("%s: %s"):format(driver.socket, driver.problem), "remove the socket if nothing listens on it")
+    else
+      local run = driver.run
+      local does = run
+          and ("%s, stage %s/%s, %s"):format(text.line(run.superpower), run.stage, run.total, text.line(run.state))
+        or "drives nothing"
+      local words = ("process %d, version %s, %s: %s (socket: %s)"):format(
+        driver.pid,
+        text.line(driver.superpower),
+        text.line(driver.root),
+        does,
+        driver.socket
+      )
+      if driver.current then
+        health.ok(words)
+      else
+        health.warn(words, "it is of another version, and leaves at its next pause")
+      end
+    end
+  end
+end
+
 ---@param value any
 ---@return integer
 local function count(value)
@@ -201,6 +236,7 @@ function M.check()
     health.error(errors.text(fault))
   end
   agents(state or {})
+  drivers()
   here(root, err, state and state.project)
 end
 

@@ -116,6 +116,7 @@
 ---@field active_ms? integer
 ---@field ours boolean
 ---@field driver? { pid: integer }
+---@field silent? boolean its driver does not answer
 ---@field gate? superpower.GateRef
 ---@field waiting_until? integer
 ---@field pausing? boolean

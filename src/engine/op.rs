@@ -37,6 +37,8 @@ pub enum Place {
     StartsDriver,
     /// Both: each knows of its own.
     Both,
+    /// Whoever knows of drivers, which the engine does not.
+    Client,
 }
 
 /// What happens to an operation that still waits for the worker when the editor exits.
@@ -109,6 +111,11 @@ impl Op {
     /// A verb that drives a run, or belongs to one that does.
     pub const fn starts_driver(self) -> Self {
         Self { place: Place::StartsDriver, ..self }
+    }
+
+    /// An operation about drivers themselves.
+    pub const fn about_drivers(self) -> Self {
+        Self { place: Place::Client, ..self }
     }
 
     pub const fn in_both(self) -> Self {

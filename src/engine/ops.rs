@@ -33,6 +33,8 @@ pub(super) const OPS: &[Op] = &[
     Op::main("document", |engine, it| value(documents::document(engine, it.read()?))),
     Op::main("document-closed", |engine, it| value(documents::closed(engine, &it.read()?))),
     Op::main("document-part", |engine, it| value(documents::part(engine, it.read()?))),
+    Op::worker("driver-end", only_a_client).about_drivers(),
+    Op::worker("drivers", only_a_client).about_drivers(),
     Op::worker("health", |engine, it| value(health::health(engine, &it.read()?))),
     Op::worker("inputs", |engine, it| value(declarations::inputs(engine, &it.read()?))),
     Op::worker("left", |engine, it| value(declarations::left(engine, &it.read()?))),
@@ -97,6 +99,10 @@ fn value(answer: Result<Value, Refusal>) -> Result<Reply, Refusal> {
 
 fn schema(_: &Engine, _: Fields) -> Result<Reply, Refusal> {
     Ok(Reply::Value(schema::schema(lanes())))
+}
+
+fn only_a_client(_: &Engine, _: Fields) -> Result<Reply, Refusal> {
+    Err(Refusal::BadRequest("only a client of drivers answers this".into()))
 }
 
 #[derive(Deserialize)]

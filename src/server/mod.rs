@@ -15,6 +15,7 @@ mod connection;
 pub mod driver;
 mod link;
 mod listener;
+mod overview;
 mod peer;
 pub mod place;
 mod router;

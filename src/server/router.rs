@@ -7,6 +7,7 @@
 use super::asked::{Asked, Job, Reply};
 use super::link::Link;
 use super::listener::{Listener, listen};
+use super::overview;
 use crate::config::{Driver, OnExit};
 use crate::engine::{Engine, Home, Place, place};
 use crate::environ;
@@ -74,6 +75,7 @@ impl Router {
             "ask" => self.ask(parsed),
             op => match place(op).map(|(place, _)| place) {
                 Some(Place::Both) => self.in_both(parsed),
+                Some(Place::Client) => about_drivers(&parsed).to_string(),
                 Some(Place::Driver | Place::StartsDriver) => self.call_driver(parsed),
                 Some(Place::Here) | None => self.engine.call_parsed(parsed),
             },
@@ -82,6 +84,11 @@ impl Router {
 
     /// A request whose answer comes as an event.
     fn ask(&self, parsed: Map<String, Value>) -> String {
+        let request = parsed.get("request").and_then(Value::as_object);
+        let op = request.and_then(|request| request.get("op")).and_then(Value::as_str);
+        if op.and_then(place).is_some_and(|(place, _)| place == Place::Client) {
+            return self.ask_about_drivers(&parsed);
+        }
         let asked = |parsed: &Map<String, Value>| {
             let id = parsed.get("id")?.as_u64()?;
             let request = parsed.get("request")?.as_object()?;
@@ -98,6 +105,21 @@ impl Router {
         let asked = self.asked(id, request, place, Reply::Event);
         let sent = self.with_link(&root, |link| link.send(Job::Ask(Box::new(asked))));
         if sent { json!({ "ok": {} }).to_string() } else { self.engine.call_parsed(parsed) }
+    }
+
+    /// Looks at sockets on a thread of its own.
+    fn ask_about_drivers(&self, parsed: &Map<String, Value>) -> String {
+        environ::capture();
+        let (id, request) = (parsed.get("id").cloned(), parsed.get("request").cloned().unwrap_or_default());
+        let engine = self.engine.clone();
+        let look = move || {
+            let answer = about_drivers(request.as_object().unwrap_or(&Map::new()));
+            engine.queue().push(json!({ "type": "answered", "id": id, "answer": answer }));
+        };
+        match std::thread::Builder::new().name("superpower-drivers".into()).spawn(look) {
+            Ok(_) => json!({ "ok": {} }).to_string(),
+            Err(error) => refused("no-thread", &error.to_string()).to_string(),
+        }
     }
 
     /// A request of which each process that drives knows its own part.
@@ -210,4 +232,22 @@ impl Router {
             connection.close();
         }
     }
+}
+
+/// `drivers`, and `driver-end` with a root.
+fn about_drivers(request: &Map<String, Value>) -> Value {
+    if request.get("op").and_then(Value::as_str) == Some("drivers") {
+        return json!({ "ok": overview::drivers() });
+    }
+    match request.get("root").and_then(Value::as_str) {
+        Some(root) => match overview::end(Path::new(root)) {
+            Ok(ended) => json!({ "ok": { "ended": ended } }),
+            Err(why) => refused("driver", &why),
+        },
+        None => refused("bad-request", "the request lacks \"root\""),
+    }
+}
+
+fn refused(code: &str, message: &str) -> Value {
+    json!({ "err": { "code": code, "message": message } })
 }

@@ -81,6 +81,24 @@ and warned two minutes before the end, or a fifth of the limit if that is less.]
     help = "How long a permission request waits for an answer before it is denied.",
   },
   {
+    path = "driver",
+    type = "enum",
+    default = "process",
+    enum = { "process", "editor" },
+    engine = true,
+    help = [["process" drives runs in a process of their own, which goes on when the editor exits; any editor that opens
+the project shows them. "editor" drives them in the editor that starts them. |superpower-driver|]],
+  },
+  {
+    path = "on_exit",
+    type = "enum",
+    default = "continue",
+    enum = { "continue", "stop" },
+    engine = true,
+    help = [[What becomes of the project's run in a driver process when the editor exits: it goes on, or it is
+interrupted and its agents end. `:Superpower resume` continues it.]],
+  },
+  {
     path = "places",
     type = "list",
     default = {},

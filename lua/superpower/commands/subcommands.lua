@@ -235,6 +235,23 @@ M.gate = {
   end,
 }
 
+M.driver = {
+  desc = "end the process that drives this project's runs; its run is interrupted",
+  usage = "end",
+  complete = function(_, lead)
+    return vim.startswith("end", lead) and { "end" } or {}
+  end,
+  impl = function(rest)
+    if rest ~= "end" then
+      return notify.error("say what to do with the driver: :Superpower driver end; :checkhealth superpower shows it")
+    end
+    local root = here()
+    if root then
+      verbs.end_driver(root)
+    end
+  end,
+}
+
 view_verbs.add(M)
 
 return M

@@ -1,4 +1,4 @@
---- Reports, once per editor and pause, that a run of the project waits.
+--- Reports, once per editor and pause, that a run of the project waits, or that one works.
 local text = require("superpower.base.text")
 local config = require("superpower.config")
 local notify = require("superpower.notify")
@@ -23,7 +23,19 @@ end
 ---@param run superpower.Snapshot
 ---@return string?
 function M.words(run)
-  if run.state ~= "paused" then
+  if run.state == "running" then
+    -- Driven by a process of its own, since before this editor.
+    local stage = run.stages and run.stages[run.current_stage]
+    local what = stage and stage.label and (" (%s)"):format(text.line(stage.label)) or ""
+    local since = run.started_at and " since " .. run_text.clock(run.started_at) or ""
+    return ("%s works%s, now at stage %d/%d%s: :Superpower progress"):format(
+      run.superpower,
+      since,
+      run.current_stage,
+      run.total,
+      what
+    )
+  elseif run.state ~= "paused" then
     return nil
   elseif run.reason == "gate" and run.gate then
     return run_text.gate(run)
@@ -66,7 +78,8 @@ function M.check()
     end
     local words = M.words(run)
     local key = ("%s/%s/%s"):format(run.run_id, run.current_stage, run.gate and run.gate.id or run.reason or "")
-    if words and not reported[key] and not run.ours then
+    local here = run.driver and run.driver.pid == vim.uv.os_getpid()
+    if words and not reported[key] and not (run.ours and here) then
       reported[key] = true
       notify.news(words, "info", true)
     end

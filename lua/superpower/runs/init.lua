@@ -87,6 +87,12 @@ function M.put(run)
   notify_listeners("snapshot", run.root)
 end
 
+--- Shows a run again that was changed here.
+---@param root string
+function M.redraw(root)
+  notify_listeners("snapshot", root)
+end
+
 ---@param root string
 function M.forget(root)
   snapshots[root] = nil

@@ -23,8 +23,9 @@ local function driving(root)
   return vim.v.exiting ~= vim.NIL or (known ~= nil and known.ours and known.state == "running")
 end
 
+--- Reads the project's run again, unless it is driven by this editor or its driver.
 ---@param root string
-local function look(root)
+function M.look(root)
   due[root] = nil
   if driving(root) then
     return
@@ -39,7 +40,7 @@ local function look(root)
     asking[root] = nil
     if again then
       vim.schedule(function()
-        look(root)
+        M.look(root)
       end)
     end
     if not run or driving(root) then
@@ -60,7 +61,7 @@ local function tick()
   last_poll = runs.now()
   for root, run in pairs(runs.all()) do
     if run.state == "running" and not run.ours then
-      look(root)
+      M.look(root)
     end
   end
 end
@@ -90,7 +91,7 @@ function M.start(root)
       due[root] = true
       vim.schedule(function()
         vim.defer_fn(function()
-          look(root)
+          M.look(root)
         end, 150)
       end)
     end

@@ -217,6 +217,9 @@ end
 ---@return superpower.Line[]
 local function last_lines(run, opts)
   if run.state == "running" then
+    if run.silent then
+      return { { { text.cut(" the driver does not answer", opts.width - 2), "SuperpowerGate" } } }
+    end
     if run.checkpoint_waiting then
       local why = "metadata.json is not written yet: " .. text.line(run.checkpoint_waiting)
       return { { { " " .. text.cut(why, opts.width - 2), "SuperpowerGate" } } }

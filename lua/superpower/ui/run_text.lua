@@ -71,7 +71,9 @@ end
 ---@param run superpower.Snapshot
 ---@return string
 function M.state(run)
-  if M.is_manual(run) then
+  if run.silent then
+    return "driver silent"
+  elseif M.is_manual(run) then
     return run.pausing and "pausing" or "manual"
   elseif run.state == "paused" then
     return run.reason == "gate" and "gate" or M.paused(run.reason)

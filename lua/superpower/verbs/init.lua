@@ -188,4 +188,18 @@ function M.decide(opts, callback)
   }, callback, true)
 end
 
+--- Ends the process that drives a project's runs.
+---@param root string
+function M.end_driver(root)
+  session.ask("driver-end", { root = root }, function(value, err)
+    if err then
+      return notify.engine_error(err)
+    end
+    local ended = value.ended
+    notify.info(
+      ended and ("ended the driver (process %d)"):format(ended.pid) or "no process drives this project's runs"
+    )
+  end)
+end
+
 return M

@@ -23,6 +23,19 @@ function Child.library(root)
   return newest
 end
 
+--- Sets the default of the option `driver`, so that the same specs can be played with both: a process that outlives its
+--- editor is left to the specs that are about it.
+local DRIVER = [[
+  local root, driver = ...
+  package.preload["superpower.base.options"] = function()
+    local options = dofile(root .. "/lua/superpower/base/options.lua")
+    for _, option in ipairs(options) do
+      option.default = option.path == "driver" and driver or option.default
+    end
+    return options
+  end
+]]
+
 local function environment(self, extra)
   local env = {
     PATH = vim.env.PATH,
@@ -97,6 +110,7 @@ function Child:start()
   self:lua("vim.o.columns, vim.o.lines = ...", opts.columns or 100, opts.lines or 30)
   if opts.plugin ~= false then
     self:lua("vim.opt.runtimepath:prepend(...)", self.root)
+    self:lua(DRIVER, self.root, opts.driver or vim.env.SUPERPOWER_SPEC_DRIVER or "editor")
   end
   if opts.init then
     self:lua(opts.init)
