@@ -295,6 +295,11 @@ impl World {
         serde_json::from_str(&self.read(".claude/state/squad.json")).unwrap()
     }
 
+    /// `squad.json`; null where there is none.
+    pub fn squad_if_there(&self) -> Value {
+        serde_json::from_str(&self.read(".claude/state/squad.json")).unwrap_or_default()
+    }
+
     /// Events that wait for the editor.
     pub fn events(&self) -> Vec<Value> {
         let mut all = Vec::new();

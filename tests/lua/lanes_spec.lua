@@ -6,7 +6,7 @@ local describe, it, eq, ok = T.describe, T.it, T.eq, T.ok
 --- a buffer done when they return; `check()` and `status()` promise their answer; one part of one file is read at once.
 local WAITED_FOR = {
   ["ask/manual.lua"] = { "submit" },
-  ["health.lua"] = { "health" },
+  ["health.lua"] = { "drivers", "health" },
   ["init.lua"] = { "check" },
   ["runs/current.lua"] = { "status" },
   ["runs/file_tail.lua"] = { "read-file" },
