@@ -7,7 +7,7 @@ set -eu
 . "$(dirname "$0")/lib.sh"
 cd "$root"
 export SUPERPOWER_LONG=1
-long='planted_runs:: machine::random crash:: race::of_many survivors:: escapes:: launches:: agent_processes::a_flood checkpoint_lock:: interleaved::'
+long='planted_runs:: machine::random crash:: race::of_many survivors:: escapes:: launches:: agent_processes::a_flood checkpoint_lock:: interleaved:: driver_kills::'
 if [ $# -gt 0 ]; then long=$*; fi
 if have cargo-nextest; then
   filter=$(printf ' | test(~%s)' $long)

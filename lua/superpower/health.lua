@@ -2,6 +2,7 @@
 local errors = require("superpower.base.errors")
 local programs = require("superpower.base.program")
 local suggest = require("superpower.base.suggest")
+local text = require("superpower.base.text")
 local config = require("superpower.config")
 local engine = require("superpower.engine")
 local session = require("superpower.session")

@@ -1,8 +1,10 @@
 //! The clients of a socket, and when its process may end.
 
 use crate::engine::Engine;
+use crate::store::beneath;
 use crate::sync::{locked, wait_until};
 use std::collections::HashMap;
+use std::io;
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -11,8 +13,10 @@ use std::time::{Duration, Instant};
 
 /// Clients at a time.
 const MAX_CLIENTS: usize = 64;
-/// How often the end of a drive is looked for.
-const LOOK: Duration = Duration::from_millis(200);
+/// How often the end of a drive is looked for, once it is waited for.
+const SOON: Duration = Duration::from_millis(100);
+/// How often it is looked for otherwise, and whether the project is still there.
+const LOOK: Duration = Duration::from_secs(1);
 /// How long a client that is dropped at the end may take to get its last lines.
 const LAST: Duration = Duration::from_millis(200);
 
@@ -89,7 +93,7 @@ impl Clients {
     /// Waits until the process may end: it was asked to, or has had neither a client nor a run for `idle`. From then on
     /// nobody is admitted.
     pub(super) fn wait_for_end(&self, idle: Duration) {
-        let mut since = Instant::now();
+        let (mut since, mut missing) = (Instant::now(), None::<Instant>);
         let mut state = locked(&self.state);
         loop {
             let driving = self.engine.is_driving();
@@ -101,14 +105,22 @@ impl Clients {
             if driving || !state.all.is_empty() {
                 since = Instant::now();
             }
+            // A project that was deleted has nothing to drive, and no editor could find its runs.
+            missing = if self.is_missing() { missing.or(Some(Instant::now())) } else { None };
+            let asked = asked || missing.is_some_and(|missing| missing.elapsed() >= idle);
             if asked || since.elapsed() >= idle {
                 state.closed = true;
                 return;
             }
-            // The end of a drive tells nobody here.
-            let look = if driving || state.leave.is_some() { LOOK } else { idle };
+            // Neither the end of a drive nor that of the project tells anybody here.
+            let look = if state.leave.is_some() { SOON } else { LOOK };
             state = wait_until(&self.changed, state, Instant::now() + look.min(idle));
         }
+    }
+
+    /// Whether the project's folder is gone.
+    fn is_missing(&self) -> bool {
+        beneath::real(&self.root).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
     }
 
     /// Drops all clients, once they have got what was sent last.

@@ -50,6 +50,7 @@ pub fn main(arguments: &[OsString]) -> ExitCode {
         // It fails where this leads a session already, which is as good.
         let _ = setsid();
     }
+    close_inherited();
     // It must not keep a directory from being unmounted.
     let _ = std::env::set_current_dir("/");
     let signals = block_signals();
@@ -110,6 +111,22 @@ impl Driver {
         let _ = Builder::new().name("superpower-signals".into()).spawn(wait);
         self.listener.wait_for_end(IDLE);
         self.engine.end(GRACE);
+    }
+}
+
+/// Closes what whoever started this had open by accident: it would be kept open for hours.
+fn close_inherited() {
+    #[cfg(target_os = "linux")]
+    // SAFETY: nothing of ours is open yet but the standard streams.
+    let closed = unsafe { libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, 0) } == 0;
+    #[cfg(not(target_os = "linux"))]
+    let closed = false;
+    if !closed {
+        // SAFETY: as above; a number that is not open is no error.
+        unsafe {
+            let most = libc::sysconf(libc::_SC_OPEN_MAX).clamp(64, 4096) as i32;
+            (3..most).for_each(|descriptor| _ = libc::close(descriptor));
+        }
     }
 }
 

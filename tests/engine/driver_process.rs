@@ -259,3 +259,120 @@ fn a_verb_brings_its_callers_configuration_and_environment() {
     unsafe { std::env::remove_var("DRIVER_TEST_WORD") };
     assert_eq!(world.read("words"), "coder \ncoder second\n");
 }
+
+#[test]
+fn a_driver_whose_project_is_deleted_leaves() {
+    let world = World::new();
+    world.declare("one", "stages:\n  - agent: coder\n");
+    world.hook("echo works > working; sleep 1000");
+    let mut editor = Editor::of(&world);
+    editor.ok("run", json!({ "name": "one", "by": "ann" }));
+    let driver = editor.driver().unwrap();
+    wait_until("the agent", || world.path("working").exists());
+    editor.leave();
+    std::fs::remove_dir_all(world.root()).unwrap();
+    wait_until("the driver's end", || gone(driver));
+}
+
+#[test]
+fn a_stopped_driver_is_shown_as_silent_and_goes_on() {
+    let world = World::new();
+    world.declare("one", "stages:\n  - agent: coder\n");
+    world.hook(WAITS);
+    let mut editor = Editor::of(&world);
+    editor.ok("run", json!({ "name": "one", "by": "ann" }));
+    let driver = editor.driver().unwrap();
+    let _ends = Ends(driver);
+    wait_until("the agent", || world.path("working-coder").exists());
+    let signal = |name: &str| Command::new("kill").arg(name).arg(driver.to_string()).status().unwrap();
+    signal("-STOP");
+    let told = editor.wait_for("driver-silent");
+    assert_eq!((&told["silent"], &told["pid"]), (&json!(true), &json!(driver)));
+    signal("-CONT");
+    let told = editor.wait_for("driver-silent");
+    assert_eq!(told["silent"], false);
+    world.write("go-on", "");
+    editor.wait_for_state("complete");
+}
+
+#[test]
+fn on_exit_stop_interrupts_the_run() {
+    let world = World::new();
+    world.declare("one", "stages:\n  - agent: coder\n");
+    world.hook("echo $$ > agent-process; echo works > working; sleep 1000");
+    let mut editor = Editor::configured(&world, json!({ "on_exit": "stop" }));
+    editor.ok("run", json!({ "name": "one", "by": "ann" }));
+    let _ends = Ends(editor.driver().unwrap());
+    wait_until("the agent", || world.path("working").exists());
+    let agent: u32 = world.read("agent-process").trim().parse().unwrap();
+    let mut other = Editor::of(&world);
+    other.ok("status", json!({}));
+    editor.leave();
+    wait_until("the agent's end", || gone(agent));
+    let run = other.wait_for_state("paused");
+    assert_eq!(run["reason"], "interrupted");
+}
+
+#[test]
+fn a_client_below_an_agent_decides_nothing() {
+    let world = World::new();
+    world.declare("two", TWO_STAGES_AND_A_GATE);
+    let socket = Place::of(&world.root()).unwrap().socket();
+    let call = |request: Value| json!({ "op": "call", "id": 1, "request": request }).to_string();
+    let lines = [
+        call(json!({ "op": "cancel" })),
+        call(json!({ "op": "decide", "decision": "approve" })),
+        call(json!({ "op": "trust-grant", "digest": "x" })),
+        json!({ "op": "cancel", "id": 1 }).to_string(),
+        json!({ "op": "leave", "id": 1, "now": true }).to_string(),
+        json!({ "op": "interrupt", "id": 1 }).to_string(),
+    ];
+    world.write("lines", &(lines.join("\n") + "\n"));
+    // One connection for each line, from a process below the agent's that hides its environment.
+    let tries = "import socket, sys
+for line in open('lines'):
+    peer = socket.socket(socket.AF_UNIX)
+    peer.connect(sys.argv[1])
+    answers = peer.makefile()
+    answers.readline()
+    peer.sendall(line.encode())
+    print(answers.readline().strip())
+";
+    world.write("tries.py", tries);
+    world.hook(&format!(
+        "env -i \"PATH=$PATH\" setsid python3 tries.py {} > answers; {WAITS}",
+        socket.display()
+    ));
+    let mut editor = Editor::of(&world);
+    editor.ok("run", json!({ "name": "two", "by": "ann" }));
+    let _ends = Ends(editor.driver().unwrap());
+    wait_until("the agent", || world.path("working-coder").exists());
+    let answers = world.read("answers");
+    assert_eq!(answers.lines().count(), lines.len(), "{answers}");
+    for answer in answers.lines() {
+        let answer: Value = serde_json::from_str(answer).unwrap();
+        assert_eq!(answer["answer"]["err"]["code"], "nested", "{answer}");
+    }
+    assert_eq!(editor.ok("status", json!({}))["state"], "running");
+    world.write("go-on", "");
+    editor.wait_for("gate-opened");
+}
+
+#[test]
+fn a_folder_that_cannot_be_trusted_has_the_run_driven_in_the_editor() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mine, link) = (dir.path().join("mine"), dir.path().join("link"));
+    std::fs::create_dir_all(mine.join("superpower")).unwrap();
+    std::os::unix::fs::symlink(&mine, &link).unwrap();
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::set_permissions(mine.join("superpower"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    // Not a folder of this user's alone, and a link: another folder is used for both.
+    for runtime in [&mine, &link] {
+        // SAFETY: the engine's threads read copies that are taken on this one.
+        unsafe { std::env::set_var("XDG_RUNTIME_DIR", runtime) };
+        superpower::environ::capture();
+        let place = Place::of(std::path::Path::new("/a/project")).unwrap();
+        assert!(place.socket().starts_with("/tmp/"), "{:?}", place.socket());
+    }
+    unsafe { std::env::remove_var("XDG_RUNTIME_DIR") };
+}

@@ -36,6 +36,7 @@ mod disk;
 mod disk_faults;
 mod documents;
 mod drift;
+mod driver_kills;
 mod driver_process;
 mod escapes;
 mod examples;
