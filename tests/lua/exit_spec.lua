@@ -1,4 +1,4 @@
--- Leaving the editor says nothing and leaves nothing, whatever is going on.
+-- Leaving an editor that drives a run itself says nothing and leaves nothing, whatever is going on.
 local T = require("harness")
 local Shop = require("support.shop")
 local describe, it, eq, ok = T.describe, T.it, T.eq, T.ok
@@ -12,6 +12,7 @@ local function left(env, until_screen, keys, words, more)
   local init = T.write(
     T.dir() .. "/init.lua",
     Shop.config
+      .. "\nvim.g.superpower = vim.tbl_extend('force', vim.g.superpower, { driver = 'editor' })"
       .. (more or "")
       .. ("\nvim.opt.runtimepath:prepend(%q)\nvim.opt.packpath = { vim.env.VIMRUNTIME }"):format(T.root)
   )

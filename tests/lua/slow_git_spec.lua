@@ -13,7 +13,7 @@ local function asleep(before)
   )
   vim.uv.fs_chmod(git, 493)
   local pace = before and "1.5" or "0.05"
-  local nvim = Shop.child({ env = { PATH = bin .. ":" .. vim.env.PATH, DEMO_PACE = pace } })
+  local nvim = Shop.child({ driver = "editor", env = { PATH = bin .. ":" .. vim.env.PATH, DEMO_PACE = pace } })
   Shop.start(nvim)
   if before then
     T.wait(function()
