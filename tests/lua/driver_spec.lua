@@ -6,7 +6,7 @@ local describe, it, eq, ok, contains, lacks = T.describe, T.it, T.eq, T.ok, T.co
 if vim.fn.executable(vim.fs.joinpath(vim.fs.dirname(T.library() or ""), "superpower")) == 0 then
   describe("a driver", function()
     it("is started by an editor", function()
-      T.skip("the program \"superpower\" is not beside the library")
+      T.skip('the program "superpower" is not beside the library')
     end)
   end)
   return
