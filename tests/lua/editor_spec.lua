@@ -246,7 +246,7 @@ end)
 
 describe("a gate", function()
   it("approves nothing by default, and the defaults are those of the help page", function()
-    local nvim = T.child()
+    local nvim = T.child({ driver = "process" })
     local page = T.read(T.root .. "/doc/superpower.txt"):match("%*superpower%-options%-list%*.*")
     for _, option in ipairs(nvim:lua("return require('superpower.base.options')")) do
       if type(option.default) == "string" and option.default ~= "" then
