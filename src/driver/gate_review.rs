@@ -4,7 +4,7 @@
 //! before a run goes on, is soon found: it reads no more than the files that are listed.
 
 use crate::process::Secrets;
-use crate::project::review::{self, CancelToken, Change, EARLIER, MOST, Place, Review, TreeId};
+use crate::project::review::{self, CancelToken, Change, EARLIER, MOST, Review, ReviewDir, TreeId};
 use crate::run::event::{Decision, Event};
 use crate::run::log;
 use crate::run::shown::Shown;
@@ -146,7 +146,7 @@ impl Looks<'_> {
 
     /// What to tell the user, once a project, where earlier versions kept the files under review in it.
     pub fn earlier_place(&self) -> Option<String> {
-        let place = Place::of(self.keys.state()?, self.root);
+        let place = ReviewDir::of(self.keys.state()?, self.root);
         place.earlier_is_news(self.root).then(|| {
             let now = place.git();
             format!(

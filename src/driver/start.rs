@@ -61,7 +61,7 @@ pub fn begin(host: Arc<Host>, root: &Path, new: NewRun) -> Result<Handle, StartE
     };
     let mut drive = Parts { host, root, dir, run, journal, lease, left_behind: None }.assemble();
     drive.fresh = effects;
-    drive.launch()
+    drive.start_thread()
 }
 
 fn make(
@@ -140,7 +140,7 @@ pub fn take_up<E: From<StartError>>(
     let mut drive = Parts { host, root, dir, run, journal, lease, left_behind }.assemble();
     let taken = events.into_iter().try_for_each(|event| drive.take(event));
     match taken.and_then(|()| Ok(drive.keeper.flush()?)) {
-        Ok(()) => Ok(drive.launch()?),
+        Ok(()) => Ok(drive.start_thread()?),
         Err(error) => {
             drive.discard();
             Err(error.into())
@@ -290,7 +290,7 @@ impl Parts<'_> {
 
 impl Drive {
     /// Starts the thread of the drive.
-    fn launch(mut self) -> Result<Handle, StartError> {
+    fn start_thread(mut self) -> Result<Handle, StartError> {
         let (run_id, shared) = (self.run.run_id.clone(), self.shared.clone());
         let outbox = self.performer.outbox.clone();
         self.keeper.draw(&self.run, &mut self.performer);

@@ -4,9 +4,9 @@
 //! cannot be seen, or no init keeps them, the marks in the environment have to do.
 
 #[cfg(target_os = "linux")]
-use super::tree;
+use super::launch_protocol::{INIT, LAUNCHER};
 #[cfg(target_os = "linux")]
-use super::wire::{INIT, LAUNCHER};
+use super::tree;
 
 /// What is known of a process's ancestors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@
 //! own until it is reaped, and nothing signals it after that.
 
 use super::Exit;
-use super::guard::Guarded;
+use super::guard_client::Guarded;
 use super::tree::{self, Kin};
 use crate::sync::locked;
 use rustix::io::Errno;

@@ -1,11 +1,11 @@
 //! The process that was started, as the head of all that it starts.
 
-use super::ending::end;
 use super::group::Group;
-use super::init::Init;
+use super::init_client::InitClient;
+use super::launch_protocol::Command;
 use super::sweep::leftovers;
+use super::terminate::terminate;
 use super::tree::{self, Kin};
-use super::wire::Command;
 use super::{Exit, LEFTOVER, Mark, TERM};
 use crate::outcome::ProcessRecord;
 use crate::sync::locked;
@@ -29,7 +29,7 @@ pub struct Leader {
 #[derive(Debug)]
 pub(super) enum Hold {
     /// An init, below which all of them stay.
-    Init(Init),
+    Init(InitClient),
     /// Their group, and that they are looked up.
     Group(Group),
 }
@@ -124,7 +124,7 @@ impl Leader {
             Hold::Init(_) => leftovers(&self.mark, &Kin::new()),
             Hold::Group(_) => leftovers(&self.mark, &tree::descendants(pid)),
         };
-        end(&mut leftovers(&self.mark, &self.known()), LEFTOVER, more);
+        terminate(&mut leftovers(&self.mark, &self.known()), LEFTOVER, more);
     }
 
     /// What descends from it and is not below an init.
@@ -186,7 +186,7 @@ impl Leader {
             }
         }
         let more = || leftovers(&self.mark, &Kin::new());
-        end(&mut leftovers(&self.mark, &self.known()), Duration::ZERO, more);
+        terminate(&mut leftovers(&self.mark, &self.known()), Duration::ZERO, more);
     }
 }
 
@@ -210,7 +210,7 @@ fn newer(_pid: u32) -> Option<std::ops::RangeInclusive<u32>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::guard;
+    use super::super::guard_client;
     use super::*;
     use std::os::unix::process::CommandExt;
     use std::process::Command;
@@ -220,7 +220,7 @@ mod tests {
         let child = Command::new("sleep").arg("600").process_group(0).spawn().unwrap();
         let mark = Mark { run_id: "r".to_owned(), stage: 1, launch: 1 };
         let record = super::super::record(child.id()).unwrap();
-        let hold = Hold::Group(Group::new(child, guard::announce(&mark)));
+        let hold = Hold::Group(Group::new(child, guard_client::announce(&mark)));
         let leader = Leader::new(record, mark, hold);
         std::thread::scope(|scope| {
             let reaper = scope.spawn(|| leader.reap());

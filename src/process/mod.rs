@@ -12,46 +12,46 @@
 //! `CLOCK_UPTIME_RAW` on macOS). Nothing is built on SIGCHLD, which belongs to the editor.
 
 mod ancestry;
-mod ending;
 mod environment;
 mod exit;
 mod group;
-mod guard;
+mod guard_client;
 mod identity;
 mod inbox;
-mod init;
-mod item;
+mod inbox_item;
+mod init_client;
+mod launch_protocol;
 #[cfg(target_os = "linux")]
-mod launcher;
+mod launcher_client;
 mod leader;
 mod lines;
 mod output;
 mod pipe;
 mod program;
 mod secrets;
+mod server_client;
 mod spawn;
 mod spec;
 mod supervise;
 mod sweep;
+mod terminate;
 mod thread;
 mod tree;
-mod web;
-mod wire;
 
 pub use ancestry::{Ancestry, ancestry, ancestry_of};
 pub use environment::Environment;
 pub use exit::Exit;
-pub use guard::program as guard_program;
+pub use guard_client::program as guard_program;
 pub use identity::{alive, name, own_name, record};
 pub use inbox::Inbox;
-pub use item::{Item, Stream};
+pub use inbox_item::{Item, Stream};
 pub use leader::Leader;
 pub use lines::{Line, Lines};
 pub use program::{NotFound, Places, find_program};
 pub use secrets::{Masker, Secrets};
+pub use server_client::{Request, Server, Way, prepare};
 pub use spawn::{spawn, spawn_in_group};
 pub use spec::{LEFTOVER, Mark, POLITE, READ_AFTER_EXIT, STAGE, Spec, Stdin, TERM};
 pub use supervise::{Event, Limit, Process};
 pub use sweep::sweep;
 pub use tree::{ATTEMPT, RUN_ID, is_marked};
-pub use web::{Request, Server, Way, prepare};

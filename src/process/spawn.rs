@@ -1,16 +1,16 @@
 //! The start of a process, and the threads that read, write and wait for it.
 
 use super::group::Group;
-use super::item::{Item, Stream};
+use super::inbox_item::{Item, Stream};
 #[cfg(target_os = "linux")]
-use super::launcher::launch;
+use super::launcher_client::launch;
 use super::leader::Hold;
 use super::output::{Output, Writer};
 use super::pipe::Pipe;
 use super::spec::{Spec, Stdin};
 use super::supervise::Started;
 use super::thread::named;
-use super::{Environment, Inbox, Leader, Process, Secrets, guard, identity};
+use super::{Environment, Inbox, Leader, Process, Secrets, guard_client, identity};
 use std::io::{self, PipeReader, PipeWriter};
 use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
@@ -190,7 +190,7 @@ fn as_child(spec: &Spec, environment: &Environment, streams: &[OwnedFd; 3]) -> i
     let [stdin, stdout, stderr] = streams;
     command.stdin(Stdio::from(stdin.try_clone()?));
     command.stdout(Stdio::from(stdout.try_clone()?)).stderr(Stdio::from(stderr.try_clone()?));
-    let mut guarded = guard::announce(&spec.mark);
+    let mut guarded = guard_client::announce(&spec.mark);
     let child = command.spawn()?;
     let pid = child.id();
     let record = identity::record(pid).unwrap_or_else(|| identity::at(pid, 0));

@@ -1,9 +1,9 @@
 //! A process from its start to the end of the last that descends from it.
 
-use super::item::{Item, Stream};
+use super::inbox_item::{Item, Stream};
 use super::output::Output;
+use super::server_client::{Request, Server, ServerClient};
 use super::thread::named;
-use super::web::{Request, Server, Web};
 use super::{Exit, Inbox, Leader, READ_AFTER_EXIT, Spec};
 use crate::outcome::ProcessRecord;
 use rustix::process::Signal;
@@ -53,7 +53,7 @@ pub struct Process<T> {
     quit: Option<io::PipeWriter>,
     output: Output,
     open: u8,
-    web: Option<Web<T>>,
+    server: Option<ServerClient<T>>,
     max_line: usize,
     timeout: Option<(Instant, Duration)>,
     /// When [`Event::Near`] is to be told.
@@ -100,7 +100,7 @@ impl<T: Send + 'static> Process<T> {
             quit: Some(quit),
             output,
             open,
-            web: None,
+            server: None,
             max_line: spec.max_line,
             timeout: spec.timeout.and_then(|limit| Some((now.checked_add(limit)?, limit))),
             near: spec.timeout.and_then(|limit| now.checked_add(limit.saturating_sub((limit / 5).min(NEAR)))),
@@ -139,17 +139,18 @@ impl<T: Send + 'static> Process<T> {
 
     /// Connects to what the process serves: its events come as [`Stream::Served`] from here on.
     pub fn connect(&mut self, server: Server) {
-        if self.web.is_none() {
+        if self.server.is_none() {
             let (inbox, output) = (self.inbox.clone(), self.output.clone());
-            self.web = Web::connect(server, self.leader.record.pid, self.max_line, inbox, output).ok();
-            self.open += u8::from(self.web.is_some());
+            self.server =
+                ServerClient::connect(server, self.leader.record.pid, self.max_line, inbox, output).ok();
+            self.open += u8::from(self.server.is_some());
         }
     }
 
     /// Sends a request to what it serves. Never waits.
     pub fn request(&self, request: Request) {
-        if let Some(web) = &self.web {
-            web.request(request);
+        if let Some(server) = &self.server {
+            server.request(request);
         }
     }
 

@@ -1,6 +1,6 @@
 //! Ending what an earlier drive left behind, before its run goes on.
 
-use super::ending::end;
+use super::terminate::terminate;
 use super::{Mark, tree};
 use crate::outcome::ProcessRecord;
 use tree::Kin;
@@ -22,7 +22,7 @@ pub fn sweep(records: &[ProcessRecord], run_id: &str) -> Vec<String> {
         .keys()
         .map(|&pid| format!("ended process {pid}{}, left from an earlier drive", name(pid)))
         .collect();
-    end(&mut kin, super::TERM, || tree::marked(run_id, None));
+    terminate(&mut kin, super::TERM, || tree::marked(run_id, None));
     said
 }
 

@@ -9,12 +9,12 @@ mod cancel_token;
 mod changes;
 mod error;
 mod git;
-mod own;
-mod place;
-mod reach;
+mod git_dir;
+mod own_files;
+mod review_dir;
 mod rule_names;
 mod rules;
-mod seed;
+mod scan_scope;
 mod snapshot;
 
 use super::branch::Repository;
@@ -23,9 +23,9 @@ use crate::store::state::State;
 pub use cancel_token::CancelToken;
 pub use error::ReviewError;
 use git::{Git, Tool};
-use own::Own;
-pub use place::{EARLIER, Place, clear};
-use reach::Reach;
+use own_files::OwnFiles;
+pub use review_dir::{EARLIER, ReviewDir, clear};
+use scan_scope::ScanScope;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fs::{File, TryLockError};
@@ -106,7 +106,7 @@ pub struct Review {
     repository: Option<Repository>,
     /// The project inside the work tree, empty or ending in `/`.
     prefix: String,
-    own: Own,
+    own: OwnFiles,
 }
 
 impl Review {
@@ -118,8 +118,8 @@ impl Review {
     /// The same, given up wherever it is once `cancel` is set; and so is what is then done with it.
     pub fn open_unless(cancel: &CancelToken, root: &Path, state: &State) -> Result<Self, ReviewError> {
         let tool = Tool::find(root)?;
-        let private = Place::of(state, root).make(root)?;
-        let own = Own::of(root, state.dir());
+        let private = ReviewDir::of(state, root).make(root)?;
+        let own = OwnFiles::of(root, state.dir());
         let repository =
             super::branch::repository(root).filter(|repository| knows(cancel, &tool, repository, root));
         let top = repository.as_ref().map_or(root, |repository| &repository.top);
@@ -136,23 +136,23 @@ impl Review {
 
     /// The project's files as they are now.
     pub fn snapshot(&self) -> Result<TreeId, ReviewError> {
-        self.snapshot_of(Reach::Seen)
+        self.snapshot_of(ScanScope::Seen)
     }
 
     /// The same with what git would ignore, where that is not too much.
     fn snapshot_all(&self) -> Result<TreeId, ReviewError> {
-        match self.snapshot_of(Reach::All) {
-            Err(ReviewError::TooMany(_)) => self.snapshot_of(Reach::TooMuch),
+        match self.snapshot_of(ScanScope::All) {
+            Err(ReviewError::TooMany(_)) => self.snapshot_of(ScanScope::TooMuch),
             taken => taken,
         }
     }
 
-    fn snapshot_of(&self, reach: Reach) -> Result<TreeId, ReviewError> {
+    fn snapshot_of(&self, scope: ScanScope) -> Result<TreeId, ReviewError> {
         let _lock = self.lock()?;
-        match self.take(reach) {
+        match self.take(scope) {
             Err(ReviewError::Git { .. }) => {
                 self.begin_again()?;
-                self.take(reach)
+                self.take(scope)
             }
             taken => taken,
         }

@@ -12,7 +12,7 @@ const ALLOWED: &[(&str, &str)] = &[
     ("process/identity.rs", "reads /proc, which is the kernel's"),
     ("process/leader.rs", "reads /proc, which is the kernel's"),
     ("process/program.rs", "looks for programs in the entries of PATH"),
-    ("process/guard.rs", "looks for the guard beside the library"),
+    ("process/guard_client.rs", "looks for the guard beside the library"),
     ("server/start.rs", "looks for the program beside the library"),
     ("server/driver.rs", "opens /dev/null in the place of its starter's streams"),
     ("checkpoint/owner.rs", "reads /proc, which is the kernel's"),

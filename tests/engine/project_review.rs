@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use superpower::project::review::{Place, Review, ReviewError, TreeId};
+use superpower::project::review::{Review, ReviewDir, ReviewError, TreeId};
 use superpower::store::state::State;
 
 pub fn scratch() -> (tempfile::TempDir, PathBuf) {
@@ -203,7 +203,7 @@ fn a_repository_that_moves_comes_or_goes_is_followed() {
     write(&root, "src/b.rs", "bb\n");
     assert_eq!(told(&review, &base), ["~ src/b.rs +1 -1"]);
     // An index that was torn by a crash.
-    let ours = Place::of(&State::at(Some(&private(&root))).unwrap(), &root).git();
+    let ours = ReviewDir::of(&State::at(Some(&private(&root))).unwrap(), &root).git();
     fs::write(ours.join("index"), "DIRC").unwrap();
     assert_eq!(told(&review, &base), ["~ src/b.rs +1 -1"]);
 

@@ -12,7 +12,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 use superpower::harness::Step;
 use superpower::outcome::Outcome;
-use superpower::project::review::{EARLIER, Place, clear};
+use superpower::project::review::{EARLIER, ReviewDir, clear};
 use superpower::store::state::State;
 
 const GATED: &str = "stages:\n  - {agent: a}\n  - {gate: human-approval}\n  - {agent: b}\n";
@@ -173,7 +173,7 @@ fn looked_at(root: &Path, state: &Path) -> PathBuf {
     fs::create_dir_all(root).unwrap();
     write(root, "a", "1\n");
     open(root, state).unwrap().snapshot().unwrap();
-    Place::of(&State::at(Some(state)).unwrap(), root).git().parent().unwrap().to_owned()
+    ReviewDir::of(&State::at(Some(state)).unwrap(), root).git().parent().unwrap().to_owned()
 }
 
 #[test]

@@ -92,7 +92,7 @@ impl World {
     /// Our git directory for reviews.
     pub fn reviews(&self) -> PathBuf {
         let state = State::at(Some(&self.state_dir())).unwrap();
-        superpower::project::review::Place::of(&state, &self.root).git()
+        superpower::project::review::ReviewDir::of(&state, &self.root).git()
     }
 
     /// What makes the runs of this world ours.

@@ -7,8 +7,8 @@ local attention = require("superpower.editor.attention")
 local actions = require("superpower.editor.actions")
 local diff = require("superpower.gate.diff")
 local latest = require("superpower.gate.latest")
-local look = require("superpower.gate.look")
 local outcome = require("superpower.gate.outcome")
+local review_request = require("superpower.gate.review_request")
 local gate_shown = require("superpower.gate.shown")
 local Window = require("superpower.gate.window")
 local notify = require("superpower.notify")
@@ -54,7 +54,7 @@ function M.decide(fields, callback)
       local changed = not_as_shown[err.code] and (err.data and err.data.files or {})
       local here = open and open:alive() and open:key() == key
       if here and (changed or err.code == "given-up") then -- a question about new changes, left open
-        assert(open):look_again(changed or nil)
+        assert(open):reload(changed or nil)
         err = vim.tbl_extend("force", err, { shown = changed and true or nil })
       elseif changed and fields.root and not notify.headless() then
         M.open(fields.root, { run_id = fields.run_id })
@@ -78,7 +78,7 @@ local function from_window(window, decision, comment, done)
   if window.deciding then
     return done and done("a decision is already being sent")
   end
-  window.deciding = look.new()
+  window.deciding = review_request.new()
   M.decide({
     root = window.run.root,
     decision = decision,
@@ -153,7 +153,7 @@ local function open_on(run)
   if focus(run) then
     return
   end
-  look.awaited(run, function(review, fault)
+  review_request.awaited(run, function(review, fault)
     latest.still(run, function(now)
       if fault then
         notify.engine_error(fault)
@@ -202,7 +202,7 @@ local function offer(run)
   if not config.get().gate.open or Decision.any() then
     return say()
   end
-  look.review(run, function(review, fault)
+  review_request.review(run, function(review, fault)
     if fault then
       return latest.still(run, function(now)
         return now and say()

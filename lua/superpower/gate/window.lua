@@ -3,8 +3,8 @@
 local text = require("superpower.base.text")
 local actions = require("superpower.editor.actions")
 local diff = require("superpower.gate.diff")
-local look = require("superpower.gate.look")
 local page = require("superpower.gate.page")
+local review_request = require("superpower.gate.review_request")
 local shown = require("superpower.gate.shown")
 local notify = require("superpower.notify")
 local comment_form = require("superpower.ui.comment")
@@ -18,8 +18,8 @@ local Page = require("superpower.ui.page")
 ---@field review superpower.Review
 ---@field page superpower.ApprovalPage
 ---@field window superpower.Decision
----@field deciding? superpower.Look the look of a decision that is on its way
----@field looking? superpower.Look the look for a list that is made anew
+---@field deciding? superpower.ReviewRequest the comparison that a decision waits for
+---@field reloading? superpower.ReviewRequest the request for a new list
 ---@field decide fun(decision: string, comment: string?, done?: fun(err: string?))
 local M = {}
 M.__index = M
@@ -94,18 +94,18 @@ function M:later()
     desc = "close; the gate stays open",
     always = true,
     fn = function()
-      self:give_up()
+      self:cancel_requests()
       self.window:close()
     end,
   }
 end
 
---- Nobody waits for what is still being looked at.
-function M:give_up()
-  for _, pending in pairs({ self.looking, self.deciding }) do
-    pending:give_up()
+--- Cancels the comparisons that the window waits for.
+function M:cancel_requests()
+  for _, pending in pairs({ self.reloading, self.deciding }) do
+    pending:cancel()
   end
-  self.looking = nil
+  self.reloading = nil
 end
 
 ---@return superpower.DecisionKey[]
@@ -167,16 +167,16 @@ function M:rows()
   return Page.rows(self.page.lines, float.wide(76) - 1) + 1
 end
 
---- Looks anew at the files, and shows what is there now.
+--- Requests the list again, and shows it.
 ---@param changed? string[] files that an approval found changed
-function M:look_again(changed)
-  if self.looking and not changed then
+function M:reload(changed)
+  if self.reloading and not changed then
     return
-  elseif self.looking then
-    self.looking:give_up()
+  elseif self.reloading then
+    self.reloading:cancel()
   end
-  self.looking = look.review(self.run, function(review, fault)
-    self.looking = nil
+  self.reloading = review_request.review(self.run, function(review, fault)
+    self.reloading = nil
     if review and self:alive() then
       shown.remember(self.run, review)
       self:renew(review, changed)
@@ -238,7 +238,7 @@ function M.open(run, review, decide, closed, enter)
     enter = enter,
     keys = self:keys(),
     closed = function()
-      self:give_up()
+      self:cancel_requests()
       closed(self)
     end,
   })
@@ -247,7 +247,7 @@ function M.open(run, review, decide, closed, enter)
     buffer = self.window.float.buf,
     callback = function()
       if self:alive() then
-        self:look_again()
+        self:reload()
       end
     end,
   })

@@ -4,9 +4,9 @@
 //! The engine tells it over a socket when to end what is there. Where that socket or the launcher is gone, it does so by
 //! itself.
 
-use crate::reaper::Rounds;
+use crate::kill_rounds::Rounds;
+use crate::launch_protocol::{self, Answer, Command, Request};
 use crate::system::{self, Waited};
-use crate::wire::{self, Answer, Command, Request};
 use crate::{program, tree};
 use std::io::{Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
@@ -40,12 +40,14 @@ enum End {
 /// Starts what the engine asks for, and follows it to the end of the last that descends from it.
 pub fn run(mut engine: UnixStream, streams: [OwnedFd; 3], launcher: OwnedFd) {
     system::own_session();
-    system::name(wire::INIT);
+    system::name(launch_protocol::INIT);
     let failed =
         |mut engine: UnixStream, step, errno| _ = engine.write_all(&Answer::Failed { step, errno }.bytes());
     let signals = match system::adopt_orphans().and_then(|()| system::children_signal()) {
         Ok(signals) => signals,
-        Err(error) => return failed(engine, wire::Step::Adopt, error.raw_os_error().unwrap_or_default()),
+        Err(error) => {
+            return failed(engine, launch_protocol::Step::Adopt, error.raw_os_error().unwrap_or_default());
+        }
     };
     let Ok(request) = Request::read(&mut engine) else { return };
     let pid = match program::start(&request, streams) {

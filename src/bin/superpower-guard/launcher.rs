@@ -3,16 +3,16 @@
 //! It lives as long as the engine holds its end of the socket. Then it sees every init to its end, and ends whatever
 //! carries the mark of a launch that was still there, and leaves.
 
-use crate::reaper::{Rounds, children};
+use crate::kill_rounds::{Rounds, children};
+use crate::launch_protocol::{Answer, Step};
 use crate::system::{self, Message, Waited};
-use crate::{ending, init, tree, wire};
+use crate::{init, launch_protocol, terminate, tree};
 use std::io::{self, PipeReader, PipeWriter, Write};
 use std::net::Shutdown;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
-use wire::{Answer, Step};
 
 /// How long all of it may take once the engine is gone.
 const LAST: Duration = Duration::from_millis(1500);
@@ -42,7 +42,7 @@ struct Launcher {
 /// Serves the engine at standard input until that is gone, and what it launched too.
 pub fn serve() {
     system::own_session();
-    system::name(wire::LAUNCHER);
+    system::name(launch_protocol::LAUNCHER);
     system::close_others();
     let Ok(launcher) = Launcher::new() else { return };
     launcher.serve();
@@ -81,7 +81,10 @@ impl Launcher {
     }
 
     /// Forks an init. In the copy, gives what that is to do.
-    fn launch(&mut self, message: Message<{ wire::DESCRIPTORS }>) -> Option<impl FnOnce() + use<>> {
+    fn launch(
+        &mut self,
+        message: Message<{ launch_protocol::DESCRIPTORS }>,
+    ) -> Option<impl FnOnce() + use<>> {
         let [engine, stdin, stdout, stderr] = message.descriptors;
         let mut engine = UnixStream::from(engine?);
         let failed = |engine: &mut UnixStream, errno| {
@@ -168,6 +171,6 @@ impl Launcher {
             let of = |(run_id, attempt): &(String, u32)| tree::marked(run_id, Some(*attempt));
             marks.iter().filter(|(run_id, _)| !run_id.is_empty()).flat_map(of).collect()
         };
-        ending::end(&mut left(), GRACE, left);
+        terminate::terminate(&mut left(), GRACE, left);
     }
 }

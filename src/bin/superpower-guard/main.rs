@@ -6,29 +6,29 @@
 //!
 //! Std and libc only.
 
-#[path = "../../process/ending.rs"]
-mod ending;
 #[cfg(target_os = "linux")]
 mod init;
 #[cfg(target_os = "linux")]
+mod kill_rounds;
+#[cfg(target_os = "linux")]
+#[path = "../../process/launch_protocol.rs"]
+mod launch_protocol;
+#[cfg(target_os = "linux")]
 mod launcher;
-mod marks;
 #[cfg(target_os = "linux")]
 mod program;
 #[cfg(target_os = "linux")]
-mod reaper;
-#[cfg(target_os = "linux")]
 mod system;
+#[path = "../../process/terminate.rs"]
+mod terminate;
 #[path = "../../process/tree.rs"]
 mod tree;
-#[cfg(target_os = "linux")]
-#[path = "../../process/wire.rs"]
-mod wire;
+mod watcher;
 
 fn main() {
     #[cfg(target_os = "linux")]
-    if std::env::args().nth(1).as_deref() == Some(wire::LAUNCH) {
+    if std::env::args().nth(1).as_deref() == Some(launch_protocol::LAUNCH) {
         return launcher::serve();
     }
-    marks::watch();
+    watcher::watch();
 }

@@ -1,7 +1,7 @@
 //! The start of the program that was asked for.
 
+use crate::launch_protocol::{Request, Step};
 use crate::system;
-use crate::wire::{Request, Step};
 use std::ffi::{CString, OsStr};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;

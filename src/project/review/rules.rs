@@ -70,7 +70,7 @@ impl Review {
 
     /// Puts the rules into our index, where they are not there yet.
     pub(super) fn put_rules(&self, rules: &Rules) -> Result<(), ReviewError> {
-        let known = self.door.read_text(Path::new(KNOWN), super::seed::LIST).unwrap_or_default();
+        let known = self.door.read_text(Path::new(KNOWN), super::git_dir::LIST).unwrap_or_default();
         let known: BTreeMap<&str, &str> = known.lines().filter_map(|line| line.split_once('\t')).collect();
         let now: BTreeMap<String, String> =
             rules.iter().map(|(name, text)| (inner(name), digest(text))).collect();

@@ -1,7 +1,7 @@
 //! Brings our index up to date with the files, and writes it as a tree.
 
-use super::reach::Reach;
 use super::rule_names::{self, IGNORED, LEFT_OUT, MANY, WORK_TREE, is_rule};
+use super::scan_scope::ScanScope;
 use super::{Review, ReviewError, TreeId};
 use crate::project::branch;
 use crate::store::beneath::{Door, SMALL};
@@ -40,13 +40,13 @@ struct Found {
 }
 
 impl Review {
-    pub(super) fn take(&self, reach: Reach) -> Result<TreeId, ReviewError> {
+    pub(super) fn take(&self, scope: ScanScope) -> Result<TreeId, ReviewError> {
         // Left by a killed one: whoever holds our lock is alone.
         let _ = self.door.remove_file(Path::new("index.lock"));
         // Its status says that files differ, which is no fault.
         let _ = self.git.run(&["update-index", "-q", "--refresh"], b"");
         let mut found = Found::default();
-        self.list(reach, &mut found)?;
+        self.list(scope, &mut found)?;
         let feed = Feed::sort(self, &found.names)?;
         if !feed.info.is_empty() {
             self.git.run(&["update-index", "-z", "--index-info"], &feed.info)?;
@@ -60,7 +60,7 @@ impl Review {
         let ignored =
             found.ignored.iter().map(|name| lossy(name.strip_prefix(self.prefix.as_bytes()).unwrap_or(name)));
         rules.insert(IGNORED.to_owned(), ignored.map(|name| name + "\n").collect::<String>().into_bytes());
-        if reach == Reach::TooMuch {
+        if scope == ScanScope::TooMuch {
             found.left_out.insert(MANY.to_owned());
         }
         let left_out = found.left_out.iter().map(|line| format!("{line}\n")).collect::<String>();
@@ -89,15 +89,15 @@ impl Review {
         TreeId::parse(&id).ok_or_else(odd)
     }
 
-    fn list(&self, reach: Reach, found: &mut Found) -> Result<(), ReviewError> {
-        let scope = if self.prefix.is_empty() { "." } else { self.prefix.as_str() };
+    fn list(&self, scope: ScanScope, found: &mut Found) -> Result<(), ReviewError> {
+        let folder = if self.prefix.is_empty() { "." } else { self.prefix.as_str() };
         let run = |kinds: &[&str]| {
-            let args = [&["--literal-pathspecs", "ls-files", "-z"], kinds, &["--", scope]].concat();
+            let args = [&["--literal-pathspecs", "ls-files", "-z"], kinds, &["--", folder]].concat();
             self.git.run(&args, b"")
         };
         let kinds = ["--others", "--modified", "--deleted", "--exclude-standard"];
-        let listed = run(if reach == Reach::All { &kinds[..3] } else { &kinds })?;
-        self.gather(&listed, b"", 0, reach, found)?;
+        let listed = run(if scope == ScanScope::All { &kinds[..3] } else { &kinds })?;
+        self.gather(&listed, b"", 0, scope, found)?;
         let mut ignored = run(&["--others", "--ignored", "--exclude-standard"])?;
         if ignored.iter().filter(|byte| **byte == 0).count() > FILES {
             // Whole folders are named once then.
@@ -111,13 +111,13 @@ impl Review {
         listed: &[u8],
         within: &[u8],
         depth: usize,
-        reach: Reach,
+        scope: ScanScope,
         found: &mut Found,
     ) -> Result<(), ReviewError> {
         for name in listed.split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
             let path = [within, name].concat();
             if name.ends_with(b"/") {
-                self.look_into(&path, depth, reach, found)?;
+                self.look_into(&path, depth, scope, found)?;
             } else if !self.is_own_bytes(&path) {
                 found.names.insert(path);
             }
@@ -155,7 +155,7 @@ impl Review {
         &self,
         path: &[u8],
         depth: usize,
-        reach: Reach,
+        scope: ScanScope,
         found: &mut Found,
     ) -> Result<(), ReviewError> {
         if self.is_own_bytes(path) {
@@ -173,9 +173,9 @@ impl Review {
             return Ok(());
         }
         let kinds = ["ls-files", "-z", "--others", "--exclude-standard"];
-        let kinds = if reach == Reach::All { &kinds[..3] } else { &kinds };
+        let kinds = if scope == ScanScope::All { &kinds[..3] } else { &kinds };
         let listed = self.git.run_within(&folder, kinds)?;
-        self.gather(&listed, path, depth + 1, reach, found)?;
+        self.gather(&listed, path, depth + 1, scope, found)?;
         let ignored = self
             .git
             .run_within(&folder, &["ls-files", "-z", "--others", "--ignored", "--exclude-standard"])?;

@@ -3,7 +3,7 @@
 #![cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "only Linux has a launcher"))]
 
 use super::Exit;
-use super::wire::{Answer, Command, Request, Step};
+use super::launch_protocol::{Answer, Command, Request, Step};
 use crate::sync::locked;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::SendFlags;
@@ -20,7 +20,7 @@ const START: Duration = Duration::from_secs(10);
 
 /// The init of a launch.
 #[derive(Debug)]
-pub struct Init {
+pub struct InitClient {
     /// The program's process.
     pub pid: u32,
     /// When it started; 0 where that cannot be told.
@@ -38,7 +38,7 @@ struct State {
     over: bool,
 }
 
-impl Init {
+impl InitClient {
     /// Hands the request over, and waits for the start. Nothing where nobody is at the other end any more.
     pub fn begin(socket: UnixStream, request: &Request) -> io::Result<Option<Self>> {
         socket.set_write_timeout(Some(START))?;

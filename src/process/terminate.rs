@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 /// Ends what outlived its leader: TERM, and KILL to what is still there after `grace`. `more` finds those that came
 /// into being meanwhile.
-pub fn end(kin: &mut Kin, grace: Duration, more: impl Fn() -> Kin) {
+pub fn terminate(kin: &mut Kin, grace: Duration, more: impl Fn() -> Kin) {
     if kin.is_empty() {
         return;
     }

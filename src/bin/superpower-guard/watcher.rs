@@ -1,10 +1,10 @@
 //! Without a launcher: ends what a killed editor left of its agents, and is gone.
 //!
-//! It reads lines from the engine (see `src/process/guard.rs`) until the pipe ends, which the death of the editor
+//! It reads lines from the engine (see `src/process/guard_client.rs`) until the pipe ends, which the death of the editor
 //! brings about, however it died. Launches that were told to be over are none of its business: another editor may
 //! drive their run by then.
 
-use crate::ending;
+use crate::terminate;
 use crate::tree::{self, Kin};
 use std::collections::BTreeMap;
 use std::io::BufRead;
@@ -72,5 +72,5 @@ fn end_all(launches: &BTreeMap<u64, Launch>) {
         kin.remove(&std::process::id());
         kin
     };
-    ending::end(&mut left(), GRACE, left);
+    terminate::terminate(&mut left(), GRACE, left);
 }

@@ -26,12 +26,12 @@ const GONE_FOR: i64 = 30 * 24 * 60 * 60;
 
 /// The folder of one project.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct ReviewDir {
     state: State,
     inner: PathBuf,
 }
 
-impl Place {
+impl ReviewDir {
     /// That of the project at `root` (a real path), which is not made yet.
     pub fn of(state: &State, root: &Path) -> Self {
         Self { state: state.clone(), inner: Path::new(REVIEWS).join(state::project(root)) }

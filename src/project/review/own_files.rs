@@ -16,11 +16,11 @@ const FILES: &[&str] = &[
 
 /// Our own files in one project.
 #[derive(Debug)]
-pub(super) struct Own {
+pub(super) struct OwnFiles {
     folders: Vec<String>,
 }
 
-impl Own {
+impl OwnFiles {
     /// With our state where that lies in the project, as where a home is one.
     pub fn of(root: &Path, state: &Path) -> Self {
         let mut folders: Vec<String> = FOLDERS.iter().map(|folder| (*folder).to_owned()).collect();
@@ -59,7 +59,7 @@ mod tests {
 
     #[test]
     fn our_own_files_are_known_by_their_exact_names() {
-        let own = Own::of(Path::new("/project"), Path::new("/nowhere"));
+        let own = OwnFiles::of(Path::new("/project"), Path::new("/nowhere"));
         for path in [
             ".claude/state/runs/x/journal.jsonl",
             ".claude/state/squad.json",

@@ -3,9 +3,9 @@
 //! It is the guard, started with an argument. Where it was killed another one is started for the next launch; what the
 //! killed one launched is ended by the inits themselves.
 
-use super::guard;
-use super::init::Init;
-use super::wire::{LAUNCH, Request};
+use super::guard_client;
+use super::init_client::InitClient;
+use super::launch_protocol::{LAUNCH, Request};
 use super::{Environment, Mark, Spec};
 use crate::sync::locked;
 use rustix::net::{
@@ -29,7 +29,7 @@ struct Launcher {
 }
 
 /// Starts what `spec` says, with these standard streams.
-pub fn launch(spec: &Spec, environment: &Environment, streams: &[OwnedFd; 3]) -> io::Result<Init> {
+pub fn launch(spec: &Spec, environment: &Environment, streams: &[OwnedFd; 3]) -> io::Result<InitClient> {
     let request = request(spec, environment)?;
     // A launcher that is killed just now has started nothing that lives on, and another one can.
     match once(&request, &spec.mark, streams)? {
@@ -43,13 +43,13 @@ pub fn launch(spec: &Spec, environment: &Environment, streams: &[OwnedFd; 3]) ->
 }
 
 /// Nothing where the launcher or the init was killed before the program ran.
-fn once(request: &Request, mark: &Mark, streams: &[OwnedFd; 3]) -> io::Result<Option<Init>> {
+fn once(request: &Request, mark: &Mark, streams: &[OwnedFd; 3]) -> io::Result<Option<InitClient>> {
     let (ours, theirs) = UnixStream::pair()?;
     let [stdin, stdout, stderr] = streams;
     let text = format!("{} {}", mark.run_id.replace(char::is_whitespace, "_"), mark.launch);
     send(text.as_bytes(), [theirs.as_fd(), stdin.as_fd(), stdout.as_fd(), stderr.as_fd()])?;
     drop(theirs);
-    Init::begin(ours, request)
+    InitClient::begin(ours, request)
 }
 
 /// Sends the launcher a message, after starting one where there is none.
@@ -72,7 +72,7 @@ impl Launcher {
         let missing = || {
             io::Error::other("the launcher \"superpower-guard\" is not beside the library; run `make build`")
         };
-        let program = guard::program().ok_or_else(missing)?;
+        let program = guard_client::program().ok_or_else(missing)?;
         let (ours, theirs) =
             socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
         let mut command = Command::new(program);

@@ -1,4 +1,4 @@
---- What is shown while a look at the files takes its time and somebody waits for it: `q` gives it up.
+--- The window that is shown while a user waits for a slow comparison of files; `q` cancels it.
 local actions = require("superpower.editor.actions")
 local attention = require("superpower.editor.attention")
 local float = require("superpower.ui.float")
@@ -6,14 +6,14 @@ local frame = require("superpower.ui.frame")
 
 local M = {}
 
---- Shorter than this nobody waits.
-local soon = 500
+--- How long to wait before the window opens, in milliseconds: most comparisons are over by then.
+local delay = 500
 
---- Shows that a look is being taken, until it is over.
----@param look superpower.Look
----@param given_up fun() `q` was pressed
+--- Shows the window until the request is answered or cancelled.
+---@param request superpower.ReviewRequest
+---@param cancel fun() called when the user presses `q`
 ---@return { close: fun() }
-function M.wait(look, given_up)
+function M.show(request, cancel)
   local window ---@type superpower.Float?
   local function close()
     if window and float.valid(window) then
@@ -22,7 +22,7 @@ function M.wait(look, given_up)
     window = nil
   end
   vim.defer_fn(function()
-    if look.over or vim.v.exiting ~= vim.NIL or not float.possible() then
+    if request.over or vim.v.exiting ~= vim.NIL or not float.possible() then
       return
     end
     local words = "Looking at the files that have changed…"
@@ -40,7 +40,7 @@ function M.wait(look, given_up)
     frame.set(window, title, frame.footer(window, { { lhs = "q", label = "not now" } }, {}))
     vim.keymap.set("n", "q", function()
       close()
-      given_up()
+      cancel()
     end, { buffer = window.buf, nowait = true, desc = "give up looking; the gate stays open" })
     local function enter()
       if window and float.valid(window) then
@@ -48,7 +48,7 @@ function M.wait(look, given_up)
       end
     end
     attention.when_quiet(enter, function() end)
-  end, soon)
+  end, delay)
   return { close = close }
 end
 

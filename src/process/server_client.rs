@@ -3,7 +3,7 @@
 //! One thread reads the events for as long as the process lives, and each request has a thread of its own, since some
 //! are answered only when the work is done. All end with the process, whose end closes its sockets.
 
-use super::item::Item;
+use super::inbox_item::Item;
 use super::output::Output;
 use super::thread::named;
 use super::{Inbox, Lines, Stream};
@@ -72,21 +72,21 @@ pub fn prepare() {
 }
 
 /// A process's server, while it is connected.
-pub(super) struct Web<T> {
+pub(super) struct ServerClient<T> {
     agent: ureq::Agent,
     server: Server,
-    wire: Wire<T>,
+    sink: LineSink<T>,
 }
 
 /// Where lines go.
-struct Wire<T> {
+struct LineSink<T> {
     pid: u32,
     max_line: usize,
     inbox: Arc<Inbox<Item<T>>>,
     output: Output,
 }
 
-impl<T: Send + 'static> Web<T> {
+impl<T: Send + 'static> ServerClient<T> {
     /// Connects to a process's server, and begins to read its events. [`Item::End`] follows their end.
     pub fn connect(
         server: Server,
@@ -96,46 +96,46 @@ impl<T: Send + 'static> Web<T> {
         output: Output,
     ) -> io::Result<Self> {
         let agent = ureq::Agent::new_with_config(CONFIG.clone());
-        let web = Self { agent, server, wire: Wire { pid, max_line, inbox, output } };
-        let (agent, server, wire) = (web.agent.clone(), web.server.clone(), web.wire.clone());
+        let client = Self { agent, server, sink: LineSink { pid, max_line, inbox, output } };
+        let (agent, server, sink) = (client.agent.clone(), client.server.clone(), client.sink.clone());
         named("events", move || {
-            let line = match wire.events(&agent, &server) {
+            let line = match sink.events(&agent, &server) {
                 Ok(status) => json!({"answer": "events", "status": status}),
                 Err(error) => json!({"answer": "events", "error": error}),
             };
-            wire.tell(&line);
-            wire.inbox.data(Item::End(pid));
+            sink.tell(&line);
+            sink.inbox.data(Item::End(pid));
         })?;
-        Ok(web)
+        Ok(client)
     }
 
     /// Sends a request; whatever becomes of it comes as a line.
     pub fn request(&self, request: Request) {
-        let (agent, server, wire) = (self.agent.clone(), self.server.clone(), self.wire.clone());
+        let (agent, server, sink) = (self.agent.clone(), self.server.clone(), self.sink.clone());
         let name = request.name.clone();
         let started = named("request", move || {
-            let answer = match wire.answer(&agent, &server, &request) {
+            let answer = match sink.answer(&agent, &server, &request) {
                 Ok((status, body)) => json!({"answer": request.name, "status": status, "body": body}),
                 Err(error) => json!({"answer": request.name, "error": error.to_string()}),
             };
-            wire.tell(&answer);
+            sink.tell(&answer);
         });
         if let Err(error) = started {
             // As an order, which never waits: whoever asks is who reads.
-            let line = self.wire.keep(&json!({"answer": name, "error": error.to_string()}));
-            self.wire.inbox.order(Item::Chunk(self.wire.pid, Stream::Served, line));
+            let line = self.sink.keep(&json!({"answer": name, "error": error.to_string()}));
+            self.sink.inbox.order(Item::Chunk(self.sink.pid, Stream::Served, line));
         }
     }
 }
 
-impl<T> Clone for Wire<T> {
+impl<T> Clone for LineSink<T> {
     fn clone(&self) -> Self {
         let (inbox, output) = (self.inbox.clone(), self.output.clone());
         Self { pid: self.pid, max_line: self.max_line, inbox, output }
     }
 }
 
-impl<T> Wire<T> {
+impl<T> LineSink<T> {
     /// Reads the events to their end; the status where there are none.
     fn events(&self, agent: &ureq::Agent, server: &Server) -> Result<u16, String> {
         let url = format!("http://127.0.0.1:{}{}", server.port, server.events);
@@ -216,8 +216,8 @@ impl<T> Wire<T> {
     }
 }
 
-impl<T> std::fmt::Debug for Web<T> {
+impl<T> std::fmt::Debug for ServerClient<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Web").field("port", &self.server.port).finish_non_exhaustive()
+        f.debug_struct("ServerClient").field("port", &self.server.port).finish_non_exhaustive()
     }
 }

@@ -2,7 +2,7 @@
 
 /// How far a look goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reach {
+pub(super) enum ScanScope {
     /// What git sees.
     Seen,
     /// What it ignores too.
