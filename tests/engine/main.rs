@@ -29,6 +29,7 @@ mod claude;
 mod clients;
 mod condition;
 mod conformance;
+mod contributing_map;
 mod counted;
 mod crash;
 mod damaged;
