@@ -104,7 +104,7 @@ impl Plan {
 
     /// Rebuilds the plan of a run from its journal. Inputs are not validated again: they were when they were given, and
     /// a masked secret fits no type. Undeclared inputs, which came with another tool's run, are kept.
-    pub fn kept(declaration: Declaration, given: &Inputs) -> Self {
+    pub fn from_journal(declaration: Declaration, given: &Inputs) -> Self {
         let named = |key: &String| declaration.inputs.iter().any(|input| input.name.value == *key);
         let mut inputs: Inputs = given
             .iter()
@@ -123,7 +123,7 @@ impl Plan {
     }
 
     /// The plan of an active run after an edit of its declaration. Inputs that it no longer declares are dropped.
-    pub fn again(declaration: Declaration, inputs: &Inputs) -> Result<Self, InputError> {
+    pub fn with_edited(declaration: Declaration, inputs: &Inputs) -> Result<Self, InputError> {
         let known = |name: &String| declaration.inputs.iter().any(|input| input.name.value == *name);
         let kept =
             inputs.iter().filter(|(name, _)| known(name)).map(|(name, value)| (name.clone(), value.clone()));
@@ -153,13 +153,13 @@ impl Plan {
         self.stage(index).when.as_ref().map(|when| &when.value)
     }
 
-    /// Whether the stage waits for a human.
-    pub fn asks(&self, index: usize) -> bool {
+    /// Whether the stage has a gate where a human decides.
+    pub fn has_human_gate(&self, index: usize) -> bool {
         matches!(self.stage(index).gate.as_ref().map(|gate| gate.value), Some(Gate::HumanApproval))
     }
 
     /// Whether the stage has an action.
-    pub fn acts(&self, index: usize) -> bool {
+    pub fn has_action(&self, index: usize) -> bool {
         self.stage(index).action.is_some()
     }
 
@@ -192,12 +192,12 @@ impl Plan {
     }
 
     fn fixed_label(&self, index: usize) -> Option<String> {
-        let asks = Cell::new(false);
+        let uses_result = Cell::new(false);
         let label = self.rendered_label(index, &|_| {
-            asks.set(true);
+            uses_result.set(true);
             String::new()
         });
-        (!asks.get()).then_some(label)
+        (!uses_result.get()).then_some(label)
     }
 
     fn rendered_label(&self, index: usize, result: &dyn Fn(usize) -> String) -> String {

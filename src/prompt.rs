@@ -116,7 +116,7 @@ fn reports(text: &mut String, run: &Run, stage: usize) {
     for &earlier in run.plan.order[..run.plan.rank(stage)].iter().rev() {
         let state = &run.stages[earlier];
         let passed =
-            matches!(state.step, Step::Done(Done::Passed | Done::Approved)) && run.plan.acts(earlier);
+            matches!(state.step, Step::Done(Done::Passed | Done::Approved)) && run.plan.has_action(earlier);
         let Some(result) = state.result.as_deref().filter(|result| passed && !result.trim().is_empty())
         else {
             continue;

@@ -101,8 +101,8 @@ pub fn file_away(host: &Host, root: &Path, run_id: &str) -> Result<PathBuf, Star
     // The run is moved even if the log cannot be written.
     let line = format!("[superpower] CANCELLED  {run_id}");
     let _ = Log::new(root, host.config.max_log).append(&line);
-    host.say(&json!({ "type": "log", "root": root, "run_id": run_id, "line": line }));
-    host.say(&json!({
+    host.send(&json!({ "type": "log", "root": root, "run_id": run_id, "line": line }));
+    host.send(&json!({
         "type": "run-finished", "root": root, "run_id": run_id, "superpower": run_id, "state": "cancelled",
         "summary": "cancelled",
     }));

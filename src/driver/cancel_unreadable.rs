@@ -50,8 +50,8 @@ pub fn cancel_unreadable(host: &Host, root: &Path, run_id: &str, by: &str) -> Re
     let line = format!("[superpower] CANCELLED  {name}");
     // The run is cancelled even if the log cannot be written.
     let _ = Log::new(root, host.config.max_log).append(&line);
-    host.say(&json!({ "type": "log", "root": root, "run_id": run_id, "line": line }));
-    host.say(&json!({
+    host.send(&json!({ "type": "log", "root": root, "run_id": run_id, "line": line }));
+    host.send(&json!({
         "type": "run-finished", "root": root, "run_id": run_id, "superpower": name, "state": "cancelled",
         "summary": "cancelled",
     }));

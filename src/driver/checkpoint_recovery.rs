@@ -1,7 +1,7 @@
 //! Writes the checkpoints that earlier processes could not write, from their runs' journals.
 
 use super::Host;
-use super::checkpoint_writer::{self, mark, opening, past, reporter, sayer};
+use super::checkpoint_writer::{self, mark, notifier, opening, past, reporter};
 use super::unwritten_checkpoints::{Left, Unwritten};
 use crate::checkpoint::Checkpoints;
 use crate::project::review::CancelToken;
@@ -25,7 +25,7 @@ pub fn take_up(host: &Arc<Host>, root: &Path, but: &str) {
         let opened = open(root, &run_id, &host.keys).ok().filter(|opened| opened.contents.ours);
         let Some(opened) = opened else { continue };
         let (place, _) = checkpoint_writer::place(root, &dir, &opened.run);
-        let report = reporter(&place, sayer(host, root));
+        let report = reporter(&place, notifier(host, root));
         let handle = Checkpoints::open_after(
             opening(host, place, &dir, checkpoint_writer::find_nothing()),
             None,

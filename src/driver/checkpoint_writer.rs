@@ -106,7 +106,7 @@ impl CheckpointWriter {
         let (place, refused) = place(root, dir, run);
         let changed = Arc::new(AtomicBool::new(true));
         let shown = Arc::new(AtomicBool::new(true));
-        let say = sayer(host, root);
+        let say = notifier(host, root);
         if let Some(refused) = refused {
             say("warn", &refused);
         }
@@ -119,15 +119,15 @@ impl CheckpointWriter {
         let (shared, is_shown) = (Arc::downgrade(shared), shown.clone());
         let report = reporter(&place, say);
         let document = place.clone();
-        let handle = Checkpoints::open_after(opening(host, place, dir, find), before, move |told| {
-            if matches!(told, Report::Changed | Report::State(_)) {
+        let handle = Checkpoints::open_after(opening(host, place, dir, find), before, move |change| {
+            if matches!(change, Report::Changed | Report::State(_)) {
                 flag.store(true, Ordering::Relaxed);
                 if !drive.send(Message::Checkpoints)
                     && is_shown.load(Ordering::Relaxed)
                     && let Some(shared) = shared.upgrade()
                 {
                     // After the drive, update the picture that it published last.
-                    let (name, value) = match &told {
+                    let (name, value) = match &change {
                         Report::State(state) => ("checkpoint_waiting", json!(reason(state))),
                         _ => ("checkpoints", shown_rows(&publish, &document)),
                     };
@@ -135,7 +135,7 @@ impl CheckpointWriter {
                     (publish.publish)(Delivery::Newest(&format!("snapshot {}", root.display())), event);
                 }
             }
-            report(told);
+            report(change);
         });
         let keys = keys(&run.plan);
         let past = past(reviews.root(), run, &keys);
@@ -252,10 +252,10 @@ fn shown_rows(host: &Host, place: &Place) -> serde_json::Value {
 }
 
 /// Returns a function that notifies the user about a project.
-pub fn sayer(host: &Arc<Host>, root: &Path) -> impl Fn(&str, &str) + Send + 'static {
+pub fn notifier(host: &Arc<Host>, root: &Path) -> impl Fn(&str, &str) + Send + 'static {
     let (host, root) = (host.clone(), root.to_owned());
     move |level, message| {
-        host.say(&json!({ "type": "notice", "root": root, "level": level, "message": message }));
+        host.send(&json!({ "type": "notice", "root": root, "level": level, "message": message }));
     }
 }
 

@@ -30,7 +30,7 @@ pub struct Drive {
     /// What is left to do, in order. The events that caused it are on disk.
     pub(super) queue: VecDeque<Act>,
     /// Announcements to make once the step is published.
-    pub(super) told: Vec<Announcement>,
+    pub(super) announcements: Vec<Announcement>,
     /// Verbs to answer once they are on disk.
     pub(super) replies: Vec<(Reply, Option<Result<(), Refusal>>)>,
     /// The trusted files as they were last read.

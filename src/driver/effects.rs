@@ -1,45 +1,50 @@
-//! What a step leads to, done: in order, each thing once, after its cause is on disk.
+//! Performs the effects of a step, in order. The events that caused them are on disk by then, so that a crash cannot
+//! leave an action without its reason.
 
 use super::Drive;
 use super::announcement::Announcement;
 use super::follow_up::{Act, Dispatch, Next, not_started};
-use super::gate_review::Looked;
-use super::launch::Ordered;
-use super::performer::Wanted;
+use super::gate_review::Comparison;
+use super::launch::Prepared;
+use super::performer::ComparisonPurpose;
 use crate::outcome::Outcome;
 use crate::run::effect::Effect;
 use crate::run::event::Event;
 
 impl Drive {
-    /// Does one thing.
+    /// Performs one action.
     pub(super) fn act(&mut self, act: Act) {
         match act {
             Act::Dispatch(dispatch) => self.dispatch(dispatch),
             Act::Effect(effect) => match effect {
-                // It is decided before the flush.
+                // `Drive::decide` has handled it before the flush.
                 Effect::Decide { .. } => {}
                 Effect::StartAgent { stage, launch, resume, session } => {
                     let next = self.performer.start(&self.run, stage, launch, resume, session);
                     self.follow(next);
                 }
                 Effect::TakeBaseline if self.run.phase.ended() => {}
-                Effect::TakeBaseline => self.performer.look(&self.run, Wanted::Baseline),
+                Effect::TakeBaseline => {
+                    self.performer.start_comparison(&self.run, ComparisonPurpose::Baseline)
+                }
                 Effect::OpenGate { stage, visit } if self.run.open_gate() == Some((stage, visit)) => {
-                    self.performer.look(&self.run, Wanted::Gate { stage, visit });
+                    self.performer.start_comparison(&self.run, ComparisonPurpose::Gate { stage, visit });
                 }
                 Effect::OpenGate { .. } => {}
-                Effect::Log(line) => self.told.push(Announcement::Log(line)),
-                Effect::LogUntil { line, until } => self.told.push(Announcement::LogUntil(line, until)),
-                Effect::Say(text) => self.told.push(Announcement::Answer(text)),
-                Effect::Tell(notice) => self.told.push(Announcement::Run(notice)),
+                Effect::Log(line) => self.announcements.push(Announcement::Log(line)),
+                Effect::LogUntil { line, until } => {
+                    self.announcements.push(Announcement::LogUntil(line, until))
+                }
+                Effect::Say(text) => self.announcements.push(Announcement::Answer(text)),
+                Effect::Notify(notice) => self.announcements.push(Announcement::Run(notice)),
                 Effect::Leave => self.over = true,
             },
         }
     }
 
-    /// Goes on with what the performer has come to.
+    /// Continues with a result of the performer: steps its event, or queues its launch.
     pub(super) fn follow(&mut self, next: Next) {
-        self.told.append(&mut self.performer.told);
+        self.announcements.append(&mut self.performer.announcements);
         match next {
             Next::Nothing => {}
             Next::Happened(event) => {
@@ -59,32 +64,33 @@ impl Drive {
     /// Launches the stage's agent with this prompt.
     fn dispatch(&mut self, dispatch: Dispatch) {
         let launch = dispatch.launch;
-        let order = match self.performer.order(&self.run, dispatch) {
-            Ordered::Ready(order) => order,
-            Ordered::Not(next) => return self.follow(next),
+        let prepared = match self.performer.prepare(&self.run, dispatch) {
+            Prepared::Ready(prepared) => prepared,
+            Prepared::Not(next) => return self.follow(next),
         };
-        // Should the editor be killed right after, what the agent did is not taken for anybody else's doing.
-        let _ = self.step(Event::AgentStarted { launch, harness: order.harness(), process: None });
+        // Written before the launch: if the editor is killed right after, the journal still says that this agent may
+        // have changed files.
+        let _ = self.step(Event::AgentStarted { launch, harness: prepared.harness(), process: None });
         if let Err(error) = self.keeper.write(&self.run) {
             return self.disk_failed(&error.to_string());
         }
-        if let Err(question) = self.performer.launch(&self.run, *order) {
+        if let Err(question) = self.performer.launch(&self.run, *prepared) {
             let _ = self.step(not_started(launch, Outcome::NeedsHuman { question }));
         }
-        self.told.append(&mut self.performer.told);
+        self.announcements.append(&mut self.performer.announcements);
     }
 
-    /// What a look at the files has found.
-    pub(super) fn looked(&mut self, wanted: Wanted, looked: Result<Looked, String>) {
-        match wanted {
-            Wanted::Baseline => {
-                let Ok(Looked { after: tree, .. }) = looked else { return };
+    /// Handles the result of a comparison of files.
+    pub(super) fn compared(&mut self, purpose: ComparisonPurpose, result: Result<Comparison, String>) {
+        match purpose {
+            ComparisonPurpose::Baseline => {
+                let Ok(Comparison { after: tree, .. }) = result else { return };
                 let (tree, decisions) = (tree.as_str().to_owned(), self.run.decisions.len());
                 let _ = self.step(Event::BaselineTaken { tree, decisions });
             }
-            Wanted::Gate { stage, visit } => {
-                if let Some(shown) = self.performer.review(&self.run, stage, looked) {
-                    self.told.append(&mut self.performer.told);
+            ComparisonPurpose::Gate { stage, visit } => {
+                if let Some(shown) = self.performer.review(&self.run, stage, result) {
+                    self.announcements.append(&mut self.performer.announcements);
                     let _ = self.step(shown.event(stage, visit));
                 }
                 self.say_what_lapsed();

@@ -1,7 +1,7 @@
 //! Decides the conditions of stages, from the project's facts and from those that Lua provides.
 
 use super::Drive;
-use super::lua_question::Wanted;
+use super::lua_question::Subject;
 use crate::run::decide::{Verdict, decide};
 use crate::run::effect::Effect;
 use crate::run::event::Event;
@@ -41,8 +41,8 @@ impl Drive {
         let ctx =
             json!({ "root": self.root, "inputs": inputs, "stage": stage + 1, "run_id": self.run.run_id });
         let event = json!({ "type": "ask-fact", "name": fact, "ctx": ctx });
-        let next = self.performer.ask_lua(&self.run, Wanted::Fact { fact, stage }, event);
-        self.told.append(&mut self.performer.told);
+        let next = self.performer.ask_lua(&self.run, Subject::Fact { fact, stage }, event);
+        self.announcements.append(&mut self.performer.announcements);
         self.follow(next);
     }
 }

@@ -1,7 +1,7 @@
-//! What is under review at a gate: the files that were created or changed since the last approval.
+//! The review of a gate: the list of files that were created, changed or deleted since the last approval.
 //!
-//! Comparing trees takes `git` and its time, which the drive's thread has. What a decision needs, and what is asked
-//! before a run goes on, is soon found: it reads no more than the files that are listed.
+//! Making a list runs `git`, which may take long. What a decision needs later is fast: it reads only the listed files
+//! (see `gate_seal`).
 
 use crate::process::Secrets;
 use crate::project::review::{self, CancelToken, Change, EARLIER, MOST, Review, ReviewDir, TreeId};
@@ -19,33 +19,33 @@ use sha2::{Digest, Sha256};
 use std::path::Path;
 use std::time::Duration;
 
-/// How long the list of a gate may take. Whoever decides then is told that there is none.
+/// Time limit for the list of a gate. After this the gate opens without a list, and says so.
 pub const LONGEST: Duration = Duration::from_secs(10);
-/// Files that a list names.
+/// Maximum number of files in a list.
 const LISTED: usize = 10_000;
-/// Files that a printed list names.
+/// Maximum number of files in a printed list.
 const PRINTED: usize = 100;
 
-/// A list of what changed, as it was shown at one visit of one gate. The journal knows which trees were compared, and
-/// the digest of the list; the newest list itself is kept in the run's directory, so that it need not be made anew.
+/// A list of changes, as it was shown at one visit of a gate. The journal has the trees that were compared and the digest
+/// of the list. The list itself is saved in the run's directory, so that it need not be made again.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct GateReview {
-    /// The files when the gate opened: what a human then edits can be had back.
+    /// The files when the gate opened, so that edits made at the gate can be told from the agent's.
     pub after: Option<TreeId>,
-    /// What differs from the last approval.
+    /// The changes since the last approval.
     pub files: Vec<Change>,
-    /// Why there is no list, where there is none.
+    /// Why there is no list.
     pub note: Option<String>,
-    /// What the list leaves out, counted.
+    /// A sentence that counts what the list leaves out.
     #[serde(default)]
     pub left_out: Option<String>,
-    /// What each of the files was when the gate was decided.
+    /// A digest of each file when the gate was decided.
     #[serde(default)]
     pub(super) seals: Vec<String>,
 }
 
 impl GateReview {
-    /// The lines that show it where there is no window, with what names it in a decision.
+    /// The printed list for headless use. `id` names it in a decision.
     pub fn lines(&self, run: &Run, stage: usize, id: &str) -> Vec<String> {
         let place = log::place(run, stage);
         let what = match (&self.note, self.files.len()) {
@@ -66,7 +66,7 @@ impl GateReview {
         lines
     }
 
-    /// The SHA-256 of the list, without what was added when the gate was decided.
+    /// The SHA-256 of the list, without the seals, which are added when the gate is decided.
     fn digest(&self) -> String {
         let list =
             serde_json::to_vec(&(&self.after, &self.files, &self.note, &self.left_out)).unwrap_or_default();
@@ -74,34 +74,33 @@ impl GateReview {
     }
 }
 
-/// What a look at the files has found.
+/// The result of comparing the files.
 #[derive(Clone, Debug)]
-pub struct Looked {
-    /// The files as they were.
+pub struct Comparison {
+    /// The files as of the comparison.
     pub after: TreeId,
-    /// What differed then from the last approval.
+    /// The changes since the last approval.
     pub files: Vec<Change>,
-    /// What is not among that, counted.
+    /// A sentence that counts what is not in `files`.
     pub left_out: Option<String>,
 }
 
-/// What it takes to look at a project's files.
-pub struct Looks<'a> {
-    /// Set where nobody waits for it.
+/// Compares a project's files with an earlier state, and keeps the reviews of gates.
+pub struct Comparer<'a> {
+    /// Cancels the git commands.
     pub cancel: &'a CancelToken,
-    /// The project.
     pub root: &'a Path,
-    /// Our state, where the trees are kept, and what makes a run ours.
+    /// Our state directory, where the git trees are kept, and the keys that show which runs are ours.
     pub keys: &'a Keyring,
-    /// What is masked in names of files.
+    /// Values that are masked in file names.
     pub secrets: &'a Secrets,
 }
 
-impl Looks<'_> {
+impl Comparer<'_> {
     /// Opens the project's review store.
     fn store(&self) -> Result<Review, String> {
         if !Door::ours(self.root).is_dir(Path::new(".claude/state")) {
-            // It is made where a run begins, and not made anew where it was taken away from one.
+            // The start of a run creates it. If it was removed since, it must not be created again.
             return Err("the directory \".claude/state\" is gone".into());
         }
         let state = self.keys.state().ok_or(review::ReviewError::NoState).map_err(text)?;
@@ -113,8 +112,7 @@ impl Looks<'_> {
         self.store()?.snapshot().map_err(text)
     }
 
-    /// Throws away what no kept run needs any more of the files that were under review, and what is kept of projects
-    /// that are gone.
+    /// Removes the git objects that no kept run needs, and the stores of projects that no longer exist.
     pub fn prune(&self, now: DateTime<Utc>) {
         let over =
             |id: &String| summary::read(self.root, id, self.keys).is_some_and(|kept| kept.summary.over());
@@ -122,16 +120,16 @@ impl Looks<'_> {
             let ids = rundir::ids(self.root).into_iter().filter(|id| !over(id));
             ids.map(|id| self.trees(&id)).collect()
         };
-        // What cannot be pruned now is pruned another time.
+        // An error is ignored, because the next run prunes again.
         let _ = self.store().and_then(|store| store.prune(MOST, runs).map_err(text));
         if let Some(state) = self.keys.state().cloned() {
-            // A project may have lain on a disk that does not answer.
+            // In a thread, because a project may be on a disk that does not respond.
             let clear = move || review::clear(&state, now.timestamp());
             let _ = std::thread::Builder::new().name("superpower-clear".into()).spawn(clear);
         }
     }
 
-    /// The trees that the gates of a run of ours may still be asked about, as its journal tells them.
+    /// The trees that the journal of a run of ours names, which its gates may still need.
     fn trees(&self, run_id: &str) -> Vec<TreeId> {
         let Ok(dir) = RunDir::of(self.root, run_id) else { return Vec::new() };
         let read = journal::read(&journal::Place::new(&dir, self.keys));
@@ -144,7 +142,7 @@ impl Looks<'_> {
         trees.flatten().filter_map(|tree| TreeId::parse(&tree)).collect()
     }
 
-    /// What to tell the user, once a project, where earlier versions kept the files under review in it.
+    /// A message, once for each project, that the git directory of earlier versions is no longer used.
     pub fn earlier_place(&self) -> Option<String> {
         let place = ReviewDir::of(self.keys.state()?, self.root);
         place.earlier_is_news(self.root).then(|| {
@@ -156,18 +154,18 @@ impl Looks<'_> {
         })
     }
 
-    /// Makes the review of a gate that opens, and keeps it; gives what the journal is to know of it. Where nobody waits
-    /// for it any more it is left to whoever next asks.
+    /// Makes and saves the review of an open gate, and returns its record for the journal. If the comparison was
+    /// cancelled there is no record, and the next request makes the review.
     pub fn make(
         &self,
         dir: &RunDir,
         run: &Run,
         stage: usize,
-        looked: Result<Looked, String>,
+        result: Result<Comparison, String>,
     ) -> (GateReview, Option<Shown>) {
         let from = run.baseline.as_ref().map(|it| it.tree.clone());
-        let review = match looked {
-            Ok(looked) => self.listed(looked),
+        let review = match result {
+            Ok(comparison) => self.listed(comparison),
             Err(note) => GateReview { note: Some(note), ..GateReview::default() },
         };
         if review.note.is_some() && self.cancel.is_set() {
@@ -186,8 +184,8 @@ impl Looks<'_> {
         (review, Some(shown))
     }
 
-    fn listed(&self, looked: Looked) -> GateReview {
-        let Looked { after, mut files, left_out } = looked;
+    fn listed(&self, comparison: Comparison) -> GateReview {
+        let Comparison { after, mut files, left_out } = comparison;
         files.iter_mut().for_each(|file| file.path = self.secrets.mask(&file.path).into_owned());
         let more = files.len().saturating_sub(LISTED);
         files.truncate(LISTED);
@@ -197,8 +195,8 @@ impl Looks<'_> {
         GateReview { after: Some(after), files, left_out, ..GateReview::default() }
     }
 
-    /// The list that was shown: the kept one where it is what the journal says, else made again from its trees.
-    pub fn again(&self, dir: &RunDir, gate: &str, shown: &Shown) -> Option<GateReview> {
+    /// The list that was shown: the saved one if its digest is the journal's, or else one made again from the trees.
+    pub fn restore(&self, dir: &RunDir, gate: &str, shown: &Shown) -> Option<GateReview> {
         let digest = shown.digest.as_ref()?;
         load(dir, gate).filter(|review| review.digest() == *digest).or_else(|| {
             let (from, after) = (TreeId::parse(shown.from.as_ref()?)?, TreeId::parse(shown.tree.as_ref()?)?);
@@ -206,44 +204,44 @@ impl Looks<'_> {
             let mut files = store.list_changes(&from, &after).ok()?;
             files.retain(|file| !is_bookkeeping(&file.path));
             let left_out = store.left_out(&from, &after);
-            let review = self.listed(Looked { after, files, left_out });
+            let review = self.listed(Comparison { after, files, left_out });
             keep(dir, gate, &review);
             Some(review)
         })
     }
 
-    /// The text of git's settings as they are now, where a list names them.
+    /// The current text of git settings or rules that a list names as if they were a file.
     pub fn settings(&self, listed: &str) -> Option<String> {
         let there = Door::people(self.root).lstat(Path::new(listed)).is_ok();
         if there || listed.contains('/') { None } else { self.store().ok()?.rule(listed) }
     }
 
-    /// A file's text as of the last approval; none where it did not exist.
+    /// A file's text as of the last approval; `None` if it did not exist.
     pub fn before(&self, run: &Run, path: &str) -> Result<Option<String>, String> {
         let Some(tree) = baseline(run) else { return Ok(None) };
         self.store()?.before(&tree, path).map_err(text)
     }
 
-    /// The files as they are now, and what differs from the last approval.
-    pub fn compare(&self, run: &Run) -> Result<Looked, String> {
+    /// Takes a snapshot of the files and compares it with the last approval.
+    pub fn compare(&self, run: &Run) -> Result<Comparison, String> {
         let store = self.store()?;
         let before = baseline(run).ok_or(NO_BASELINE)?;
         compare(&store, &before, None)
     }
 
-    /// The same, where the files were just looked at.
-    pub(super) fn compare_look(&self, before: &TreeId, look: TreeId) -> Result<Looked, String> {
-        compare(&self.store()?, before, Some(look))
+    /// Compares a snapshot that was just taken with an earlier one.
+    pub(super) fn compare_tree(&self, before: &TreeId, after: TreeId) -> Result<Comparison, String> {
+        compare(&self.store()?, before, Some(after))
     }
 
-    /// What differs now from another tree.
+    /// The files that differ now from an earlier tree.
     pub fn changed_since(&self, before: &TreeId) -> Result<Vec<Change>, String> {
         let (_, mut files) = self.store()?.compare(before, None).map_err(text)?;
         files.retain(|file| !is_bookkeeping(&file.path));
         Ok(files)
     }
 
-    /// Those of these files that git does not ignore; all of them where it cannot be asked.
+    /// The files that git does not ignore; all of them if git fails.
     pub(super) fn not_ignored(&self, mut files: Vec<String>) -> Vec<String> {
         let ignored = if files.is_empty() {
             None
@@ -254,7 +252,7 @@ impl Looks<'_> {
         files
     }
 
-    /// The files of the project that differ between two trees.
+    /// The files that differ between two trees.
     pub(super) fn between(&self, from: &TreeId, to: &TreeId) -> Result<Vec<Change>, String> {
         let mut files = self.store()?.changes(from, to).map_err(text)?;
         files.retain(|file| !is_bookkeeping(&file.path));
@@ -262,18 +260,18 @@ impl Looks<'_> {
     }
 }
 
-fn compare(store: &Review, before: &TreeId, look: Option<TreeId>) -> Result<Looked, String> {
-    let (after, mut files) = store.compare(before, look).map_err(text)?;
+fn compare(store: &Review, before: &TreeId, after: Option<TreeId>) -> Result<Comparison, String> {
+    let (after, mut files) = store.compare(before, after).map_err(text)?;
     files.retain(|file| !is_bookkeeping(&file.path));
     let left_out = store.left_out(before, &after);
-    Ok(Looked { after, files, left_out })
+    Ok(Comparison { after, files, left_out })
 }
 
 fn text(error: review::ReviewError) -> String {
     error.to_string()
 }
 
-/// What is said where there is nothing to compare with.
+/// The note of a gate without a baseline.
 pub(super) const NO_BASELINE: &str = "it is not known what the files were at the last approval";
 
 /// The tree that the next gate compares with.
@@ -281,8 +279,9 @@ pub fn baseline(run: &Run) -> Option<TreeId> {
     TreeId::parse(&run.baseline.as_ref()?.tree)
 }
 
-/// Whether an editor died before there was anything to compare with. Once an agent has been heard of since the newest
-/// approval (or the beginning), it is too late: what that did would not be under review.
+/// Whether the baseline is missing, because the editor was killed before it was recorded, and can still be recorded. Once
+/// an agent has started since the newest approval (or the beginning) it cannot: the agent's changes would be missing
+/// from the review.
 pub fn baseline_is_due(run: &Run) -> bool {
     let approved = run.decisions.iter().rfind(|it| it.decision == Decision::Approve);
     run.baseline.is_none() && run.last_started <= approved.map_or(0, |it| it.launches)
@@ -294,12 +293,12 @@ pub(super) fn keep(dir: &RunDir, gate: &str, review: &GateReview) {
     }
 }
 
-/// What lies in the place of a gate's kept review: to be believed only where the journal agrees.
+/// Reads a gate's saved review. Callers must check it against the journal's digest, because anybody can write the file.
 pub(super) fn load(dir: &RunDir, gate: &str) -> Option<GateReview> {
     serde_json::from_str(&atomic::read(&path(dir, gate)).ok()?).ok()
 }
 
-/// The file of the project that is listed under this path: a secret in its name is masked there.
+/// The real path of a listed file: secrets in the names of a list are masked.
 pub fn real(root: &Path, listed: &str, secrets: &Secrets) -> String {
     let door = Door::people(root);
     if door.lstat(Path::new(listed)).is_ok() || secrets.is_empty() {
@@ -320,7 +319,7 @@ fn path(dir: &RunDir, gate: &str) -> std::path::PathBuf {
     dir.path().join(format!("review-{gate}.json"))
 }
 
-/// Whether a file is a track's checkpoint, or its lock with what stands in it, which runners write and nobody reviews.
+/// Whether a file is a track's checkpoint or its lock, which runners write and users need not review.
 fn is_bookkeeping(path: &str) -> bool {
     let inner = path.strip_prefix("conductor/tracks/").and_then(|inner| inner.split_once('/'));
     let Some((_, file)) = inner else { return false };
@@ -328,7 +327,8 @@ fn is_bookkeeping(path: &str) -> bool {
         let numbers = name.strip_prefix(".metadata.json.").and_then(|rest| rest.strip_suffix(".new"));
         numbers.is_some_and(|numbers| numbers.split('.').all(|part| part.parse::<u64>().is_ok()))
     };
-    // The lock is a folder with its owner's record; one that is being made or broken is named by the owner's numbers.
+    // The lock is a directory with the owner's record. While it is created or broken, its name ends in the owner's
+    // numbers.
     let lock = |name: &str| {
         let Some(rest) = name.strip_prefix(".metadata.lock") else { return false };
         let rest = rest.strip_suffix("/owner.json").unwrap_or(rest);

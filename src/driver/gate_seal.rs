@@ -1,7 +1,7 @@
-//! What an approval was given for, and whether it is still there. A decision holds a digest of the files under review;
-//! what each of them was is kept beside their list.
+//! Seals the files under review when a gate is decided, to detect later changes. The decision holds one digest of all
+//! files; the digests of the single files are saved with the list.
 
-use super::gate_review::{GateReview, Looks, baseline, keep, load, real};
+use super::gate_review::{Comparer, GateReview, baseline, keep, load, real};
 use crate::process::Secrets;
 use crate::project::digest::Digest;
 use crate::project::review::{Change, TreeId};
@@ -13,22 +13,22 @@ use std::collections::BTreeSet;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// Larger files are told apart by size and time.
+/// Files above this size, in bytes, are compared by size and time.
 const LARGE: u64 = 1024 * 1024;
-/// So are those beyond this many.
+/// Files after this many are compared by size and time too.
 const MANY: usize = 1000;
 
-impl Looks<'_> {
-    /// A digest of the files under review as they are now, for the decision; none where there is no list of them. What
-    /// each of them is, is kept beside it.
+impl Comparer<'_> {
+    /// Saves the digests of the files under review as they are now, and returns a digest of all for the decision; `None` if
+    /// there is no list.
     pub fn seal(&self, dir: &RunDir, gate: &str, shown: &Shown) -> Option<String> {
-        let mut review = self.again(dir, gate, shown)?;
+        let mut review = self.restore(dir, gate, shown)?;
         review.seals = seals(self.root, &review.files, self.secrets);
         keep(dir, gate, &review);
         Some(digest(&review))
     }
 
-    /// Files under review at the newest approval that have changed since it, where no agent has started since.
+    /// Files under review at the newest approval that have changed since then. Empty once an agent has started.
     pub fn changed_since_approval(&self, dir: &RunDir, run: &Run) -> Vec<String> {
         let Some(decision) = run.unused_approval() else { return Vec::new() };
         let Some(decided) = &decision.digest else { return Vec::new() };
@@ -41,8 +41,8 @@ impl Looks<'_> {
         pairs.filter(|(_, (then, now))| then != now).map(|(file, _)| file.path).collect()
     }
 
-    /// The same where what was kept is gone, or is not what was decided: git is asked instead. The baseline that the
-    /// approval left is what the files were then; without it, what they were when they were shown.
+    /// Does the same with git, if the saved digests are missing or are not those of the decision. The files at the approval
+    /// are the baseline that was recorded after it, or else the tree that was shown.
     fn changed_by_trees(&self, run: &Run, decision: &GateRecord) -> Option<Vec<String>> {
         let shown = run.shown_for(decision)?;
         let (from, after) = (TreeId::parse(shown.from.as_ref()?)?, TreeId::parse(shown.tree.as_ref()?)?);
@@ -63,7 +63,7 @@ fn seals(root: &Path, files: &[Change], secrets: &Secrets) -> Vec<String> {
     files.iter().enumerate().map(seal).collect()
 }
 
-/// What a file is: its contents' digest, where that is soon made.
+/// A file's seal: a digest of its contents, or its size and time if reading it would take long.
 fn seal_of(door: &Door, path: &Path, read: bool) -> String {
     let Ok(meta) = door.lstat(path) else { return "gone".into() };
     let (what, bytes) = match meta.kind {

@@ -32,8 +32,8 @@ impl Handle {
     }
 
     /// Sends a message to the drive; returns false if it has ended.
-    pub fn tell(&self, message: Message) -> bool {
-        self.shared.tell(&self.outbox, message)
+    pub fn send(&self, message: Message) -> bool {
+        self.shared.send(&self.outbox, message)
     }
 
     pub fn is_over(&self) -> bool {

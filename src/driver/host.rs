@@ -40,17 +40,17 @@ pub struct Host {
 
 impl Host {
     /// Sends an event to everybody who follows.
-    pub(super) fn say(&self, event: &Value) {
+    pub(super) fn send(&self, event: &Value) {
         (self.publish)(Delivery::Everyone, event.to_string().into());
     }
 
     /// What a comparison of a project's files needs.
-    pub fn looks<'a>(&'a self, cancel: &'a CancelToken, root: &'a Path) -> gate_review::Looks<'a> {
-        gate_review::Looks { cancel, root, keys: &self.keys, secrets: &self.secrets }
+    pub fn comparer<'a>(&'a self, cancel: &'a CancelToken, root: &'a Path) -> gate_review::Comparer<'a> {
+        gate_review::Comparer { cancel, root, keys: &self.keys, secrets: &self.secrets }
     }
 
     /// Prepares a text for the journal: masks secrets and limits its length.
-    pub(super) fn keep(&self, text: &mut String) {
+    pub(super) fn prepare(&self, text: &mut String) {
         if let Cow::Owned(masked) = self.secrets.mask(text) {
             *text = masked;
         }

@@ -132,16 +132,16 @@ impl Keeper {
 
     /// Updates the files that others read, and draws the run. This is immediate when the run stops, so that it
     /// precedes all announcements; while a run is being cancelled, not every step is drawn.
-    pub(super) fn publish(&mut self, run: &Run, performer: &mut Performer, told: &[Announcement]) {
-        let stop = |told: &Announcement| {
+    pub(super) fn publish(&mut self, run: &Run, performer: &mut Performer, announcements: &[Announcement]) {
+        let stop = |announcement: &Announcement| {
             matches!(
-                told,
+                announcement,
                 Announcement::Run(
                     Notice::GateOpened { .. } | Notice::RunPaused { .. } | Notice::RunFinished { .. }
                 )
             )
         };
-        let stops = told.iter().any(stop);
+        let stops = announcements.iter().any(stop);
         self.behind |= stops;
         self.project(run, stops);
         if stops || (self.dirty && self.draw <= Instant::now()) {
@@ -171,14 +171,14 @@ impl Keeper {
     }
 
     /// The time until something has to be written or drawn.
-    pub(super) fn patience(&self) -> Duration {
-        let mut patience = Duration::from_secs(3600);
+    pub(super) fn max_wait(&self) -> Duration {
+        let mut wait = Duration::from_secs(3600);
         if self.dirty {
-            patience = self.draw.saturating_duration_since(Instant::now());
+            wait = self.draw.saturating_duration_since(Instant::now());
         }
         if self.behind && !self.stopped {
-            patience = patience.min(self.project.saturating_duration_since(Instant::now()));
+            wait = wait.min(self.project.saturating_duration_since(Instant::now()));
         }
-        patience
+        wait
     }
 }

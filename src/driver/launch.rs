@@ -5,7 +5,7 @@ use super::announcement::Announcement;
 use super::current_launch::working;
 use super::follow_up::{Dispatch, Next, not_started};
 use super::live::Live;
-use super::lua_question::Wanted;
+use super::lua_question::Subject;
 use super::performer::{Agent, Performer};
 use crate::declaration::model::Action;
 use crate::harness::{Launch, Missing, Resolved, Task, launch, resolve};
@@ -18,19 +18,19 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// Everything that is needed to start an agent.
-pub(super) struct Order {
+pub(super) struct PreparedLaunch {
     resolved: Resolved,
     request: Launch,
     stage: usize,
 }
 
 /// The result of preparing a launch.
-pub(super) enum Ordered {
-    Ready(Box<Order>),
+pub(super) enum Prepared {
+    Ready(Box<PreparedLaunch>),
     Not(Next),
 }
 
-impl Order {
+impl PreparedLaunch {
     pub(super) fn harness(&self) -> Harness {
         self.resolved.harness()
     }
@@ -78,19 +78,19 @@ impl Performer {
             "attempt": run.stages[stage].visit.spent + 1, "inputs": inputs,
         });
         let event = json!({ "type": "ask-prompt", "prompt": prompt, "ctx": ctx });
-        self.ask_lua(run, Wanted::Prompt { stage, launch, session }, event)
+        self.ask_lua(run, Subject::Prompt { stage, launch, session }, event)
     }
 
-    /// Saves the agent's prompt and returns the order to start it.
-    pub(super) fn order(&self, run: &Run, dispatch: Dispatch) -> Ordered {
+    /// Saves the agent's prompt and returns what is needed to start it.
+    pub(super) fn prepare(&self, run: &Run, dispatch: Dispatch) -> Prepared {
         let Dispatch { stage, launch, session, prompt } = dispatch;
         if working(run, launch) != Some(stage) {
             // The launch is no longer wanted.
-            return Ordered::Not(Next::Nothing);
+            return Prepared::Not(Next::Nothing);
         }
         let resolved = match self.resolved(run, stage) {
             Ok(resolved) => resolved,
-            Err(missing) => return Ordered::Not(needs_human(launch, missing.to_string())),
+            Err(missing) => return Prepared::Not(needs_human(launch, missing.to_string())),
         };
         let dir = self.dir.attempt(launch, stage);
         let door = self.dir.door();
@@ -98,7 +98,7 @@ impl Performer {
             .create_dirs(&dir)
             .and_then(|()| door.replace(&dir.join("prompt.md"), self.host.secrets.mask(&prompt).as_bytes()));
         if let Err(error) = kept {
-            return Ordered::Not(Next::Failed(format!("cannot write \"{}\": {error}", dir.display())));
+            return Prepared::Not(Next::Failed(format!("cannot write \"{}\": {error}", dir.display())));
         }
         let task = match run.plan.stage(stage).action.as_ref().map(|action| &action.value) {
             Some(Action::Agent(name)) => Task::Agent(name.clone()),
@@ -120,15 +120,15 @@ impl Performer {
             idle: Some(config.idle),
             interactive: !config.headless,
         };
-        Ordered::Ready(Box::new(Order { resolved, request, stage }))
+        Prepared::Ready(Box::new(PreparedLaunch { resolved, request, stage }))
     }
 
     /// Starts the agent. The error is for the user.
-    pub(super) fn launch(&mut self, run: &Run, order: Order) -> Result<(), String> {
-        let Order { resolved, request, stage } = order;
+    pub(super) fn launch(&mut self, run: &Run, prepared: PreparedLaunch) -> Result<(), String> {
+        let PreparedLaunch { resolved, request, stage } = prepared;
         let (number, dir, outbox) = (request.launch, request.dir.clone(), self.outbox.clone());
-        let told = move |signal| _ = outbox.send(Message::Agent(number, signal));
-        let running = launch(&resolved, request, told).map_err(|error| error.to_string())?;
+        let send = move |signal| _ = outbox.send(Message::Agent(number, signal));
+        let running = launch(&resolved, request, send).map_err(|error| error.to_string())?;
         if resolved.harness() == Harness::Manual {
             let label = run.label(stage);
             let prompt_path = dir.join("prompt.md");

@@ -8,12 +8,13 @@ use std::time::{Duration, Instant};
 /// A pending question to Lua.
 pub(super) struct LuaQuestion {
     pub(super) id: String,
-    pub(super) wanted: Wanted,
+    pub(super) subject: Subject,
     /// The deadline for the answer.
     pub(super) until: Instant,
 }
 
-pub(super) enum Wanted {
+/// What is asked.
+pub(super) enum Subject {
     /// A fact for a stage's condition.
     Fact { fact: String, stage: usize },
     Prompt {
@@ -24,7 +25,7 @@ pub(super) enum Wanted {
     },
 }
 
-impl Wanted {
+impl Subject {
     /// Why an editor is needed, for people.
     pub(super) fn needs_editor(&self) -> String {
         let what = match self {
@@ -46,13 +47,13 @@ impl LuaQuestion {
 
     /// Whether the run still needs the answer.
     pub(super) fn is_wanted(&self, run: &Run) -> bool {
-        match &self.wanted {
-            Wanted::Fact { stage, .. } => {
+        match &self.subject {
+            Subject::Fact { stage, .. } => {
                 run.phase == Phase::Running
                     && run.current() == Some(*stage)
                     && run.stages[*stage].step == Step::Deciding
             }
-            Wanted::Prompt { stage, launch, .. } => working(run, *launch) == Some(*stage),
+            Subject::Prompt { stage, launch, .. } => working(run, *launch) == Some(*stage),
         }
     }
 }

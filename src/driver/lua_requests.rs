@@ -3,7 +3,7 @@
 
 use super::announcement::Announcement;
 use super::follow_up::{Dispatch, Next};
-use super::lua_question::{LuaQuestion, Wanted};
+use super::lua_question::{LuaQuestion, Subject};
 use super::performer::Performer;
 use crate::run::event::Event;
 use crate::run::state::Run;
@@ -16,21 +16,21 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 impl Performer {
     /// Asks Lua, in the editor that was used last; where there is none, the run has to wait for one. The question's id
     /// is added to `event`.
-    pub(super) fn ask_lua(&mut self, run: &Run, wanted: Wanted, mut event: Value) -> Next {
+    pub(super) fn ask_lua(&mut self, run: &Run, subject: Subject, mut event: Value) -> Next {
         if !(self.host.has_lua)() {
-            return Next::Happened(Box::new(Event::EditorNeeded { why: wanted.needs_editor() }));
+            return Next::Happened(Box::new(Event::EditorNeeded { why: subject.needs_editor() }));
         }
-        self.asks += 1;
-        let id = format!("{}/lua-{}", run.run_id, self.asks);
+        self.lua_questions += 1;
+        let id = format!("{}/lua-{}", run.run_id, self.lua_questions);
         event["id"] = json!(id);
         self.announce(Announcement::ForLua(event));
-        self.asked = Some(LuaQuestion { id, wanted, until: Instant::now() + ANSWER_TIMEOUT });
+        self.lua_question = Some(LuaQuestion { id, subject, until: Instant::now() + ANSWER_TIMEOUT });
         Next::Nothing
     }
 
     /// Handles an answer from Lua, or a user's answer about a permission.
     pub(super) fn answered(&mut self, run: &Run, id: &str, answer: Result<Value, String>) -> Next {
-        match self.asked.take_if(|asked| asked.id == id) {
+        match self.lua_question.take_if(|question| question.id == id) {
             Some(asked) => self.lua_answered(run, asked, answer),
             None => {
                 self.permission_answered(id, answer);
@@ -41,7 +41,7 @@ impl Performer {
 
     /// Gives up a question whose answer is late.
     pub(super) fn forget_late_answer(&mut self, run: &Run) -> Next {
-        match self.asked.take_if(|asked| asked.until <= Instant::now()) {
+        match self.lua_question.take_if(|question| question.until <= Instant::now()) {
             Some(asked) => {
                 let why = format!("no answer within {} seconds", ANSWER_TIMEOUT.as_secs());
                 self.lua_answered(run, asked, Err(why))
@@ -54,15 +54,15 @@ impl Performer {
         if !asked.is_wanted(run) {
             return Next::Nothing;
         }
-        match asked.wanted {
-            Wanted::Fact { fact, stage } => match fact_of(&fact, answer) {
+        match asked.subject {
+            Subject::Fact { fact, stage } => match fact_of(&fact, answer) {
                 Ok((value, reason)) => {
                     let event = Box::new(Event::FactDecided { fact, value, reason, stage });
                     Next::Decide { event, stage }
                 }
                 Err(why) => self.lua_failed(why),
             },
-            Wanted::Prompt { stage, launch, session } => {
+            Subject::Prompt { stage, launch, session } => {
                 let text = answer.map(|value| value.get("prompt").and_then(Value::as_str).map(str::to_owned));
                 match text {
                     Ok(Some(prompt)) if !prompt.trim().is_empty() => {
@@ -77,7 +77,7 @@ impl Performer {
 
     /// The user's own code has failed: the run pauses, and resuming asks again.
     fn lua_failed(&mut self, why: String) -> Next {
-        self.told.push(Announcement::Notice("error", why.clone()));
+        self.announcements.push(Announcement::Notice("error", why.clone()));
         Next::Happened(Box::new(Event::Interrupted { why }))
     }
 }

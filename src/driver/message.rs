@@ -1,6 +1,6 @@
 //! Messages to a drive: from agents, from the user, and from an editor that exits.
 
-use super::gate_review::Looked;
+use super::gate_review::Comparison;
 use crate::harness::Signal;
 use crate::run::event::Event;
 use crate::run::machine::Refusal;
@@ -25,7 +25,7 @@ pub enum Message {
     /// The editor is about to exit. Nothing starts until it has had time to; something may still prevent the exit.
     Leaving,
     /// A comparison of the files, given by its number, has ended.
-    Looked(u64, Result<Looked, String>),
+    Compared(u64, Result<Comparison, String>),
     /// The checkpoint document has changed.
     Checkpoints,
     /// The editor exits: everything must end within this time.

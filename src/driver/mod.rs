@@ -78,7 +78,7 @@ impl Drive {
         self.begin();
         self.turn();
         while !self.is_over() {
-            match self.inbox.recv_timeout(self.patience()) {
+            match self.inbox.recv_timeout(self.max_wait()) {
                 Ok(message) => self.receive(message),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
@@ -105,14 +105,14 @@ impl Drive {
 
     /// Cleans up after an earlier drive of this run, or after old runs if this one is new.
     fn begin(&mut self) {
-        if let Some(text) = self.performer.looks().earlier_place() {
-            self.told.push(Announcement::Notice("info", text));
+        if let Some(text) = self.performer.comparer().earlier_place() {
+            self.announcements.push(Announcement::Notice("info", text));
         }
         let Some(records) = self.left_behind.take() else {
             return self.performer.tidy(&self.run);
         };
         for line in crate::process::sweep(&records, &self.run.run_id) {
-            self.told.push(Announcement::Notice("warn", line));
+            self.announcements.push(Announcement::Notice("warn", line));
         }
         if !self.fresh.contains(&Effect::TakeBaseline) && gate_review::baseline_is_due(&self.run) {
             self.fresh.insert(0, Effect::TakeBaseline);
@@ -142,19 +142,19 @@ impl Drive {
         while self.performer.checkpoints.has_changed() {
             self.keeper.draw(&self.run, &mut self.performer);
         }
-        self.keeper.tell(&self.run, serde_json::json!({ "type": "drive-ended" }));
+        self.keeper.send(&self.run, serde_json::json!({ "type": "drive-ended" }));
         self.performer.checkpoints.close(&self.host, &self.root, &self.run);
     }
 
     /// Steps the machine with one event. The event is then in the journal's buffer, and its effects wait for the
     /// flush.
     fn step(&mut self, mut event: Event) -> Result<(), Refusal> {
-        event.texts(&mut |text| self.host.keep(text));
+        event.texts(&mut |text| self.host.prepare(text));
         let record = Record { at: (self.host.clock)(), event };
         let before = self.run.phase.clone();
         let effects = machine::step(&mut self.run, &record)?;
         self.keeper.record(&record);
-        if self.run.phase != before && self.performer.give_up_look() {
+        if self.run.phase != before && self.performer.cancel_comparison() {
             // Drop what would have followed the comparison, because it belongs to the run's previous state.
             self.queue.clear();
         }
@@ -174,7 +174,7 @@ impl Drive {
                 break;
             }
             self.performer.checkpoints.journalled();
-            self.performer.reconcile(&self.run, &mut self.told);
+            self.performer.reconcile(&self.run, &mut self.announcements);
             self.queue.extend(self.fresh.drain(..).map(Act::Effect));
             if !self.may_act() {
                 break;
@@ -185,9 +185,9 @@ impl Drive {
             }
         }
         self.performer.turn_ends();
-        self.keeper.publish(&self.run, &mut self.performer, &self.told);
-        for told in std::mem::take(&mut self.told) {
-            self.keeper.say(&self.run, told);
+        self.keeper.publish(&self.run, &mut self.performer, &self.announcements);
+        for announcement in std::mem::take(&mut self.announcements) {
+            self.keeper.announce(&self.run, announcement);
         }
         self.answer_verbs();
     }
@@ -199,7 +199,7 @@ impl Drive {
         let stopped =
             (self.shared.cancel.is_set() || self.held.is_some()) && self.run.phase == Phase::Running;
         let next = self.queue.front();
-        !self.performer.is_looking() && next.is_some_and(|act| !(stopped && starts(act)))
+        !self.performer.is_comparing() && next.is_some_and(|act| !(stopped && starts(act)))
     }
 
     fn receive(&mut self, message: Message) {
@@ -216,12 +216,12 @@ impl Drive {
             }
             Message::Submit(launch, text, reply) => {
                 let taken = self.performer.submit(&self.run, launch, text);
-                self.told.append(&mut self.performer.told);
+                self.announcements.append(&mut self.performer.announcements);
                 let _ = reply.send(taken);
             }
-            Message::Looked(number, looked) => {
-                if let Some(wanted) = self.performer.looked(number) {
-                    self.looked(wanted, looked);
+            Message::Compared(number, result) => {
+                if let Some(purpose) = self.performer.take_comparison(number) {
+                    self.compared(purpose, result);
                 }
             }
             Message::Leaving => self.held = Some(Instant::now() + LEAVING),
@@ -260,7 +260,7 @@ impl Drive {
                 Some(Err(refusal)) => ("warn", refusal.to_string()),
                 None => ("error", "the request could not be saved; try again".to_owned()),
             };
-            self.keeper.say(&self.run, Announcement::Notice(level, text));
+            self.keeper.announce(&self.run, Announcement::Notice(level, text));
         }
     }
 
@@ -271,42 +271,42 @@ impl Drive {
         let leave = self.leave.take_if(|leave| !awaited || leave.until <= Instant::now())?;
         self.inbox.ignore_agents();
         let _ = self.step(Event::Interrupted { why: self.host.exit_words.into() });
-        self.performer.give_up_look();
+        self.performer.cancel_comparison();
         Some(leave.grace)
     }
 
     /// Handles timers that are due.
     fn timers(&mut self) {
         self.held.take_if(|until| *until <= Instant::now());
-        if let Some((stage, _)) = self.rest().filter(|(_, until)| *until <= (self.host.clock)()) {
+        if let Some((stage, _)) = self.delayed_stage().filter(|(_, until)| *until <= (self.host.clock)()) {
             let _ = self.step(Event::WaitEnded { stage });
         }
         let next = self.performer.forget_late_answer(&self.run);
         self.follow(next);
-        self.performer.deny_late_questions(&mut self.told);
+        self.performer.deny_late_questions(&mut self.announcements);
     }
 
     /// The stage that waits for a time, and that time.
-    fn rest(&self) -> Option<(usize, DateTime<Utc>)> {
+    fn delayed_stage(&self) -> Option<(usize, DateTime<Utc>)> {
         let stage = self.run.current().filter(|_| self.run.phase == Phase::Running && !self.failed)?;
         match self.run.stages[stage].step {
-            Step::Resting { until, .. } => Some((stage, until)),
+            Step::Delayed { until, .. } => Some((stage, until)),
             _ => None,
         }
     }
 
     /// How long the loop may sleep.
-    fn patience(&self) -> Duration {
+    fn max_wait(&self) -> Duration {
         let now = Instant::now();
-        let mut patience = self.keeper.patience().min(self.performer.patience());
-        if let Some((_, until)) = self.rest() {
+        let mut wait = self.keeper.max_wait().min(self.performer.max_wait());
+        if let Some((_, until)) = self.delayed_stage() {
             let left = (until - (self.host.clock)()).to_std().unwrap_or(Duration::ZERO);
-            patience = patience.min(left.min(MAX_SLEEP));
+            wait = wait.min(left.min(MAX_SLEEP));
         }
         for until in self.leave.iter().map(|leave| leave.until).chain(self.held) {
-            patience = patience.min(until.saturating_duration_since(now));
+            wait = wait.min(until.saturating_duration_since(now));
         }
-        patience
+        wait
     }
 
     /// The journal cannot be written, so nothing may act or be shown. The run on disk is as of the last flush, and
@@ -318,8 +318,8 @@ impl Drive {
         self.fresh.clear();
         self.queue.clear();
         // Drop announcements of what was not done.
-        self.told.clear();
-        self.performer.abandon(&mut self.told);
+        self.announcements.clear();
+        self.performer.abandon(&mut self.announcements);
         let name = self.run.plan.name();
         let mut detail = format!("{error}; fix that, then :Superpower resume {name}");
         // For the picture only: the state in the journal, which a resume will treat as an interruption.
@@ -339,7 +339,7 @@ impl Drive {
             self.run.phase = Phase::Paused { reason: Reason::Interrupted, detail: detail.clone() };
         }
         let stage = self.run.current_position();
-        self.told.extend([
+        self.announcements.extend([
             Announcement::Notice("error", format!("{} is paused: {detail}", self.run.plan.name())),
             Announcement::Log(format!("PAUSED (interrupted) — {detail}")),
             Announcement::Run(crate::run::effect::Notice::RunPaused {

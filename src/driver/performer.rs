@@ -1,11 +1,11 @@
-//! Carries out what a run asks for: agents, looks at the files, questions, checkpoints. It knows nothing of the journal or
-//! of who reads it, and changes nothing of the run: what it comes to is given back as an event.
+//! Performs the actions of a run: agents, comparisons of files, questions, checkpoints. It does not know the journal or
+//! its readers, and does not change the run: its results are events, which the drive steps.
 
 use super::announcement::Announcement;
 use super::checkpoint_writer::{CheckpointWriter, Ending};
 use super::current_launch::{working, works};
 use super::file_stamps::Stamps;
-use super::gate_review::{Looked, Looks, baseline};
+use super::gate_review::{Comparer, Comparison, baseline};
 use super::live::Live;
 use super::lua_question::LuaQuestion;
 use super::mailbox::Outbox;
@@ -23,54 +23,56 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::time::{Duration, Instant};
 
-/// How long the end of a drive waits for git. Where it was cancelled, git is ended, which takes a moment.
+/// How long the end of a drive waits for git. Killing git after a cancel takes a moment.
 const GIT: Duration = Duration::from_secs(1);
 
-/// What carries out one run.
+/// Performs the actions of one run.
 pub struct Performer {
     pub(super) host: Arc<Host>,
     pub(super) root: PathBuf,
     pub(super) dir: RunDir,
     pub(super) outbox: Outbox,
     reviews: Arc<ReviewWorker>,
-    /// The agent that works.
+    /// The active agent.
     pub(super) agent: Option<Agent>,
-    /// Those that are being stopped.
+    /// Agents that are being stopped.
     pub(super) stopping: Vec<Agent>,
-    /// A question to Lua that is open, and how many there were.
-    pub(super) asked: Option<LuaQuestion>,
-    pub(super) asks: u32,
-    /// Permissions that wait for a human.
+    /// The pending question to Lua.
+    pub(super) lua_question: Option<LuaQuestion>,
+    /// The number of questions to Lua so far, for their ids.
+    pub(super) lua_questions: u32,
+    /// Permissions that wait for the user.
     pub(super) questions: Vec<PendingPermission>,
-    /// What the agent shows while it works.
+    /// The agent's progress, for display.
     pub(super) live: Live,
     pub(super) checkpoints: CheckpointWriter,
-    /// The look at the files that is waited for, by its number.
-    look: Option<(u64, Wanted)>,
-    looks: u64,
-    /// The files as they were when the newest launch began, or the newest attempt ended; none in a large project.
+    /// The pending comparison of files, with its number.
+    comparison: Option<(u64, ComparisonPurpose)>,
+    /// The number of comparisons so far.
+    comparisons: u64,
+    /// File times and sizes when the newest launch began or the newest attempt ended; `None` in a large project.
     stamps: Option<Stamps>,
-    /// When an attempt has ended in this turn: a gate that opens in it shows the files as they were then.
+    /// When an attempt ended in this turn. A gate that opens in the same turn compares the files as of that moment.
     ended: Option<Instant>,
-    /// What threads of ours still do with git: each ends with its thread.
-    busy: Vec<Receiver<()>>,
-    /// What there is to tell.
-    pub(super) told: Vec<Announcement>,
+    /// One channel for each thread that still uses git; it disconnects when the thread ends.
+    git_threads: Vec<Receiver<()>>,
+    /// Announcements for the drive to take over.
+    pub(super) announcements: Vec<Announcement>,
 }
 
-/// A launched agent. It does not outlive the drive, should that panic.
+/// A launched agent. Dropping it stops the agent, so that none outlives a drive that panics.
 pub(super) struct Agent {
     pub(super) launch: u32,
     pub(super) running: Running,
-    /// Its result was handed in: its end is on the way.
+    /// Whether the user has submitted its result, so that its end follows.
     submitted: bool,
 }
 
-/// What a look at the files is for.
-pub(super) enum Wanted {
-    /// What changes from here on is under review at the next gate.
+/// What a comparison of files is for.
+pub(super) enum ComparisonPurpose {
+    /// To record the files that the next gate compares with.
     Baseline,
-    /// The list of a gate that opens.
+    /// To list the changes for a gate that opens.
     Gate { stage: usize, visit: u32 },
 }
 
@@ -103,41 +105,42 @@ impl Performer {
             reviews,
             agent: None,
             stopping: Vec::new(),
-            asked: None,
-            asks: 0,
+            lua_question: None,
+            lua_questions: 0,
             questions: Vec::new(),
             live: Live::default(),
             checkpoints,
-            look: None,
-            looks: 0,
+            comparison: None,
+            comparisons: 0,
             stamps: None,
             ended: None,
-            busy: Vec::new(),
-            told: Vec::new(),
+            git_threads: Vec::new(),
+            announcements: Vec::new(),
         }
     }
 
-    /// Stops whatever works and is not what the run names.
-    pub(super) fn reconcile(&mut self, run: &Run, told: &mut Vec<Announcement>) {
+    /// Stops the agent, and drops the question, that the run's state does not name. This runs after every step, so that
+    /// no event can forget to stop an agent.
+    pub(super) fn reconcile(&mut self, run: &Run, announcements: &mut Vec<Announcement>) {
         let current = works(run).map(|(_, launch)| launch);
-        if self.asked.as_ref().is_some_and(|asked| !asked.is_wanted(run)) {
-            self.asked = None;
+        if self.lua_question.as_ref().is_some_and(|question| !question.is_wanted(run)) {
+            self.lua_question = None;
         }
         let Some(agent) = self.agent.take_if(|agent| Some(agent.launch) != current) else { return };
         self.forget_questions(agent.launch);
-        told.append(&mut self.told);
+        announcements.append(&mut self.announcements);
         agent.running.stop();
         self.stopping.push(agent);
         self.checkpoints.interrupted();
         self.live = Live::default();
     }
 
-    /// Whether nothing works any more.
+    /// Whether no agent is running.
     pub(super) fn is_idle(&self) -> bool {
         self.agent.is_none() && self.stopping.is_empty()
     }
 
-    /// What is left running is ended now, within this time.
+    /// Kills the agents that are still running: SIGTERM now, SIGKILL after `grace`.
     pub(super) fn kill(&mut self, grace: Duration) {
         for agent in self.agent.iter().chain(&self.stopping) {
             agent.running.kill_now(grace);
@@ -146,129 +149,133 @@ impl Performer {
         self.stopping.clear();
     }
 
-    /// The journal has failed: nothing goes on.
-    pub(super) fn abandon(&mut self, told: &mut Vec<Announcement>) {
+    /// Stops everything, because the journal cannot be written.
+    pub(super) fn abandon(&mut self, announcements: &mut Vec<Announcement>) {
         self.checkpoints.forget();
-        self.asked = None;
-        self.look = None;
+        self.lua_question = None;
+        self.comparison = None;
         if let Some(agent) = self.agent.take() {
             self.forget_questions(agent.launch);
             agent.running.stop();
             self.stopping.push(agent);
             self.checkpoints.interrupted();
         }
-        told.append(&mut self.told);
+        announcements.append(&mut self.announcements);
     }
 
-    /// Hands in what a human did; whether that launch waits for it.
+    /// Submits the result of a manual stage. Returns false if the launch does not wait for one.
     pub(super) fn submit(&mut self, run: &Run, launch: u32, text: String) -> bool {
         let Some(stage) = working(run, launch) else { return false };
         let Some(agent) = self.agent.as_mut().filter(|agent| agent.launch == launch && !agent.submitted)
         else {
             return false;
         };
-        // What a human hands in is the output of that attempt.
+        // The submitted text is the attempt's output, where readers of the log look for it.
         let path = self.dir.attempt(launch, stage).join("output.log");
         let kept = format!("{}\n", self.host.secrets.mask(&text));
         if let Err(error) = self.dir.door().replace(&path, kept.as_bytes()) {
-            self.told.push(Announcement::Notice("warn", format!("cannot write what was handed in: {error}")));
+            self.announcements
+                .push(Announcement::Notice("warn", format!("cannot write the submitted result: {error}")));
         }
         agent.running.submit(text);
         agent.submitted = true;
         true
     }
 
-    /// Whether the end of what was handed in is on its way.
+    /// Whether a result was submitted whose end has not arrived yet.
     pub(super) fn is_submitted(&self) -> bool {
         self.agent.as_ref().is_some_and(|agent| agent.submitted)
     }
 
-    /// How long nothing becomes due here.
-    pub(super) fn patience(&self) -> Duration {
-        let asked = self.asked.as_ref().map(LuaQuestion::left);
+    /// The time until a question's deadline.
+    pub(super) fn max_wait(&self) -> Duration {
+        let lua = self.lua_question.as_ref().map(LuaQuestion::left);
         let questions = self.questions.iter().map(PendingPermission::left);
-        questions.chain(asked).min().unwrap_or(Duration::MAX)
+        questions.chain(lua).min().unwrap_or(Duration::MAX)
     }
 
-    /// What it takes to look at the project's files.
-    pub(super) fn looks(&self) -> Looks<'_> {
-        self.reviews.looks()
+    /// Compares the project's files and keeps the reviews of gates.
+    pub(super) fn comparer(&self) -> Comparer<'_> {
+        self.reviews.comparer()
     }
 
-    /// Begins a look; the answer is a message.
-    pub(super) fn look(&mut self, run: &Run, wanted: Wanted) {
-        let since = match wanted {
-            Wanted::Gate { .. } => self.ended.unwrap_or_else(Instant::now),
-            Wanted::Baseline => Instant::now(),
+    /// Starts a comparison in a thread. Its result arrives as a message.
+    pub(super) fn start_comparison(&mut self, run: &Run, purpose: ComparisonPurpose) {
+        let since = match purpose {
+            ComparisonPurpose::Gate { .. } => self.ended.unwrap_or_else(Instant::now),
+            ComparisonPurpose::Baseline => Instant::now(),
         };
-        self.looks += 1;
-        let (number, reviews, outbox) = (self.looks, self.reviews.clone(), self.outbox.clone());
-        let compares = matches!(wanted, Wanted::Gate { .. }).then(|| baseline(run));
-        let (done, busy) = channel();
-        self.busy.retain(|busy| busy.try_recv() == Err(TryRecvError::Empty));
-        self.busy.push(busy);
-        let look = move || {
+        self.comparisons += 1;
+        let (number, reviews, outbox) = (self.comparisons, self.reviews.clone(), self.outbox.clone());
+        let before = matches!(purpose, ComparisonPurpose::Gate { .. }).then(|| baseline(run));
+        let (done, active) = channel();
+        self.git_threads.retain(|active| active.try_recv() == Err(TryRecvError::Empty));
+        self.git_threads.push(active);
+        let compare = move || {
             let _done = done;
-            let looked = match compares {
+            let result = match before {
                 Some(before) => reviews.compare(before.as_ref(), since),
-                None => reviews.tree(since).map(|after| Looked { after, files: Vec::new(), left_out: None }),
+                None => {
+                    reviews.tree(since).map(|after| Comparison { after, files: Vec::new(), left_out: None })
+                }
             };
-            outbox.send(Message::Looked(number, looked));
+            outbox.send(Message::Compared(number, result));
         };
-        self.look = Some((number, wanted));
-        if let Err(error) = std::thread::Builder::new().name("superpower-look".into()).spawn(look) {
-            self.outbox.send(Message::Looked(number, Err(format!("no look at the files: {error}"))));
+        self.comparison = Some((number, purpose));
+        if let Err(error) = std::thread::Builder::new().name("superpower-compare".into()).spawn(compare) {
+            self.outbox.send(Message::Compared(number, Err(format!("cannot compare files: {error}"))));
         }
     }
 
-    /// Whether a look is waited for.
-    pub(super) fn is_looking(&self) -> bool {
-        self.look.is_some()
+    /// Whether a comparison is pending.
+    pub(super) fn is_comparing(&self) -> bool {
+        self.comparison.is_some()
     }
 
-    /// Waits no more for a look; says whether there was one.
-    pub(super) fn give_up_look(&mut self) -> bool {
-        self.look.take().is_some()
+    /// Ignores the pending comparison. Returns whether there was one.
+    pub(super) fn cancel_comparison(&mut self) -> bool {
+        self.comparison.take().is_some()
     }
 
-    /// What this look was for, if it is still waited for.
-    pub(super) fn looked(&mut self, number: u64) -> Option<Wanted> {
-        self.look.take_if(|(current, _)| *current == number).map(|(_, wanted)| wanted)
+    /// Takes the purpose of the comparison with this number; `None` if it was cancelled.
+    pub(super) fn take_comparison(&mut self, number: u64) -> Option<ComparisonPurpose> {
+        self.comparison.take_if(|(current, _)| *current == number).map(|(_, purpose)| purpose)
     }
 
-    /// Makes and keeps the review of a gate from what a look has found; gives what the journal is to know of it. Where
-    /// nobody has a window it is printed.
+    /// Makes and saves the review of a gate from a comparison, and returns its record for the journal. Headless, there is
+    /// no window, so the list is printed.
     pub(super) fn review(
         &mut self,
         run: &Run,
         stage: usize,
-        looked: Result<Looked, String>,
+        result: Result<Comparison, String>,
     ) -> Option<Shown> {
-        let (review, shown) = self.looks().make(&self.dir, run, stage, looked);
+        let (review, shown) = self.comparer().make(&self.dir, run, stage, result);
         let mut shown = shown?;
         shown.printed = self.host.config.headless;
         if shown.printed {
             let lines = review.lines(run, stage, shown.id().unwrap_or_default());
-            self.told.extend(lines.into_iter().map(Announcement::Answer));
+            self.announcements.extend(lines.into_iter().map(Announcement::Answer));
         }
         Some(shown)
     }
 
-    /// The files that were touched since the last look at their stamps, in a small project.
+    /// The files whose times or sizes changed since the launch began; `None` in a large project.
     pub(super) fn touched(&mut self) -> Option<Vec<String>> {
         self.ended = Some(self.reviews.attempt_ended());
         let before = std::mem::replace(&mut self.stamps, Stamps::of(&self.root));
         Some(self.stamps.as_ref()?.touched_since(before.as_ref()?))
     }
 
-    /// A launch begins: what humans have done since the last attempt is not its work.
+    /// Records file times when a launch begins, so that the user's edits since the last attempt do not count as the
+    /// agent's.
     pub(super) fn stamp(&mut self) {
         if self.ended.is_none() {
             self.stamps = Stamps::of(&self.root);
         }
     }
 
-    /// The end that a stage's checkpoint has where a human leaves out what they were to carry out.
+    /// The checkpoint's ending for a manual stage that the user skips.
     pub(super) fn skipped(&mut self, run: &Run) -> Option<Ending> {
         let stage = run.current().filter(|&stage| run.stages[stage].is_manual())?;
         let Step::Working { since, .. } = run.stages[stage].step else { return None };
@@ -276,41 +283,41 @@ impl Performer {
         Some(self.ending(run, stage, &outcome, ("", ""), since))
     }
 
-    /// A turn is over: the files may be others from here on.
+    /// Called at the end of a turn: a later gate must compare the files as of then.
     pub(super) fn turn_ends(&mut self) {
-        if self.look.is_none() {
+        if self.comparison.is_none() {
             self.ended = None;
         }
     }
 
-    /// A new run makes room for itself: the oldest finished ones go, and what only they needed.
+    /// Removes the oldest finished runs, and the git objects that only they needed. Called when a new run begins.
     pub(super) fn tidy(&mut self, run: &Run) {
         prune(&self.root, &self.host.keys, self.host.config.keep_runs, &run.run_id);
-        let (done, busy) = channel();
+        let (done, active) = channel();
         let (reviews, now) = (self.reviews.clone(), (self.host.clock)());
         let tidy = move || {
             let _done = done;
-            reviews.looks().prune(now);
+            reviews.comparer().prune(now);
         };
         if std::thread::Builder::new().name("superpower-tidy".into()).spawn(tidy).is_ok() {
-            self.busy.push(busy);
+            self.git_threads.push(active);
         }
     }
 
-    /// Waits a moment for what is still asked of git: an editor that ends right after must not leave it behind.
+    /// Waits a moment for git, because an editor that exits right after must not leave git processes behind.
     pub(super) fn wait_for_git(&mut self) {
         let until = Instant::now() + GIT;
-        for busy in self.busy.drain(..) {
-            let _ = busy.recv_timeout(until.saturating_duration_since(Instant::now()));
+        for active in self.git_threads.drain(..) {
+            let _ = active.recv_timeout(until.saturating_duration_since(Instant::now()));
         }
     }
 
-    /// Tells everybody something.
-    pub(super) fn tell(&mut self, event: serde_json::Value) {
+    /// Queues an event for everybody who follows.
+    pub(super) fn announce_event(&mut self, event: serde_json::Value) {
         self.announce(Announcement::Event(event));
     }
 
     pub(super) fn announce(&mut self, announcement: Announcement) {
-        self.told.push(announcement);
+        self.announcements.push(announcement);
     }
 }

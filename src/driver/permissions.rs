@@ -44,12 +44,12 @@ impl Performer {
     }
 
     /// Denies requests that the user did not answer in time.
-    pub(super) fn deny_late_questions(&mut self, told: &mut Vec<Announcement>) {
+    pub(super) fn deny_late_questions(&mut self, announcements: &mut Vec<Announcement>) {
         while let Some(at) = self.questions.iter().position(|pending| pending.left().is_zero()) {
             let pending = self.questions.remove(at);
             self.give(&pending, late());
         }
-        told.append(&mut self.told);
+        announcements.append(&mut self.announcements);
     }
 
     fn give(&mut self, pending: &PendingPermission, answer: Answer) {

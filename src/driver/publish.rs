@@ -57,8 +57,8 @@ impl Keeper {
     }
 
     /// Makes one announcement.
-    pub(super) fn say(&mut self, run: &Run, told: Announcement) {
-        match told {
+    pub(super) fn announce(&mut self, run: &Run, announcement: Announcement) {
+        match announcement {
             Announcement::Log(line) => self.log(run, &line),
             Announcement::LogUntil(line, until) => {
                 let clock = zone::current().clock(until, (self.host.clock)());
@@ -66,7 +66,7 @@ impl Keeper {
             }
             Announcement::Notice(level, text) => self.notice(run, level, &text),
             Announcement::Answer(text) => {
-                self.tell(run, json!({ "type": "notice", "level": "info", "answer": true, "message": text }));
+                self.send(run, json!({ "type": "notice", "level": "info", "answer": true, "message": text }));
             }
             Announcement::Run(notice) => {
                 let mut event = serde_json::to_value(&notice).unwrap_or_default();
@@ -74,21 +74,21 @@ impl Keeper {
                     event["inputs"] = json!(run.plan.inputs);
                 }
                 self.host.secrets.mask_message(&mut event, &NOTICE);
-                self.tell(run, event);
+                self.send(run, event);
             }
-            Announcement::Event(event) => self.tell(run, event),
-            Announcement::Question(id, event) => self.send(run, Delivery::Question(&id), event),
-            Announcement::Settled(id, event) => self.send(run, Delivery::Settled(&id), event),
-            Announcement::ForLua(event) => self.send(run, Delivery::Lua, event),
+            Announcement::Event(event) => self.send(run, event),
+            Announcement::Question(id, event) => self.deliver(run, Delivery::Question(&id), event),
+            Announcement::Settled(id, event) => self.deliver(run, Delivery::Settled(&id), event),
+            Announcement::ForLua(event) => self.deliver(run, Delivery::Lua, event),
         }
     }
 
-    /// Sends everybody an event about this run.
-    pub(super) fn tell(&self, run: &Run, event: Value) {
-        self.send(run, Delivery::Everyone, event);
+    /// Sends an event about this run to everybody who follows.
+    pub(super) fn send(&self, run: &Run, event: Value) {
+        self.deliver(run, Delivery::Everyone, event);
     }
 
-    fn send(&self, run: &Run, delivery: Delivery<'_>, mut event: Value) {
+    fn deliver(&self, run: &Run, delivery: Delivery<'_>, mut event: Value) {
         event["root"] = json!(self.root);
         event["run_id"] = json!(run.run_id);
         event["superpower"] = json!(run.plan.name());
@@ -97,7 +97,7 @@ impl Keeper {
     }
 
     pub(super) fn notice(&self, run: &Run, level: &str, message: &str) {
-        self.tell(run, json!({ "type": "notice", "level": level, "message": message }));
+        self.send(run, json!({ "type": "notice", "level": level, "message": message }));
     }
 
     /// Reports, once, that a file that can be rebuilt could not be written.
@@ -115,6 +115,6 @@ impl Keeper {
         if let Err(error) = self.log.append(&line) {
             self.cannot_write(run, "the log", &error);
         }
-        self.tell(run, json!({ "type": "log", "line": line }));
+        self.send(run, json!({ "type": "log", "line": line }));
     }
 }

@@ -49,13 +49,13 @@ impl Shared {
         self.closed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn tell(&self, outbox: &Outbox, message: Message) -> bool {
+    pub(super) fn send(&self, outbox: &Outbox, message: Message) -> bool {
         let closed = self.closed();
         let cancel = matches!(message, Message::Leave(_) | Message::Verb(Event::Cancelled { .. }, _));
-        let told = !*closed && outbox.send(message);
+        let sent = !*closed && outbox.send(message);
         if cancel {
             self.cancel.set(true);
         }
-        told
+        sent
     }
 }

@@ -45,12 +45,12 @@ impl Performer {
 
     fn progress(&mut self, progress: Progress) {
         if let Progress::Note { text } = &progress {
-            self.told.push(Announcement::Notice("info", text.clone()));
+            self.announcements.push(Announcement::Notice("info", text.clone()));
         }
         self.checkpoints.progress(&progress);
         let files = self.live.take(progress);
         if !files.is_empty() {
-            self.tell(json!({ "type": "files-changed", "paths": files }));
+            self.announce_event(json!({ "type": "files-changed", "paths": files }));
         }
     }
 

@@ -19,7 +19,7 @@ use crate::run::replace;
 use crate::run::state::Run;
 use crate::runs::open::{self, Opened};
 use crate::runs::projection;
-use crate::runs::replay::{digest, kept_plan};
+use crate::runs::replay::{digest, saved_plan};
 use crate::store::journal::{self, Journal, JournalError, Place};
 use crate::store::lease::Lease;
 use crate::store::rundir::RunDir;
@@ -159,7 +159,7 @@ pub fn record(host: &Host, root: &Path, run_id: &str, event: Event) -> Result<()
         return Ok(());
     }
     let mut record = Record { at: (host.clock)(), event };
-    record.event.texts(&mut |text| host.keep(text));
+    record.event.texts(&mut |text| host.prepare(text));
     machine::step(&mut opened.run, &record)?;
     let mut journal = Journal::open(&opened.place, &opened.contents)?;
     journal.append(&record);
@@ -238,7 +238,7 @@ fn repair(host: &Host, root: &Path, opened: &mut Opened) -> Result<(), JournalEr
 }
 
 fn warn(host: &Host, root: &Path, message: &str) {
-    host.say(&json!({ "type": "notice", "root": root, "level": "warn", "message": message }));
+    host.send(&json!({ "type": "notice", "root": root, "level": "warn", "message": message }));
 }
 
 /// Whether `squad.json` names this run or none, so that showing a finished run does not replace another one.
@@ -276,7 +276,7 @@ impl Parts<'_> {
             shared,
             fresh: Vec::new(),
             queue: VecDeque::new(),
-            told: Vec::new(),
+            announcements: Vec::new(),
             replies: Vec::new(),
             trusted: Default::default(),
             left_behind: self.left_behind,
@@ -305,7 +305,7 @@ impl Drive {
             let ran = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| self.run()));
             if ran.is_err() {
                 let message = "internal error; the run can be resumed with :Superpower resume; see the log";
-                host.say(&json!({ "type": "notice", "level": "error", "message": message }));
+                host.send(&json!({ "type": "notice", "level": "error", "message": message }));
             }
         })?;
         Ok(Handle { run_id, outbox, start: Mutex::new(Some(start)), shared, over })
@@ -319,7 +319,7 @@ impl Drive {
     /// Applies a verb's event, which may give the run another declaration.
     fn take(&mut self, event: Event) -> Result<(), StartError> {
         if let Event::DeclarationReplaced { declaration, version, .. } = &event {
-            let (plan, _) = kept_plan(&self.performer.dir, declaration, &self.run.plan.inputs)?;
+            let (plan, _) = saved_plan(&self.performer.dir, declaration, &self.run.plan.inputs)?;
             let record = Record { at: (self.host.clock)(), event: event.clone() };
             self.keeper.record(&record);
             replace::replace(&mut self.run, Arc::new(plan), record.at);

@@ -123,7 +123,7 @@ impl Drive {
         let changes = subject.changed_files(&state);
         if !changes.is_empty() {
             let line = format!("TRUST  changed since you trusted it: {}", words(&changes).join(", "));
-            self.told.push(Announcement::Log(line));
+            self.announcements.push(Announcement::Log(line));
         }
     }
 

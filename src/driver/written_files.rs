@@ -5,7 +5,7 @@
 //!
 //! [`Stamps`]: super::file_stamps::Stamps
 
-use super::gate_review::Looks;
+use super::gate_review::Comparer;
 use super::review_worker::ReviewWorker;
 use crate::checkpoint::Attempt;
 use crate::project::review::{CancelToken, Change, Status, TreeId};
@@ -75,7 +75,7 @@ impl Written {
             touched.iter().cloned().partition(|path| self.changed.contains(path));
         let gone = |path: &String| door.lstat(Path::new(path)).is_err();
         let others: Vec<String> = others.into_iter().filter(|path| gone(path) || again(path)).collect();
-        files.extend(self.looks().not_ignored(others));
+        files.extend(self.comparer().not_ignored(others));
         files
     }
 
@@ -92,16 +92,16 @@ impl Written {
         }
     }
 
-    fn looks(&self) -> Looks<'_> {
-        self.reviews.host().looks(&self.cancel, self.reviews.root())
+    fn comparer(&self) -> Comparer<'_> {
+        self.reviews.host().comparer(&self.cancel, self.reviews.root())
     }
 
     /// The changes since the last lookup, and those left over from it.
     fn changes(&mut self) -> Option<Vec<Change>> {
         let first = self.reviews.first().cloned();
-        let tree = self.reviews.tree_unless(&self.cancel, self.reviews.ended()).ok()?;
+        let tree = self.reviews.tree_cancellable(&self.cancel, self.reviews.ended()).ok()?;
         let before = self.before.replace(tree.clone()).or(first)?;
-        let mut changes = self.looks().between(&before, &tree).ok()?;
+        let mut changes = self.comparer().between(&before, &tree).ok()?;
         let mut held = std::mem::take(&mut self.held);
         held.retain(|held| !changes.iter().any(|change| change.path == held.path));
         changes.append(&mut held);

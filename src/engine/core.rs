@@ -1,9 +1,9 @@
 //! The state that every operation shares: configuration, drives, caches of open declarations, and the event queue.
 
+use super::comparisons::Comparisons;
 use super::editing::open_documents::Documents;
 use super::editing::project_cache::Projects;
 use super::followers::{FollowerId, Followers, Keyed};
-use super::looks::Looking;
 use super::queue::Queue;
 use super::request_worker::Worker;
 use super::verbs::gate_lists::GateLists;
@@ -35,7 +35,7 @@ pub const PROTOCOL: u32 = 2;
 /// How long drives may take to end at exit, in addition to their agents' grace period.
 const EXIT_MARGIN: Duration = Duration::from_secs(2);
 
-/// How long exiting waits for a decision that is being made, before its look at the files is cancelled.
+/// How long exiting waits for a decision that is being made, before its comparison of files is cancelled.
 const DECIDING: Duration = Duration::from_secs(1);
 
 /// Where an engine lives.
@@ -82,7 +82,7 @@ pub struct Engine {
     pub(super) sheets: Sheets,
     pub(super) claims: Claims,
     pub(super) gate_lists: GateLists,
-    pub(super) looking: Looking,
+    pub(super) comparisons: Comparisons,
     pub(super) gate_caches: GateCaches,
     exiting: AtomicBool,
     /// Cancels the git commands that the worker runs.
@@ -179,7 +179,7 @@ impl Engine {
     /// Interrupts the project's run, if this process drives it: its agents have `grace` to end.
     pub fn interrupt(&self, root: &Path, grace: Duration) {
         if let Some(drive) = self.drive(root) {
-            drive.tell(Message::Leave(grace));
+            drive.send(Message::Leave(grace));
         }
     }
 
@@ -229,12 +229,12 @@ impl Engine {
     pub(super) fn stop(&self, grace: Duration) -> Vec<String> {
         let until = Instant::now() + grace + EXIT_MARGIN;
         self.exiting.store(true, Ordering::SeqCst);
-        self.looking.wait_for_decisions(DECIDING);
+        self.comparisons.wait_for_decisions(DECIDING);
         self.cancel.set(true);
         self.release_all_drives();
         let leave = || {
             for drive in self.drives() {
-                drive.tell(Message::Leave(grace));
+                drive.send(Message::Leave(grace));
             }
         };
         leave();

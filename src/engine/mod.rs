@@ -11,11 +11,11 @@
 //! is a function over a typed request; its lane says whether the editor's main loop may wait for it.
 
 pub(super) mod caller;
+mod comparisons;
 mod core;
 mod door;
 mod editing;
 mod followers;
-mod looks;
 mod nested;
 mod op;
 mod ops;

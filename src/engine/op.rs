@@ -91,7 +91,7 @@ impl Op {
     }
 
     /// The operation that hands a request to the worker.
-    pub const fn asks(name: &'static str) -> Self {
+    pub const fn later(name: &'static str) -> Self {
         Self {
             name,
             lane: Lane::Main,

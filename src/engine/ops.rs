@@ -16,7 +16,7 @@ pub(super) const OPS: &[Op] = &[
     Op::main("answer", |engine, it| value(replies::answer(engine, it.read()?)))
         .for_humans("answer questions")
         .in_both(),
-    Op::asks("ask"),
+    Op::later("ask"),
     Op::main("assist", |engine, it| assist::assist(engine, &it.read()?)),
     Op::worker("cancel", |engine, it| value(stop::cancel(engine, it.read()?)))
         .ended_on_exit()
@@ -43,7 +43,7 @@ pub(super) const OPS: &[Op] = &[
     Op::worker("output", |engine, it| value(output::output(engine, &it.read()?))).by_driver(),
     Op::worker("pause", |engine, it| value(stop::pause(engine, it.read()?))).done_on_exit().by_driver(),
     Op::worker("plan", |engine, it| value(preview::plan(engine, &it.read()?))),
-    Op::main("give-up-look", |engine, it| Ok(Reply::Value(review::give_up(engine, &it.read()?)))).in_both(),
+    Op::main("give-up-look", |engine, it| Ok(Reply::Value(review::cancel(engine, &it.read()?)))).in_both(),
     Op::main("project", |_, it| value(declarations::project(&it.read()?))),
     Op::main("project-renew", |engine, it| value(assist::renew(engine, &it.read()?))),
     Op::worker("read-file", |_, it| value(read_file::read_file(&it.read()?))),

@@ -148,7 +148,7 @@ pub(crate) enum Refusal {
     #[error("{0}")]
     Changed(Changed),
     #[error("the look at the files was given up; nothing was decided")]
-    LookGivenUp,
+    ComparisonCancelled,
 
     // Driving.
     #[error(transparent)]
@@ -170,8 +170,8 @@ pub(crate) enum Refusal {
     NoDiff(String),
     #[error("unknown stage {0}")]
     UnknownStage(StageReference),
-    #[error("stage {stage} {}", if *acts { "has not started an agent yet" } else { "is a gate and has no agent" })]
-    NoOutput { stage: usize, acts: bool },
+    #[error("stage {stage} {}", if *has_action { "has not started an agent yet" } else { "is a gate and has no agent" })]
+    NoOutput { stage: usize, has_action: bool },
     #[error("\"{}\" is not a file of this plugin", .0.display())]
     NotOurs(PathBuf),
     #[error("cannot read \"{}\": {error}", path.display())]

@@ -19,20 +19,20 @@ pub fn fake(script: impl Fn(&Launch) -> Vec<Step> + Send + Sync + 'static) -> Ha
 
 /// Plays the steps; a script without an end passes with the message `done`.
 pub(super) fn play(steps: Vec<Step>, inbox: &Inbox<Item<Order>>, sink: &mut Sink) -> Ending {
-    sink.tell(Signal::Started(None));
+    sink.send(Signal::Started(None));
     let ended =
         |outcome, message| Ending { outcome, message, usage: Usage::default(), ..failed(String::new()) };
     for step in steps {
         let (until, asked) = match step {
             Step::Tell(signal) => {
-                sink.tell(signal);
+                sink.send(signal);
                 (Some(Instant::now()), None)
             }
             Step::Sleep(duration) => (Some(Instant::now() + duration), None),
             Step::Hang => (None, None),
             Step::Ask(question) => {
                 let id = question.id.clone();
-                sink.tell(Signal::Asked(question));
+                sink.send(Signal::Asked(question));
                 (None, Some(id))
             }
             Step::Panic => panic!("the script says so"),

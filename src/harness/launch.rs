@@ -73,7 +73,7 @@ impl Running {
                 }
                 return;
             }
-            state = wait_until(&self.over.told, state, until);
+            state = wait_until(&self.over.ended, state, until);
         }
     }
 
@@ -136,9 +136,9 @@ pub fn launch(
         let ending = ending.unwrap_or_else(|panic| {
             failed(format!("internal error in the harness: {}", panic_text(&*panic)))
         });
-        let _ = catch_unwind(AssertUnwindSafe(|| sink.tell(Signal::Ended(ending))));
+        let _ = catch_unwind(AssertUnwindSafe(|| sink.send(Signal::Ended(ending))));
         locked(&sink.over.state).over = true;
-        sink.over.told.notify_all();
+        sink.over.ended.notify_all();
     };
     thread::Builder::new()
         .name("superpower-agent".to_owned())
@@ -216,7 +216,7 @@ impl Starter {
         let mut record = Record::open(&self.launch);
         loop {
             let Started { mut process, argv, wake } = started;
-            sink.tell(Signal::Started(Some(process.record())));
+            sink.send(Signal::Started(Some(process.record())));
             record.line(&self.secrets.mask(&json!({ "argv": argv }).to_string()));
             let (exit, ending) = follow(&mut process, harness, sink, LINE, wake);
             let exit = match exit {

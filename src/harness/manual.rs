@@ -8,7 +8,7 @@ use crate::process::{Inbox, Item};
 
 /// Waits for the result or a stop.
 pub(super) fn wait(inbox: &Inbox<Item<Order>>, sink: &mut Sink) -> Ending {
-    sink.tell(Signal::Started(None));
+    sink.send(Signal::Started(None));
     loop {
         match inbox.next(None) {
             Some(Item::Order(Order::Submit(message))) if message.trim().is_empty() => {

@@ -22,7 +22,7 @@ pub enum Order {
 #[derive(Debug, Default)]
 pub(super) struct EndState {
     pub state: Mutex<State>,
-    pub told: Condvar,
+    pub ended: Condvar,
 }
 
 #[derive(Debug, Default)]
@@ -41,7 +41,7 @@ pub struct Sink {
 }
 
 impl Sink {
-    pub fn tell(&mut self, signal: Signal) {
+    pub fn send(&mut self, signal: Signal) {
         if self.secrets.is_empty() {
             return (self.sink)(signal);
         }
@@ -75,7 +75,7 @@ impl Sink {
                 Signal::Progress(Progress::Text { text: piece }) => text.push_str(&piece),
                 other => {
                     self.text(&mut text);
-                    self.tell(other);
+                    self.send(other);
                 }
             }
         }
@@ -84,7 +84,7 @@ impl Sink {
 
     fn text(&mut self, text: &mut String) {
         if !text.is_empty() {
-            self.tell(Signal::Progress(Progress::Text { text: std::mem::take(text) }));
+            self.send(Signal::Progress(Progress::Text { text: std::mem::take(text) }));
         }
     }
 

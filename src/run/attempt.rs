@@ -50,7 +50,7 @@ pub(super) fn ended(
         Outcome::Passed => {
             state.result = Some(end.message.to_owned());
             state.comments.clear();
-            if run.plan.asks(stage) {
+            if run.plan.has_human_gate(stage) {
                 open_gate(run, stage, at, out);
             } else {
                 done(run, stage, Done::Passed, at, out);
@@ -72,7 +72,7 @@ pub(super) fn ended(
             // A harness may report a time that has passed or is months away; both count as unknown.
             let near = |until: &DateTime<Utc>| *until > at && *until - at <= Duration::days(LONGEST_LIMIT);
             let until = until.filter(near).unwrap_or(at + Duration::minutes(UNKNOWN_LIMIT));
-            state.step = Step::Resting { until, limited: true, why: why.clone() };
+            state.step = Step::Delayed { until, limited: true, why: why.clone() };
             state.visit.stopped = Some(Stop::Limited { why: why.clone() });
             let line = format!("LIMITED  stage {}: until", place(run, stage));
             out.push(Effect::LogUntil { line, until });
@@ -116,13 +116,13 @@ fn failed(
         run.stages[stage].step = Step::Held { why: why.clone() };
         out.push(Effect::Log(format!("FAILED  stage {place}: {label}: attempt {spent}/{max}: {line}")));
         let note = why.clone();
-        out.push(Effect::Tell(Notice::StageFinished { stage: stage + 1, label, outcome: "failed", note }));
+        out.push(Effect::Notify(Notice::StageFinished { stage: stage + 1, label, outcome: "failed", note }));
         return pause(run, Reason::Failed, why, at, out);
     }
     out.push(Effect::Log(format!("RETRY  stage {}: attempt {}/{max}: {line}", place(run, stage), spent + 1)));
     match next {
         Next::At(until) if !run.pausing => {
-            run.stages[stage].step = Step::Resting { until, limited: false, why };
+            run.stages[stage].step = Step::Delayed { until, limited: false, why };
         }
         _ if run.pausing => {
             run.stages[stage].step = Step::Ready { resume: matches!(next, Next::At(_)) };

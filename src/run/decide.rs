@@ -30,5 +30,5 @@ pub fn decide(run: &Run, stage: usize) -> Verdict {
 pub fn asks_again_after(run: &Run, stage: usize) -> bool {
     let later = &run.plan.order[run.plan.rank(stage) + 1..];
     let sure = |stage: usize| matches!(decide(run, stage), Verdict::Decided { run: true, .. });
-    later.iter().any(|&later| run.plan.asks(later) && sure(later))
+    later.iter().any(|&later| run.plan.has_human_gate(later) && sure(later))
 }

@@ -93,7 +93,7 @@ pub(super) fn essence(stage: &Stage) -> String {
 fn unguarded(old: &Plan, new: &Plan, cursor: usize, gate: usize, now: usize) -> Vec<usize> {
     let acting = |plan: &Plan, ranks: std::ops::Range<usize>| -> Vec<usize> {
         let ranks = ranks.start.min(plan.total())..ranks.end.min(plan.total());
-        plan.order[ranks].iter().copied().filter(|&index| plan.acts(index)).collect()
+        plan.order[ranks].iter().copied().filter(|&index| plan.has_action(index)).collect()
     };
     // A gate's own action runs before the gate.
     let before = (acting(old, cursor..gate + 1), acting(new, cursor..now + 1));
@@ -125,7 +125,7 @@ fn gates_from(plan: &Plan, rank: usize) -> Vec<Ahead> {
         .enumerate()
         .skip(rank)
         .map(|(rank, &index)| (rank, index, plan.stage(index)))
-        .filter(|(_, index, _)| plan.asks(*index))
+        .filter(|(_, index, _)| plan.has_human_gate(*index))
         .map(|(rank, index, stage)| Ahead {
             rank,
             called: match &stage.name {

@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 
 /// An action of the driver, in order, after the step's events are on disk. What follows from the state itself needs no
-/// effect: an agent that the state does not name is stopped, and a delay that it holds is waited for.
+/// effect: an agent that the state does not name is stopped, and the driver waits for the end of a delay that is part of the state.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
     /// Decide the stage's condition: reply with `FactDecided` for each fact it needs, then `StageDecided`.
@@ -38,8 +38,8 @@ pub enum Effect {
     },
     /// A message for the user that is not a log line.
     Say(String),
-    /// A `User` event for listeners.
-    Tell(Notice),
+    /// Notify listeners with a `User` event.
+    Notify(Notice),
     /// Stop driving: nothing can happen until the next verb.
     Leave,
 }
@@ -55,7 +55,7 @@ impl Effect {
     }
 }
 
-/// What listeners are told: the editor's `User` events.
+/// A notification of listeners: the editor's `User` events.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "kebab-case")]
 pub enum Notice {

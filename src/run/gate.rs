@@ -7,16 +7,16 @@ use super::log::{self, place};
 use super::refusal::Refusal;
 use super::shown::Baseline;
 use super::state::{Done, GateRecord, Phase, Reason, Run, Step, gate_id};
-use super::walk::{advance, asks, done, finish, open_gate, settle, unpause};
+use super::walk::{advance, done, finish, gate_log_line, open_gate, settle, unpause};
 use chrono::{DateTime, Utc};
 
 /// Shows an open gate again, without a decision.
 pub(super) fn announce(run: &Run, stage: usize, visit: u32, out: &mut Vec<Effect>) {
     let label = run.label(stage);
-    out.push(asks(run, stage, &label));
+    out.push(gate_log_line(run, stage, &label));
     out.push(Effect::OpenGate { stage, visit });
     out.push(Effect::Log(log::paused(run, Reason::Gate)));
-    out.push(Effect::Tell(Notice::GateOpened { stage: stage + 1, gate: gate_id(stage, visit), label }));
+    out.push(Effect::Notify(Notice::GateOpened { stage: stage + 1, gate: gate_id(stage, visit), label }));
 }
 
 /// Withdraws the newest approval if nothing has started since: the gate asks again, under a new visit number.
@@ -88,7 +88,7 @@ pub(super) fn decided(run: &mut Run, record: &Record, out: &mut Vec<Effect>) -> 
     let line = log::with_comment(format!("{word}  stage {}{aside}", place(run, open)), comment);
     let how_words = how.as_ref().map(How::to_string).unwrap_or_default();
     out.push(Effect::Log(if how.is_some() { format!("{line}  ({how_words})") } else { line }));
-    out.push(Effect::Tell(Notice::GateDecided {
+    out.push(Effect::Notify(Notice::GateDecided {
         stage: open + 1,
         gate: gate_id(open, open_visit),
         decision: *decision,
@@ -104,7 +104,7 @@ pub(super) fn decided(run: &mut Run, record: &Record, out: &mut Vec<Effect>) -> 
             finish(run, "rejected", out);
         }
         None => {
-            if !run.plan.acts(open) {
+            if !run.plan.has_action(open) {
                 run.stages[open].result = Some(comment.clone());
             }
             unpause(run, at);
@@ -136,7 +136,7 @@ fn rework_target(run: &Run, gate: usize) -> Option<usize> {
     if let Some(named) = named.filter(|&stage| run.plan.rank(stage) <= run.plan.rank(gate)) {
         return Some(named);
     }
-    if run.plan.acts(gate) {
+    if run.plan.has_action(gate) {
         return Some(gate);
     }
     run.action_before(gate)

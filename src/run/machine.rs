@@ -67,7 +67,7 @@ pub fn start(plan: Arc<Plan>, record: &Record) -> (Run, Vec<Effect>) {
     run.active_since = Some(record.at);
     let (name, version) = (run.plan.name(), &run.plan.declaration.version.value);
     out.push(Effect::Log(format!("LOADED  {name}  v{version}  stages={}", run.plan.total())));
-    out.push(Effect::Tell(Notice::RunStarted));
+    out.push(Effect::Notify(Notice::RunStarted));
     advance(&mut run, record.at, &mut out);
     (run, out)
 }
@@ -126,9 +126,9 @@ pub fn step(run: &mut Run, record: &Record) -> Result<Vec<Effect>, Refusal> {
             )?;
         }
         Event::WaitEnded { stage } => {
-            let resting =
-                run.stages.get(*stage).is_some_and(|state| matches!(state.step, Step::Resting { .. }));
-            if run.phase != Phase::Running || !resting {
+            let delayed =
+                run.stages.get(*stage).is_some_and(|state| matches!(state.step, Step::Delayed { .. }));
+            if run.phase != Phase::Running || !delayed {
                 return Err(Refusal::Stale);
             }
             launch(run, *stage, true, at, &mut out);
@@ -152,7 +152,7 @@ pub fn step(run: &mut Run, record: &Record) -> Result<Vec<Effect>, Refusal> {
             }
             run.pausing = true;
             // No agent is working, so the run can pause now.
-            let idle = |stage: usize| matches!(run.stages[stage].step, Step::Resting { .. } | Step::Deciding);
+            let idle = |stage: usize| matches!(run.stages[stage].step, Step::Delayed { .. } | Step::Deciding);
             if run.current().is_some_and(idle) {
                 pause(run, Reason::User, String::new(), at, &mut out);
             }
@@ -195,7 +195,7 @@ pub fn step(run: &mut Run, record: &Record) -> Result<Vec<Effect>, Refusal> {
             run.stages[stage].comments.clear();
             run.stages[stage].result = None;
             run.stages[stage].visit.skipped_manually = true;
-            if run.plan.asks(stage) {
+            if run.plan.has_human_gate(stage) {
                 open_gate(run, stage, at, &mut out);
             } else {
                 done(run, stage, Done::SkippedManually, at, &mut out);

@@ -60,7 +60,8 @@ fn origins(run: &Run, plan: &Plan) -> Vec<Option<usize>> {
     }
     // An action that became a gate, or the reverse, is another stage even under the same name.
     let alike = |old: usize, index: usize| {
-        run.plan.acts(old) == plan.acts(index) && run.plan.asks(old) == plan.asks(index)
+        run.plan.has_action(old) == plan.has_action(index)
+            && run.plan.has_human_gate(old) == plan.has_human_gate(index)
     };
     let mut origins: Vec<Option<usize>> = vec![None; plan.total()];
     for &index in &plan.order {

@@ -24,7 +24,7 @@ pub fn head(run: &Run, now: DateTime<Utc>) -> Value {
         json!({ "id": gate_id(stage, visit), "stage": stage + 1, "visit": visit, "label": run.label(stage) })
     });
     let waiting_until = run.current().and_then(|stage| match run.stages[stage].step {
-        Step::Resting { until, .. } => Some(until.timestamp_millis()),
+        Step::Delayed { until, .. } => Some(until.timestamp_millis()),
         _ => None,
     });
     let facts: Vec<Value> = run
@@ -131,18 +131,18 @@ pub fn stage(run: &Run, stage: usize, now: DateTime<Utc>) -> Value {
     let launch = state.launch.as_ref().map(|launch| launch.number);
     let (mark, note) = mark(run, stage, state);
     let (limited_until, again_at) = match state.step {
-        Step::Resting { until, limited: true, .. } => (Some(until.timestamp_millis()), None),
-        Step::Resting { until, .. } => (None, Some(until.timestamp_millis())),
+        Step::Delayed { until, limited: true, .. } => (Some(until.timestamp_millis()), None),
+        Step::Delayed { until, .. } => (None, Some(until.timestamp_millis())),
         _ => (None, None),
     };
     let since = match state.step {
         Step::Working { since, .. } => Some(since),
         // A gate without an action shows how long it has waited; the time of a stage's work stops while its gate waits.
-        Step::AtGate if !run.plan.acts(stage) => state.visit.entered_at,
+        Step::AtGate if !run.plan.has_action(stage) => state.visit.entered_at,
         _ => None,
     };
     let waited = match (&state.step, state.visit.entered_at, state.visit.done_at) {
-        (Step::Done(Done::Approved), Some(from), Some(to)) if !run.plan.acts(stage) => {
+        (Step::Done(Done::Approved), Some(from), Some(to)) if !run.plan.has_action(stage) => {
             (to - from).num_milliseconds()
         }
         _ => 0,
@@ -157,7 +157,7 @@ pub fn stage(run: &Run, stage: usize, now: DateTime<Utc>) -> Value {
         "note": note,
         "limited_until": limited_until,
         "again_at": again_at,
-        "gate": run.plan.asks(stage),
+        "gate": run.plan.has_human_gate(stage),
         "visit": state.visit.number,
         "attempt": state.visit.spent + 1,
         "max_attempts": run.plan.max_attempts(stage),
@@ -173,7 +173,7 @@ pub fn stage(run: &Run, stage: usize, now: DateTime<Utc>) -> Value {
 fn mark(run: &Run, stage: usize, state: &StageState) -> (&'static str, String) {
     let max = run.plan.max_attempts(stage);
     match &state.step {
-        Step::Waiting => ("waiting", if run.plan.acts(stage) { String::new() } else { "gate".into() }),
+        Step::Waiting => ("waiting", if run.plan.has_action(stage) { String::new() } else { "gate".into() }),
         Step::Deciding => ("waiting", "deciding".into()),
         Step::Ready { .. } => ("waiting", "interrupted".into()),
         Step::Working { .. } if state.is_manual() => ("by-hand", "manual, waits for you".into()),
@@ -182,8 +182,8 @@ fn mark(run: &Run, stage: usize, state: &StageState) -> (&'static str, String) {
         }
         Step::Working { .. } => ("running", String::new()),
         // The snapshot has the time of the limit in a field of its own, because the client formats it.
-        Step::Resting { limited: true, .. } => ("limited", "limited".into()),
-        Step::Resting { why, .. } => ("limited", why.clone()),
+        Step::Delayed { limited: true, .. } => ("limited", "limited".into()),
+        Step::Delayed { why, .. } => ("limited", why.clone()),
         Step::Held { why } if run.phase.reason() == Some(Reason::Failed) => {
             ("failed", run.failure(stage).unwrap_or_else(|| why.clone()))
         }

@@ -220,7 +220,7 @@ pub enum Step {
         since: DateTime<Utc>,
     },
     /// Waits for a limit to pass, or for the next attempt.
-    Resting {
+    Delayed {
         until: DateTime<Utc>,
         /// Whether it is a limit (else the delay before the next attempt).
         limited: bool,
@@ -320,7 +320,7 @@ impl Run {
 
     /// Whether the stage's action ran and passed in the current visit.
     pub fn action_ran(&self, stage: usize) -> bool {
-        self.plan.acts(stage)
+        self.plan.has_action(stage)
             && !self.stages[stage].visit.skipped_manually
             && matches!(self.stages[stage].step, Step::Done(Done::Passed | Done::Approved | Done::Adopted))
     }
@@ -355,7 +355,8 @@ impl Run {
 
     /// Whether the run was taken over at this stage after the stage's work was done.
     pub(super) fn adopted_at_gate(&self, adopted: &Adopted) -> bool {
-        self.plan.asks(adopted.stage) && (!self.plan.acts(adopted.stage) || adopted.status == "paused")
+        self.plan.has_human_gate(adopted.stage)
+            && (!self.plan.has_action(adopted.stage) || adopted.status == "paused")
     }
 }
 

@@ -42,7 +42,7 @@ pub(super) fn resume(
                 Step::Ready { resume } => launch(run, stage, resume, at, out),
                 Step::Deciding => out.push(Effect::Decide { stage }),
                 // The driver waits until the time in the state.
-                Step::Resting { .. } => {}
+                Step::Delayed { .. } => {}
                 _ => advance(run, at, out),
             }
         }

@@ -40,17 +40,17 @@ pub(super) fn advance(run: &mut Run, at: DateTime<Utc>, out: &mut Vec<Effect>) {
 pub(super) fn begin(run: &mut Run, stage: usize, at: DateTime<Utc>, out: &mut Vec<Effect>) {
     let label = run.label(stage);
     out.push(Effect::Log(format!("STAGE {}: {label}", place(run, stage))));
-    out.push(Effect::Tell(Notice::StageStarted {
+    out.push(Effect::Notify(Notice::StageStarted {
         stage: stage + 1,
         visit: run.stages[stage].visit.number,
         label,
     }));
-    if run.plan.acts(stage) {
+    if run.plan.has_action(stage) {
         let comment = run.rework_comment.take();
         let resume = comment.is_some();
         run.stages[stage].comments.extend(comment);
         launch(run, stage, resume, at, out);
-    } else if run.plan.asks(stage) {
+    } else if run.plan.has_human_gate(stage) {
         open_gate(run, stage, at, out);
     } else {
         done(run, stage, Done::Passed, at, out);
@@ -91,7 +91,7 @@ pub(super) fn done(run: &mut Run, stage: usize, how: Done, at: DateTime<Utc>, ou
     state.step = Step::Done(how);
     state.visit.done_at = Some(at);
     state.pinned = false;
-    out.push(Effect::Tell(Notice::StageFinished { stage: stage + 1, label, outcome, note }));
+    out.push(Effect::Notify(Notice::StageFinished { stage: stage + 1, label, outcome, note }));
 }
 
 pub(super) fn pause(run: &mut Run, reason: Reason, detail: String, at: DateTime<Utc>, out: &mut Vec<Effect>) {
@@ -99,7 +99,7 @@ pub(super) fn pause(run: &mut Run, reason: Reason, detail: String, at: DateTime<
     run.pausing = false;
     run.phase = Phase::Paused { reason, detail: detail.clone() };
     out.push(Effect::Log(log::paused(run, reason)));
-    out.push(Effect::Tell(Notice::RunPaused { stage: run.current_position(), reason, detail }));
+    out.push(Effect::Notify(Notice::RunPaused { stage: run.current_position(), reason, detail }));
     out.push(Effect::Leave);
 }
 
@@ -112,7 +112,7 @@ pub(super) fn unpause(run: &mut Run, at: DateTime<Utc>) {
 
 /// Ends the run and notifies listeners.
 pub(super) fn finish(run: &Run, state: &'static str, out: &mut Vec<Effect>) {
-    out.push(Effect::Tell(Notice::RunFinished { state, summary: super::snapshot::summary(run) }));
+    out.push(Effect::Notify(Notice::RunFinished { state, summary: super::snapshot::summary(run) }));
     out.push(Effect::Leave);
 }
 
@@ -127,14 +127,14 @@ pub(super) fn settle(run: &mut Run, at: DateTime<Utc>) {
 pub(super) fn open_gate(run: &mut Run, stage: usize, at: DateTime<Utc>, out: &mut Vec<Effect>) {
     run.stages[stage].step = Step::AtGate;
     let (label, visit) = (run.label(stage), run.stages[stage].visit.number);
-    out.push(asks(run, stage, &label));
+    out.push(gate_log_line(run, stage, &label));
     out.push(Effect::OpenGate { stage, visit });
-    out.push(Effect::Tell(Notice::GateOpened { stage: stage + 1, gate: gate_id(stage, visit), label }));
+    out.push(Effect::Notify(Notice::GateOpened { stage: stage + 1, gate: gate_id(stage, visit), label }));
     pause(run, Reason::Gate, String::new(), at, out);
 }
 
-/// The log line for a gate that asks.
-pub(super) fn asks(run: &Run, stage: usize, label: &str) -> Effect {
+/// The log line for a gate that opens.
+pub(super) fn gate_log_line(run: &Run, stage: usize, label: &str) -> Effect {
     let note =
         if run.stages[stage].visit.skipped_manually { "  (its action was skipped manually)" } else { "" };
     Effect::Log(format!("GATE   Human approval required: {label}{note}"))

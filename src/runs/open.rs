@@ -42,7 +42,7 @@ impl Opened {
             false
         });
         if inputs != self.run.plan.inputs
-            && let Ok(plan) = Plan::again(self.run.plan.declaration.clone(), &inputs)
+            && let Ok(plan) = Plan::with_edited(self.run.plan.declaration.clone(), &inputs)
         {
             self.run.plan = Arc::new(plan);
         }

@@ -32,7 +32,7 @@ pub(super) fn replay(dir: &RunDir, records: &[Record]) -> Result<Replayed, OpenE
     };
     let mut declaration = declaration.clone();
     let kept = |name: &str, digest: &Option<String>| -> Result<(Arc<Plan>, bool), OpenError> {
-        let (plan, found) = kept_plan(dir, name, inputs)?;
+        let (plan, found) = saved_plan(dir, name, inputs)?;
         Ok((Arc::new(plan), digest.as_ref().is_some_and(|digest| *digest != found)))
     };
     let (plan, mut changed) = kept(&declaration, digest)?;
@@ -60,7 +60,7 @@ pub(super) fn replay(dir: &RunDir, records: &[Record]) -> Result<Replayed, OpenE
 
 /// The plan of a declaration that the run has kept, and the digest of the copy. The declaration was checked when it was
 /// kept, so unknown names and newer rules are no reason to refuse it now.
-pub fn kept_plan(dir: &RunDir, name: &str, inputs: &Inputs) -> Result<(Plan, String), OpenError> {
+pub fn saved_plan(dir: &RunDir, name: &str, inputs: &Inputs) -> Result<(Plan, String), OpenError> {
     let failed = |why: String| OpenError::Declaration { name: name.to_owned(), why };
     let bytes = dir.declaration(name).map_err(|error| failed(error.to_string()))?;
     let checked = check::check_bytes(&bytes, &check::Context::default());
@@ -70,7 +70,7 @@ pub fn kept_plan(dir: &RunDir, name: &str, inputs: &Inputs) -> Result<(Plan, Str
     }
     let declaration = checked.draft.finish(&checked.tree);
     let declaration = declaration.ok_or_else(|| failed("it is no longer a valid declaration".into()))?;
-    Ok((Plan::kept(declaration, inputs), digest(&bytes)))
+    Ok((Plan::from_journal(declaration, inputs), digest(&bytes)))
 }
 
 /// The SHA-256 of a declaration in hexadecimal, as in the journal.

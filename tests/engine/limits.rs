@@ -20,7 +20,7 @@ fn limited(hours: i64) -> Outcome {
 
 fn verb(handle: &Handle, event: Event) -> bool {
     let (reply, answer) = channel();
-    assert!(handle.tell(Message::Verb(event, reply)));
+    assert!(handle.send(Message::Verb(event, reply)));
     matches!(answer.recv_timeout(std::time::Duration::from_secs(5)), Ok(Some(Ok(()))))
 }
 
@@ -78,7 +78,7 @@ fn pause_during_a_limit_is_immediate_and_resume_waits_once_more() {
     let stage = Stage::ending(vec![limited(2)]);
     let handle = stage.start(TWO);
     until(&handle, "the limit", at_limit);
-    assert!(handle.tell(Message::Leave(std::time::Duration::from_millis(100))));
+    assert!(handle.send(Message::Leave(std::time::Duration::from_millis(100))));
     assert_eq!(over(&handle)["reason"], "interrupted");
     stage.passes(Duration::hours(3));
     assert_eq!(over(&stage.resume(&handle.run_id))["state"], "complete");
@@ -168,7 +168,7 @@ fn a_pause_while_a_condition_is_decided_starts_nothing() {
     let id =
         stage.told.lock().unwrap().iter().find(|event| event["type"] == "ask-fact").unwrap()["id"].clone();
     assert!(verb(&handle, Event::PauseRequested { by: "ann".into() }));
-    handle.tell(Message::Answer(id.as_str().unwrap().into(), Ok(json!({ "value": true }))));
+    handle.send(Message::Answer(id.as_str().unwrap().into(), Ok(json!({ "value": true }))));
     let picture = over(&handle);
     assert_eq!((&picture["state"], &picture["reason"]), (&json!("paused"), &json!("user")), "{picture:#}");
     assert_eq!(stage.launches(&handle.run_id), 0);
@@ -213,7 +213,7 @@ fn a_long_limit_is_capped_and_shown_with_its_date() {
         let stage = Stage::ending(vec![outcome]);
         let handle = stage.start(TWO);
         let picture = until(&handle, "the limit", at_limit);
-        assert!(handle.tell(Message::Leave(std::time::Duration::from_millis(100))));
+        assert!(handle.send(Message::Leave(std::time::Duration::from_millis(100))));
         over(&handle);
         let log = stage.log();
         (

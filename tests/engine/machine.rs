@@ -174,7 +174,7 @@ impl Witness {
                 for &earlier in &run.plan.order[..rank] {
                     let done = matches!(run.stages[earlier].step, Step::Done(_));
                     prop_assert!(done, "stage {stage} started before {earlier} was done");
-                    let approved = !run.plan.asks(earlier)
+                    let approved = !run.plan.has_human_gate(earlier)
                         || !matches!(run.stages[earlier].step, Step::Done(Done::Passed));
                     prop_assert!(approved, "stage {stage} started past the gate at {earlier}");
                 }
@@ -188,7 +188,7 @@ impl Witness {
         if run.phase == Phase::Running {
             let stage = run.current();
             let alive = stage.is_some_and(|stage| {
-                matches!(run.stages[stage].step, Step::Deciding | Step::Working { .. } | Step::Resting { .. })
+                matches!(run.stages[stage].step, Step::Deciding | Step::Working { .. } | Step::Delayed { .. })
             });
             prop_assert!(
                 alive,

@@ -76,7 +76,7 @@ impl Table {
 /// Until when the first stage waits.
 fn rests(table: &Table) -> Option<DateTime<Utc>> {
     match table.run.stages[0].step {
-        Step::Resting { until, .. } => Some(until),
+        Step::Delayed { until, .. } => Some(until),
         _ => None,
     }
 }
@@ -213,7 +213,7 @@ fn a_limit_delays_the_run_and_spends_no_attempt() {
     let effects = table.end(Outcome::Limited { why: "quota".into(), until: Some(reset) });
     assert_eq!(rests(&table), Some(reset), "{effects:?}");
     assert_eq!((table.run.phase.word(), table.run.stages[0].visit.spent), ("running", 0));
-    assert!(matches!(&table.run.stages[0].step, Step::Resting { limited: true, .. }));
+    assert!(matches!(&table.run.stages[0].step, Step::Delayed { limited: true, .. }));
     // An unknown time, or one that has passed, is 15 minutes.
     table.step(Event::WaitEnded { stage: 0 }).unwrap();
     for until in [None, Some(table.at - Duration::hours(1))] {

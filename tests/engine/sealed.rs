@@ -3,7 +3,7 @@
 use crate::world::World;
 use serde_json::json;
 use std::fs;
-use superpower::driver::gate_review::Looks;
+use superpower::driver::gate_review::Comparer;
 use superpower::project::review::CancelToken;
 
 const GATE: &str = "stages:\n  - {agent: a}\n  - {gate: human-approval}\n  - {agent: b}\n";
@@ -153,10 +153,10 @@ fn the_comparison_at_an_attempts_end_is_reused() {
     let opened = world.opened(&run_id);
     let (cancel, secrets) = (CancelToken::default(), superpower::process::Secrets::default());
     let keys = world.keys();
-    let looks = |root| Looks { cancel: &cancel, root, keys: &keys, secrets: &secrets };
+    let comparer = |root| Comparer { cancel: &cancel, root, keys: &keys, secrets: &secrets };
     let root = world.root();
-    let looked = looks(&root).compare(&opened.run).unwrap();
-    let nowhere = looks(std::path::Path::new("/nowhere"));
+    let looked = comparer(&root).compare(&opened.run).unwrap();
+    let nowhere = comparer(std::path::Path::new("/nowhere"));
     let (review, shown) = nowhere.make(&opened.dir, &opened.run, 1, Ok(looked));
     assert_eq!((review.note, review.files.len()), (None, 1), "plan.md");
     assert_eq!(shown.as_ref(), opened.run.shown_at(1, 1).last(), "as the journal has it");

@@ -61,7 +61,7 @@ pub fn require_harness(
     harness: Option<&str>,
 ) -> Result<(), Refusal> {
     let host = engine.host();
-    for stage in (0..plan.total()).filter(|&stage| plan.acts(stage)) {
+    for stage in (0..plan.total()).filter(|&stage| plan.has_action(stage)) {
         let own = plan.stage(stage).harness.as_ref().map(|harness| harness.value.as_str());
         let name = own.or(harness).unwrap_or(&host.config.harness);
         let resolved = resolve(name, &host.harnesses, Some(root))?;

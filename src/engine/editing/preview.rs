@@ -99,11 +99,11 @@ pub fn steps(run: &mut Run, fact: &mut dyn FnMut(&str, &Inputs) -> Option<Fact>)
     let plan = run.plan.clone();
     let mut earlier_acts = false;
     let step = |&stage: &usize| {
-        let gate = !plan.acts(stage);
+        let gate = !plan.has_action(stage);
         let (now, why) = loop {
             match decide(run, stage) {
                 Verdict::Decided { run: false, why } => break (Outlook::IsSkipped, why),
-                Verdict::Decided { run: true, why } if gate && plan.asks(stage) => {
+                Verdict::Decided { run: true, why } if gate && plan.has_human_gate(stage) => {
                     break (Outlook::Asks, why);
                 }
                 Verdict::Decided { run: true, why } => break (Outlook::Runs, why),
@@ -152,14 +152,14 @@ pub fn plan(engine: &Engine, request: &Preview) -> Result<Value, Refusal> {
     let stages = steps.into_iter().map(|Step { stage, what, why, .. }| {
         let actor = plan.actor(stage);
         let own = plan.stage(stage).harness.as_ref().map(|harness| harness.value.as_str());
-        let harness = plan.acts(stage).then(|| own.unwrap_or(&default));
+        let harness = plan.has_action(stage).then(|| own.unwrap_or(&default));
         let limit = plan.stage(stage).timeout.as_ref().map_or(timeout, |timeout| timeout.value);
         let (by, by_hand) = harness.map(found).unzip();
         let limit = (by_hand != Some(true)).then_some(limit);
         json!({
             "position": stage + 1, "label": run.label(stage), "what": what.word(), "kind": actor.kind(), "actor": actor.name(),
-            "gate": plan.asks(stage), "harness": harness, "by": by, "why": why,
-            "prompt": plan.acts(stage).then(|| crate::prompt::prompt(&run, stage, false, limit)),
+            "gate": plan.has_human_gate(stage), "harness": harness, "by": by, "why": why,
+            "prompt": plan.has_action(stage).then(|| crate::prompt::prompt(&run, stage, false, limit)),
         })
     });
     let stages: Vec<Value> = stages.collect();

@@ -53,7 +53,7 @@ impl Refusal {
             Self::DeclarationUnusable { .. } => "declaration-unusable",
             Self::FilesChanged { .. } => "files-changed",
             Self::Changed(changed) => changed.code(),
-            Self::LookGivenUp => "look-given-up",
+            Self::ComparisonCancelled => "look-given-up",
             Self::HiddenInput { .. } => "hidden-input",
             Self::Start(error) => of_start(error),
             Self::Machine(refusal) => of_machine(refusal),

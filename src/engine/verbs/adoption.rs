@@ -61,7 +61,7 @@ pub fn adopt(engine: &Engine, root: &Path, squad: &Squad, takeover: &Takeover) -
     let none = Inputs::new();
     let given = if let Takeover::Asking { inputs, .. } = takeover { inputs } else { &none };
     let inputs = inputs(engine, root, &declaration, squad, given)?;
-    let plan = Plan::kept(declaration, &inputs.all);
+    let plan = Plan::from_journal(declaration, &inputs.all);
     let asks = engine.config().trust == Wanted::Ask;
     let unasked = asks && matches!(takeover, Takeover::Quietly);
     let adopted = Adopted { stage: squad.current_stage - 1, status: squad.status.clone(), unasked };

@@ -6,7 +6,7 @@ use crate::run::event::Adopted;
 /// The claim, which nothing but the file confirms: `stages 1–3 count as run, gate 2 as passed: so says squad.json`.
 pub fn claim(plan: &Plan, adopted: &Adopted) -> String {
     let before = &plan.order[..plan.rank(adopted.stage)];
-    let mut gates: Vec<usize> = before.iter().copied().filter(|&stage| plan.asks(stage)).collect();
+    let mut gates: Vec<usize> = before.iter().copied().filter(|&stage| plan.has_human_gate(stage)).collect();
     let mut all: Vec<usize> = before.to_vec();
     for list in [&mut gates, &mut all] {
         list.sort_unstable();
@@ -20,7 +20,7 @@ pub fn claim(plan: &Plan, adopted: &Adopted) -> String {
         said.push(format!("{} as passed", numbered("gate", &gates)));
     }
     let stage = adopted.stage;
-    if plan.acts(stage) && plan.asks(stage) && adopted.status == "paused" {
+    if plan.has_action(stage) && plan.has_human_gate(stage) && adopted.status == "paused" {
         said.push(format!("the work of stage {} as done", stage + 1));
     }
     if said.is_empty() {

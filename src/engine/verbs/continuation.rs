@@ -65,7 +65,7 @@ fn drift(opened: &Opened, loaded: &Loaded, answers: &Answers) -> Result<Option<P
     let Some(declaration) = loaded.checked.declaration.clone() else {
         return Err(unusable(loaded.errors()));
     };
-    let plan = Plan::again(declaration, &run.plan.inputs)
+    let plan = Plan::with_edited(declaration, &run.plan.inputs)
         .map_err(|error| unusable(vec![format!("it no longer accepts the inputs of this run: {error}")]))?;
     match compare(&run.plan, &plan, run.cursor) {
         Drift::None => Ok(None),

@@ -37,16 +37,16 @@ pub struct Decide {
     #[serde(default)]
     only: bool,
     gate: Option<String>,
-    /// The list of changes that it is for; the newest one that was shown where none is named.
+    /// The id of the list that the decision is for; by default the newest one that was shown.
     review: Option<String>,
-    /// The number by which the look at the files can be given up.
+    /// The number by which the comparison of files can be cancelled.
     look: Option<u64>,
-    /// The digest of what the gate's window showed as changed since it was trusted.
+    /// The digest of the trusted files that the gate's window showed as changed.
     trust: Option<String>,
     #[serde(default)]
     answer: Answers,
     by: Option<String>,
-    /// By what, as far as the editor knows: a call unless it says so.
+    /// How the user decided, as far as the editor knows; by default a call from Lua.
     how: Option<Means>,
 }
 
@@ -76,9 +76,9 @@ pub fn decide(engine: &Engine, request: Decide) -> Result<Value, Refusal> {
     let how = Some(how(engine, request.how));
     let admit = |opened: &Opened| admit(engine, root, opened, Purpose::Continue(&request.answer));
     let host = engine.host();
-    let cancel = engine.looking.begin(&engine.cancel, request.look).within(LONGEST);
-    let looks = host.looks(&cancel, root);
-    let deciding = engine.looking.decide();
+    let cancel = engine.comparisons.begin(&engine.cancel, request.look).within(LONGEST);
+    let comparer = host.comparer(&cancel, root);
+    let deciding = engine.comparisons.begin_decision();
     let mut held = None;
     let handle = take_up(host.clone(), root, &run_id, admit, |opened| -> Result<Vec<Event>, Refusal> {
         let Some((stage, visit)) = opened.run.open_gate() else {
@@ -94,14 +94,14 @@ pub fn decide(engine: &Engine, request: Decide) -> Result<Value, Refusal> {
         });
         let mut since = Vec::new();
         if request.decision == Decision::Approve {
-            let approval = Approval { engine, looks: &looks, opened, stage, answers: &answers };
-            since = match approval.weigh(given.as_ref()) {
+            let approval = Approval { engine, comparer: &comparer, opened, stage, answers: &answers };
+            since = match approval.check(given.as_ref()) {
                 Ok(since) => since,
                 Err(kept) => {
                     let Held { refusal, shown, list } = *kept;
                     held = shown.map(|shown| NotTaken { run: opened.run.clone(), stage, visit, shown, list });
                     if host.config.headless {
-                        // A script asks once: whatever else it has to answer is said with the same refusal.
+                        // So that a script learns in one call of everything that it has to answer.
                         before_driving(engine, root, opened, &answers.agreeing_to_nothing(), true)?;
                     }
                     return Err(refusal);
@@ -109,21 +109,21 @@ pub fn decide(engine: &Engine, request: Decide) -> Result<Value, Refusal> {
             };
         }
         let news = given.as_ref().filter(|given| given.is_news);
-        // Ahead of a declaration that was edited, under which the gate may be no gate any more.
+        // This comes first: in an edited declaration this stage may no longer have a gate.
         let mut events: Vec<Event> =
             news.map(|given| given.shown.clone().event(stage, visit)).into_iter().collect();
         if drives {
             events.extend(before_driving(engine, root, opened, &answers, true)?);
         }
         let shown = given.as_ref().map(|given| &given.shown);
-        let digest = shown.and_then(|shown| looks.seal(&opened.dir, &open, shown));
+        let digest = shown.and_then(|shown| comparer.seal(&opened.dir, &open, shown));
         let review = shown.and_then(|shown| shown.digest.clone());
         let (decision, comment) = (request.decision, request.comment.clone());
         events.push(Event::GateDecided { stage, visit, decision, comment, by, digest, review, since, how });
         Ok(events)
     });
     drop(deciding);
-    engine.looking.over(request.look);
+    engine.comparisons.end(request.look);
     if let Some(held) = held {
         held.keep(engine, root);
     }
@@ -135,7 +135,7 @@ pub fn decide(engine: &Engine, request: Decide) -> Result<Value, Refusal> {
     )
 }
 
-/// What was shown instead of taking an approval.
+/// The list that was shown instead of accepting an approval.
 struct NotTaken {
     run: Run,
     stage: usize,
@@ -145,7 +145,7 @@ struct NotTaken {
 }
 
 impl NotTaken {
-    /// Puts it into the journal, for whoever decides next; prints it where nobody has a window.
+    /// Saves it in the journal, for the next decision. Headless, it is printed too.
     fn keep(self, engine: &Engine, root: &Path) {
         let Self { run, stage, visit, shown, list } = self;
         engine.gate_lists.remember(&run, stage, visit, &shown);
@@ -157,7 +157,7 @@ impl NotTaken {
         if run.shown_at(stage, visit).last() == Some(&shown) {
             return;
         }
-        // Where it cannot be written now, this editor alone knows of it.
+        // If this fails, only this editor knows that the list was shown.
         let _ = record(&engine.host(), root, &run.run_id, shown.event(stage, visit));
     }
 }

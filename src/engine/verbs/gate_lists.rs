@@ -1,5 +1,5 @@
-//! Lists of changes that were made for an open gate while nobody drove its run: the journal hears of one with the
-//! decision that is for it.
+//! Lists of changes that were made for an open gate, when no drive is active to write the journal. The journal gets a list
+//! together with the decision that is for it.
 
 use crate::run::shown::Shown;
 use crate::run::state::Run;
@@ -7,33 +7,32 @@ use crate::sync::locked;
 use std::collections::HashMap;
 use std::sync::Mutex;
 
-/// More gates than anybody has open.
+/// Maximum number of remembered gates, more than a user has open.
 const GATES: usize = 64;
-/// More lists of one gate than anybody still looks at.
+/// Maximum number of remembered lists of one gate.
 const LISTS: usize = 64;
 
 /// A run, a stage and its visit.
 type Gate = (String, usize, u32);
 
-/// A list that was made here.
+/// A list that this process made.
 #[derive(Clone)]
 struct Made {
     shown: Shown,
-    /// How many lists of this gate the journal knew then.
+    /// The number of this gate's lists in the journal at that time.
     known: usize,
 }
 
-/// The lists that were given out for each gate.
+/// The lists that were shown at each gate.
 #[derive(Default)]
 pub struct GateLists(Mutex<HashMap<Gate, Vec<Made>>>);
 
-/// A list that was given out.
+/// A list that was shown.
 pub struct Given {
-    /// What was shown.
     pub shown: Shown,
-    /// Whether the journal does not know it yet.
+    /// Whether the journal does not have it yet.
     pub is_news: bool,
-    /// Whether it was shown when, or after, an approval was not taken because files had changed.
+    /// Whether it was shown when an approval was refused because files had changed, or later.
     pub after_held: bool,
 }
 
@@ -45,7 +44,7 @@ impl GateLists {
         let made = locked(&self.0).get(&key(run, stage, visit)).cloned().unwrap_or_default();
         let of_journal = journal.iter().enumerate().map(|(at, shown)| (at, false, shown));
         let of_here = made.iter().map(|made| (made.known, true, &made.shown));
-        // In the order in which they were made: what the journal did not know yet came behind what it knew.
+        // In the order in which they were made: one that the journal did not have was made after those it had.
         let mut all: Vec<_> = of_journal.chain(of_here).collect();
         all.sort_by_key(|(at, is_news, _)| (*at, !is_news));
         let (at, is_news, shown) = all.into_iter().rfind(|(_, _, shown)| fits(shown))?;
@@ -53,7 +52,7 @@ impl GateLists {
         Some(Given { shown: shown.clone(), is_news, after_held: after_held || shown.held })
     }
 
-    /// Remembers what is shown now.
+    /// Remembers the list that is shown now.
     pub fn remember(&self, run: &Run, stage: usize, visit: u32, shown: &Shown) {
         let journal = run.shown_at(stage, visit);
         let known = journal.len();

@@ -81,7 +81,7 @@ pub fn review_changed_files(
         return Ok(None);
     }
     let host = engine.host();
-    let files = host.looks(&engine.cancel, root).changed_since_approval(&opened.dir, &opened.run);
+    let files = host.comparer(&engine.cancel, root).changed_since_approval(&opened.dir, &opened.run);
     if files.is_empty() {
         return Ok(None);
     }

@@ -36,7 +36,7 @@ pub fn answer(engine: &Engine, request: AnswerRequest) -> Result<Value, Refusal>
     };
     for drive in engine.drives() {
         if request.id.starts_with(&drive.run_id) {
-            drive.tell(Message::Answer(request.id.clone(), answer.clone()));
+            drive.send(Message::Answer(request.id.clone(), answer.clone()));
         }
     }
     Ok(json!({}))
@@ -49,10 +49,10 @@ pub fn submit(engine: &Engine, request: Submit) -> Result<Value, Refusal> {
     let (reply, answer) = channel();
     let drive = running(engine, &request.root).ok_or(Refusal::NothingToSubmit)?;
     if request.leaving {
-        drive.tell(Message::Leaving);
+        drive.send(Message::Leaving);
     }
-    let told = drive.tell(Message::Submit(request.launch, request.message, reply));
-    told.then_some(()).ok_or(Refusal::NothingToSubmit)?;
+    let sent = drive.send(Message::Submit(request.launch, request.message, reply));
+    sent.then_some(()).ok_or(Refusal::NothingToSubmit)?;
     match answer.recv_timeout(ANSWER) {
         // A drive that is busy with the disk takes the result afterwards.
         Ok(true) | Err(RecvTimeoutError::Timeout) => Ok(json!({})),

@@ -102,7 +102,7 @@ fn send_or_perform(engine: &Engine, root: &Path, event: Event, target: TargetRun
 /// A drive's reply to a verb; `None` if it has ended or could not write the event.
 fn send_verb(drive: &Handle, event: &Event) -> Option<Result<(), machine::Refusal>> {
     let (reply, answer) = channel();
-    drive.tell(Message::Verb(event.clone(), reply)).then_some(())?;
+    drive.send(Message::Verb(event.clone(), reply)).then_some(())?;
     match answer.recv_timeout(ANSWER) {
         Ok(answer) => answer,
         // A drive that is busy with the disk reports the outcome in a notice.

@@ -33,7 +33,7 @@ pub fn output(engine: &Engine, request: &Output) -> Result<Value, Refusal> {
     let run = &opened.run;
     let stage = request.stage.checked_sub(1).filter(|&stage| stage < run.plan.total());
     let stage = stage.ok_or(Refusal::UnknownStage(StageReference::Place(request.stage)))?;
-    let none = Refusal::NoOutput { stage: request.stage, acts: run.plan.acts(stage) };
+    let none = Refusal::NoOutput { stage: request.stage, has_action: run.plan.has_action(stage) };
     let launch = run.stages[stage].launch.as_ref().ok_or(none)?.number;
     let file = match request.what {
         Part::Output => "output.log",

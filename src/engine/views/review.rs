@@ -13,7 +13,7 @@ use std::path::PathBuf;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct OfFile {
+pub struct DiffRequest {
     root: PathBuf,
     run_id: Option<String>,
     path: String,
@@ -21,27 +21,27 @@ pub struct OfFile {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct OfLook {
+pub struct ReviewRequest {
     root: PathBuf,
     run_id: Option<String>,
-    /// The number by which the look at the files can be given up.
+    /// The number by which the comparison of files can be cancelled.
     look: Option<u64>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct GiveUp {
+pub struct CancelRequest {
     look: u64,
 }
 
-/// Ends a look that nobody waits for any more.
-pub fn give_up(engine: &Engine, request: &GiveUp) -> Value {
-    engine.looking.give_up(request.look);
+/// Cancels a comparison of files.
+pub fn cancel(engine: &Engine, request: &CancelRequest) -> Value {
+    engine.comparisons.cancel(request.look);
     json!({})
 }
 
-/// What a person at the open gate has to see: the files as they are now.
-pub fn review(engine: &Engine, request: &OfLook) -> Result<Value, Refusal> {
+/// The contents of the open gate's window, with the files as they are now.
+pub fn review(engine: &Engine, request: &ReviewRequest) -> Result<Value, Refusal> {
     let opened = opened(engine, &request.root, request.run_id.as_deref())?;
     let run = &opened.run;
     let Some((stage, visit)) = run.open_gate() else {
@@ -49,11 +49,11 @@ pub fn review(engine: &Engine, request: &OfLook) -> Result<Value, Refusal> {
     };
     let gate = gate_id(stage, visit);
     let host = engine.host();
-    let cancel = engine.looking.begin(&engine.cancel, request.look).within(LONGEST);
-    let looks = host.looks(&cancel, &request.root);
-    let (review, shown) = looks.make(&opened.dir, run, stage, looks.compare(run));
-    engine.looking.over(request.look);
-    let Some(shown) = shown else { return Err(Refusal::LookGivenUp) };
+    let cancel = engine.comparisons.begin(&engine.cancel, request.look).within(LONGEST);
+    let comparer = host.comparer(&cancel, &request.root);
+    let (review, shown) = comparer.make(&opened.dir, run, stage, comparer.compare(run));
+    engine.comparisons.end(request.look);
+    let Some(shown) = shown else { return Err(Refusal::ComparisonCancelled) };
     engine.gate_lists.remember(run, stage, visit, &shown);
     let reporter = reporter(&opened, stage);
     let message = match reporter {
@@ -81,20 +81,20 @@ fn reporter(opened: &Opened, gate: usize) -> Option<usize> {
     if run.stages[gate].visit.skipped_manually {
         return None;
     }
-    if run.plan.acts(gate) && run.stages[gate].result.is_some() {
+    if run.plan.has_action(gate) && run.stages[gate].result.is_some() {
         return Some(gate);
     }
     run.action_before(gate)
 }
 
 /// The content of a file at the last approval.
-pub fn diff(engine: &Engine, request: &OfFile) -> Result<Value, Refusal> {
+pub fn diff(engine: &Engine, request: &DiffRequest) -> Result<Value, Refusal> {
     let opened = opened(engine, &request.root, request.run_id.as_deref())?;
     let host = engine.host();
     let path = gate_review::real(&request.root, &request.path, &host.secrets);
-    let looks = host.looks(&engine.cancel, &request.root);
-    let before = looks.before(&opened.run, &path).map_err(Refusal::NoDiff)?;
-    // What is no file of the project is given as text.
-    let after = looks.settings(&path);
+    let comparer = host.comparer(&engine.cancel, &request.root);
+    let before = comparer.before(&opened.run, &path).map_err(Refusal::NoDiff)?;
+    // Git settings and rules are not files that the editor could open, so their text is returned.
+    let after = comparer.settings(&path);
     Ok(json!({ "before": before, "after": after, "after_path": request.root.join(path) }))
 }

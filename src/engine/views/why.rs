@@ -66,7 +66,7 @@ fn reasons(root: &Path, opened: &Opened, stage: usize) -> Vec<String> {
     lines.push(match &state.step {
         // In a run that has ended nothing is active any more.
         Step::Waiting | Step::Deciding if run.phase.ended() => "the run ended before its turn came".into(),
-        Step::Ready { .. } | Step::Working { .. } | Step::Resting { .. } | Step::Held { .. }
+        Step::Ready { .. } | Step::Working { .. } | Step::Delayed { .. } | Step::Held { .. }
             if run.phase.ended() =>
         {
             "the run ended before it finished".into()
@@ -81,7 +81,7 @@ fn reasons(root: &Path, opened: &Opened, stage: usize) -> Vec<String> {
         Step::Working { .. } => {
             format!("it is active: attempt {}/{}", state.visit.spent + 1, plan.max_attempts(stage))
         }
-        Step::Resting { until, why, .. } => {
+        Step::Delayed { until, why, .. } => {
             format!("it is waiting until {}: {why}", crate::zone::current().clock(*until, Utc::now()))
         }
         Step::Held { .. } if run.phase.reason() == Some(Reason::Failed) => {
