@@ -37,8 +37,34 @@ impl Unread {
     }
 }
 
+/// What is left of a line once its events are read.
+pub enum Rest {
+    Nothing,
+    /// An event that is unreadable.
+    Unread(Unread),
+    /// The line has no event.
+    Text,
+}
+
+/// Passes the events of a line to `event` as JSON: the whole line, or the events inside of other text. `event` returns
+/// false for JSON that is no event.
+pub fn read(line: &str, mut event: impl FnMut(&str) -> bool) -> Rest {
+    if event(line) {
+        return Rest::Nothing;
+    }
+    let found = extract(line);
+    for json in &found.events {
+        event(json);
+    }
+    match found.unread {
+        Some(unread) => Rest::Unread(unread),
+        None if found.events.is_empty() => Rest::Text,
+        None => Rest::Nothing,
+    }
+}
+
 /// Finds the events on a line.
-pub fn extract(line: &str) -> Extracted {
+fn extract(line: &str) -> Extracted {
     if !line.contains('{') {
         return Extracted::default();
     }

@@ -17,7 +17,7 @@ mod verdict;
 mod wire;
 
 use super::end_text::{cut_line, note, too_long};
-use super::events::{self, Unread};
+use super::events::{self, Rest, Unread};
 use super::{Actions, Answer, End, Ending, Harness, Invocation, Signal, Stopped, Task};
 use crate::outcome::{Outcome, Session};
 use crate::process::{Environment, Exit};
@@ -186,19 +186,17 @@ impl Harness for Claude {
             to.signals.push(cut_line(lost));
             return events::unread(text, "too long").into_iter().for_each(|it| self.unread(&it, true, to));
         }
-        if let Ok(line) = serde_json::from_str::<Line<'_>>(text) {
-            return self.event(&line, text, to);
-        }
-        let found = events::extract(text);
-        for json in &found.events {
-            if let Ok(line) = serde_json::from_str::<Line<'_>>(json) {
+        let event = |json: &str| match serde_json::from_str::<Line<'_>>(json) {
+            Ok(line) => {
                 self.event(&line, json, to);
+                true
             }
-        }
-        match found.unread {
-            Some(unread) => self.unread(&unread, false, to),
-            None if found.events.is_empty() => self.reader.tail.begin(text, 400),
-            None => {}
+            Err(_) => false,
+        };
+        match events::read(text, event) {
+            Rest::Nothing => {}
+            Rest::Unread(unread) => self.unread(&unread, false, to),
+            Rest::Text => self.reader.tail.begin(text, 400),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::wire::{Line, Part};
 use crate::harness::end_text::{first_line, note, too_long};
-use crate::harness::events::{self, Unread};
+use crate::harness::events::{self, Rest, Unread};
 use crate::harness::provider_errors::{self, Trouble};
 use crate::harness::tail::Tail;
 use crate::harness::{Progress, Signal, TodoItem, tool};
@@ -158,19 +158,17 @@ impl Reader {
         if long {
             return events::unread(text, "too long").into_iter().for_each(|it| self.unread(&it, true, to));
         }
-        if let Ok(line) = serde_json::from_str::<Line<'_>>(text) {
-            return self.event(&line, to);
-        }
-        let found = events::extract(text);
-        for json in &found.events {
-            if let Ok(line) = serde_json::from_str::<Line<'_>>(json) {
+        let event = |json: &str| match serde_json::from_str::<Line<'_>>(json) {
+            Ok(line) => {
                 self.event(&line, to);
+                true
             }
-        }
-        match found.unread {
-            Some(unread) => self.unread(&unread, false, to),
-            None if found.events.is_empty() => self.tail.begin(text, 400),
-            None => {}
+            Err(_) => false,
+        };
+        match events::read(text, event) {
+            Rest::Nothing => {}
+            Rest::Unread(unread) => self.unread(&unread, false, to),
+            Rest::Text => self.tail.begin(text, 400),
         }
     }
 

@@ -15,7 +15,7 @@ use super::setup::{How, Setup};
 use super::verdict::outcome;
 use super::wire::{Line, Response};
 use crate::harness::end_text::{cut_line, exit_words};
-use crate::harness::events;
+use crate::harness::events::{self, Rest};
 use crate::harness::provider_errors::{self, Trouble};
 use crate::harness::{
     Actions, Answer, End, Ending, Harness, Invocation, Request, Server, Stopped, Task, Way,
@@ -130,6 +130,17 @@ impl Served {
     fn fail(&mut self, outcome: Outcome, to: &mut Actions) {
         self.cut.get_or_insert(outcome);
         to.stop = true;
+    }
+
+    /// Connects to the address that the server prints when it has started. Other text goes to the tail.
+    fn read_address(&mut self, text: &str, to: &mut Actions) {
+        let digits = |rest: &str| rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok();
+        if let Some(port) = text.split_once(LISTENING).and_then(|(_, rest)| digits(rest)) {
+            let secret = BASE64_STANDARD.encode(format!("{NAME}:{}", self.password));
+            let authorization = format!("Basic {secret}");
+            to.connect = Some(Server { port, authorization, events: "/event", dull: NOOP_EVENTS });
+        }
+        self.watch.reader.tail.begin(text, 400);
     }
 
     fn prompt(&mut self, to: &mut Actions) {
@@ -283,26 +294,17 @@ impl Harness for Served {
             let unread = events::unread(text, "too long");
             return unread.into_iter().for_each(|unread| self.unread(text, &unread, to));
         }
-        if let Ok(line) = serde_json::from_str::<Line<'_>>(text) {
-            return self.event(&line, to);
-        }
-        let found = events::extract(text);
-        for json in &found.events {
-            if let Ok(line) = serde_json::from_str::<Line<'_>>(json) {
+        let event = |json: &str| match serde_json::from_str::<Line<'_>>(json) {
+            Ok(line) => {
                 self.event(&line, to);
+                true
             }
-        }
-        if let Some(unread) = found.unread {
-            return self.unread(text, &unread, to);
-        }
-        if found.events.is_empty() {
-            let digits = |rest: &str| rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok();
-            if let Some(port) = text.split_once(LISTENING).and_then(|(_, rest)| digits(rest)) {
-                let secret = BASE64_STANDARD.encode(format!("{NAME}:{}", self.password));
-                let authorization = format!("Basic {secret}");
-                to.connect = Some(Server { port, authorization, events: "/event", dull: NOOP_EVENTS });
-            }
-            self.watch.reader.tail.begin(text, 400);
+            Err(_) => false,
+        };
+        match events::read(text, event) {
+            Rest::Nothing => {}
+            Rest::Unread(unread) => self.unread(text, &unread, to),
+            Rest::Text => self.read_address(text, to),
         }
     }
 
