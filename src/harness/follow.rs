@@ -55,7 +55,9 @@ pub(super) fn follow(
                 process.stop(Duration::ZERO, grace);
             }
             Event::Over(exit) => {
-                if let Some(signal) = process.took().filter(|took| *took != "TERM" || !harness.is_server()) {
+                if let Some(signal) =
+                    process.stop_signal().filter(|signal| *signal != "TERM" || !harness.is_server())
+                {
                     to.signals.push(note(format!("the agent was stopped (SIG{signal})")));
                 }
                 out.finish(|line| harness.line(&line.text, line.lost, &mut to));

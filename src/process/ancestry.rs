@@ -1,36 +1,34 @@
-//! Whether this process descends from a launch: one that an agent, a check or a setup command started.
+//! Finds out whether this process descends from a launch, for example because an agent has started this editor.
 //!
-//! What a launch starts stays below its init whatever it does, so an init among the ancestors says so. Where ancestors
-//! cannot be seen, or no init keeps them, the marks in the environment have to do.
+//! All descendants of a launch stay below its init, so an init among the ancestors proves it. If the ancestors cannot be
+//! read, or there are no inits on this system, callers use the mark in the environment.
 
 #[cfg(target_os = "linux")]
 use super::launch_protocol::{INIT, LAUNCHER};
 #[cfg(target_os = "linux")]
 use super::tree;
 
-/// What is known of a process's ancestors.
+/// Whether a process descends from a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ancestry {
-    /// It descends from a launch.
     Launched,
-    /// It descends from none.
     Free,
-    /// That cannot be told here.
+    /// The ancestors cannot be read.
     Unknown,
 }
 
-/// So many times an ancestor may end while it is looked at, which gives the process another one.
+/// How often to try again when an ancestor exits meanwhile, which changes the parents.
 #[cfg(target_os = "linux")]
 const TRIES: u32 = 5;
 
-/// What is known of this process's ancestors.
+/// Whether this process descends from a launch.
 #[cfg(target_os = "linux")]
 pub fn ancestry() -> Ancestry {
-    // By this name, since the ids that /proc shows may be those of another namespace.
+    // Read /proc/self, because the ids in /proc may be those of another namespace.
     known(tree::own_stat)
 }
 
-/// What is known of the ancestors of another process; nothing where it has ended, or is in another namespace.
+/// Whether another process descends from a launch; unknown if it has exited or is in another namespace.
 #[cfg(target_os = "linux")]
 pub fn ancestry_of(pid: u32) -> Ancestry {
     known(|| tree::stat(pid))
@@ -42,13 +40,13 @@ fn known(from: impl Fn() -> Option<tree::Stat>) -> Ancestry {
     known.unwrap_or(Ancestry::Unknown)
 }
 
-/// Elsewhere no init keeps together what descends from a launch.
+/// Other systems have no inits.
 #[cfg(not(target_os = "linux"))]
 pub fn ancestry_of(_pid: u32) -> Ancestry {
     Ancestry::Unknown
 }
 
-/// Elsewhere no init keeps together what descends from a launch.
+/// Other systems have no inits.
 #[cfg(not(target_os = "linux"))]
 pub fn ancestry() -> Ancestry {
     Ancestry::Unknown

@@ -1,4 +1,4 @@
-//! What a process inherits: the user's environment, without the marks of this editor or of an agent around it.
+//! The environment of a child process: the user's, without variables of this editor or of an agent around it.
 
 use super::{ATTEMPT, Mark, RUN_ID, STAGE};
 use crate::environ::{self, Variables};
@@ -7,8 +7,8 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Marks of the editor and of agents, which make tools behave as if they were started inside one, or refuse to start.
-const SCRUBBED: [&str; 17] = [
+/// Variables of editors and agents, which make tools behave as if they ran inside of one, or refuse to start.
+const REMOVED: [&str; 17] = [
     "NVIM",
     "NVIM_LISTEN_ADDRESS",
     "NVIM_LOG_FILE",
@@ -28,7 +28,7 @@ const SCRUBBED: [&str; 17] = [
     "OLDPWD",
 ];
 
-/// An environment's variables, as they were at one moment.
+/// The variables of an environment at one moment.
 #[derive(Clone, Debug, Default)]
 pub struct Environment(Arc<Variables>);
 
@@ -39,27 +39,25 @@ impl From<Arc<Variables>> for Environment {
 }
 
 impl Environment {
-    /// The editor's, as its main thread last saw it.
+    /// The editor's environment, as the main thread last read it.
     pub fn current() -> Self {
         Self(environ::variables())
     }
 
-    /// The variables by name.
     pub fn iter(&self) -> impl Iterator<Item = (&OsStr, &OsStr)> {
         self.0.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str()))
     }
 
-    /// A variable's value.
     pub fn get(&self, name: &str) -> Option<&OsStr> {
         self.0.get(OsStr::new(name)).map(OsString::as_os_str)
     }
 
-    /// What a process of `mark` that works in `root` gets.
+    /// The variables for a process with this mark whose working directory is `root`.
     pub fn for_child(&self, mark: &Mark, root: &Path) -> BTreeMap<OsString, OsString> {
         let mut env = (*self.0).clone();
         env.retain(|name, _| {
             let name = name.to_string_lossy();
-            !SCRUBBED.contains(&&*name) && !name.starts_with("SUPERPOWER_")
+            !REMOVED.contains(&&*name) && !name.starts_with("SUPERPOWER_")
         });
         env.insert("PWD".into(), root.into());
         env.insert(RUN_ID.into(), mark.run_id.clone().into());

@@ -1,11 +1,11 @@
-//! A program as a child of the engine, at the head of a group: the way where no process can adopt the orphans below it.
+//! A program as a child of the engine and leader of a process group, for systems where no process can adopt its orphans.
 //!
-//! What descends from it is looked up again and again, so that one which cuts itself loose is known. Its id stays its
-//! own until it is reaped, and nothing signals it after that.
+//! Its descendants are found by repeated scans, so that one that leaves the group is known before its parent exits. The
+//! process id stays reserved until the process is reaped; nothing is signalled after that.
 
 use super::Exit;
 use super::guard_client::Guarded;
-use super::tree::{self, Kin};
+use super::tree::{self, ProcessSet};
 use crate::sync::locked;
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
@@ -13,7 +13,7 @@ use std::os::fd::OwnedFd;
 use std::process::Child;
 use std::sync::Mutex;
 
-/// A process that leads a group.
+/// A child process that leads a group.
 #[derive(Debug)]
 pub struct Group {
     pid: u32,
@@ -23,63 +23,63 @@ pub struct Group {
 #[derive(Debug)]
 struct State {
     child: Option<Child>,
-    /// Dropped after all of it is ended.
+    /// Dropped when everything has ended, which reports it to the guard.
     guarded: Option<Guarded>,
     reaped: Option<Exit>,
-    kin: Kin,
+    processes: ProcessSet,
 }
 
 impl Group {
     pub fn new(child: Child, guarded: Guarded) -> Self {
         let pid = child.id();
-        let state = State { child: Some(child), guarded: Some(guarded), reaped: None, kin: Kin::new() };
+        let state =
+            State { child: Some(child), guarded: Some(guarded), reaped: None, processes: ProcessSet::new() };
         Self { pid, state: Mutex::new(state) }
     }
 
-    /// What becomes ready at its death, which leaves it to be reaped; where the system has nothing like it, there is
-    /// [`Group::wait`].
+    /// A descriptor that is readable when it has exited; `None` if the system has none, use [`Group::wait`] then.
     #[cfg(target_os = "linux")]
-    pub fn death(&self) -> Option<OwnedFd> {
+    pub fn exit_fd(&self) -> Option<OwnedFd> {
         rustix::process::pidfd_open(self.id()?, rustix::process::PidfdFlags::empty()).ok()
     }
 
     #[cfg(not(target_os = "linux"))]
-    pub fn death(&self) -> Option<OwnedFd> {
+    pub fn exit_fd(&self) -> Option<OwnedFd> {
         None
     }
 
-    /// Waits for its death, and leaves it to be reaped: until then nobody else gets its id.
+    /// Waits until it has exited, and does not reap it, so that its id stays reserved.
     pub fn wait(&self) {
         let Some(pid) = self.id() else { return };
         let kept = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
         while waitid(WaitId::Pid(pid), kept).is_err_and(|error| error == Errno::INTR) {}
     }
 
-    /// Notes who descends from it now.
-    pub fn look(&self) {
+    /// Records its current descendants.
+    pub fn scan(&self) {
         let found = tree::descendants(self.pid);
         let mut state = locked(&self.state);
-        state.kin.retain(|&pid, &mut start_time| tree::lives(pid, start_time));
-        state.kin.extend(found);
+        state.processes.retain(|&pid, &mut start_time| tree::lives(pid, start_time));
+        state.processes.extend(found);
     }
 
-    /// Those that were found so far.
-    pub fn kin(&self) -> Kin {
-        locked(&self.state).kin.clone()
+    /// The descendants found so far.
+    pub fn processes(&self) -> ProcessSet {
+        locked(&self.state).processes.clone()
     }
 
     /// Sends a signal to the group.
     pub fn signal(&self, signal: Signal) {
         let state = locked(&self.state);
-        // The group is ours, since its leader is not reaped.
+        // The id is still ours, because the leader is not reaped.
         if let Some(pid) = self.id().filter(|_| state.reaped.is_none()) {
-            // One that is gone has heard it.
+            // An error means that the group has ended.
             let _ = kill_process_group(pid, signal);
         }
     }
 
-    /// Takes its status, after which its id is anybody's. Waits for its death, which may never come; whoever signals it
-    /// until then must not wait for the lock.
+    /// Takes its exit status; after that its id may be used by another process. Waits for its exit, which may never come,
+    /// so the wait is outside of the lock that signalling needs.
     pub fn reap(&self) -> Exit {
         self.wait();
         let mut state = locked(&self.state);

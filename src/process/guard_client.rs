@@ -1,8 +1,8 @@
-//! The guard's end here: one tiny process that outlives the editor by a moment.
+//! The engine's side of the guard, a small process that ends the launches of an editor that was killed.
 //!
-//! It holds the read end of a pipe and is told of each launch before it starts, and when nothing of it is left. When
-//! the pipe ends while a launch is still there, the editor was killed, and the guard ends what it left. Its lines:
-//! `launch N RUN ATTEMPT`, `group N PID START`, `over N`.
+//! The guard reads a pipe. The engine reports each launch before it starts, and when nothing of it is left. If the pipe
+//! closes while a launch is active, the editor was killed, and the guard ends that launch. The lines are
+//! `launch N RUN ATTEMPT`, `group N PID START` and `over N`.
 
 use super::Mark;
 use crate::outcome::ProcessRecord;
@@ -23,15 +23,15 @@ static GUARD: Mutex<Guard> = Mutex::new(Guard { child: None, next: 0, live: BTre
 struct Guard {
     child: Option<Child>,
     next: u64,
-    /// What it was told of each launch that is still there, to tell another one if need be.
+    /// The lines about each active launch, for another guard if this one is killed.
     live: BTreeMap<u64, String>,
 }
 
-/// A launch that the guard knows of, until this is dropped.
+/// A launch that is reported to the guard; dropping it reports that the launch is over.
 #[derive(Debug)]
 pub struct Guarded(u64);
 
-/// Where the guard's program is: beside this library.
+/// The path of the guard's program, beside this library.
 pub fn program() -> Option<PathBuf> {
     // SAFETY: the address is one of this library's own.
     let path = unsafe {
@@ -42,28 +42,28 @@ pub fn program() -> Option<PathBuf> {
         PathBuf::from(OsStr::from_bytes(CStr::from_ptr(info.dli_fname).to_bytes()))
     };
     let folder = path.canonicalize().ok().or_else(|| std::env::current_exe().ok())?.parent()?.to_path_buf();
-    // A test's program is one folder further in than what it tests.
+    // Cargo builds a test's program in a directory below that of the guard.
     [folder.join(PROGRAM), folder.parent()?.join(PROGRAM)].into_iter().find(|path| path.is_file())
 }
 
-/// Tells the guard that a launch is about to start.
+/// Reports to the guard that a launch is about to start.
 pub fn announce(mark: &Mark) -> Guarded {
     let mut guard = locked(&GUARD);
     guard.next += 1;
     let id = guard.next;
     let line = format!("launch {id} {} {}\n", mark.run_id.replace(char::is_whitespace, "_"), mark.launch);
     guard.live.insert(id, line.clone());
-    guard.tell(&line);
+    guard.write_line(&line);
     Guarded(id)
 }
 
 impl Guarded {
-    /// Tells the guard which process it is.
+    /// Reports the process of the launch.
     pub fn started(&mut self, record: &ProcessRecord) {
         let mut guard = locked(&GUARD);
         let line = format!("group {} {} {}\n", self.0, record.pid, record.start_time);
         guard.live.entry(self.0).or_default().push_str(&line);
-        guard.tell(&line);
+        guard.write_line(&line);
     }
 }
 
@@ -71,19 +71,19 @@ impl Drop for Guarded {
     fn drop(&mut self) {
         let mut guard = locked(&GUARD);
         guard.live.remove(&self.0);
-        guard.tell(&format!("over {}\n", self.0));
+        guard.write_line(&format!("over {}\n", self.0));
     }
 }
 
 impl Guard {
-    /// Writes a line; where no guard is there to read it, starts one and tells it everything.
-    fn tell(&mut self, line: &str) {
-        let told = self
+    /// Writes a line. If the guard is not running, starts one and writes the lines of all active launches.
+    fn write_line(&mut self, line: &str) {
+        let written = self
             .child
             .as_mut()
             .and_then(|child| child.stdin.as_mut())
             .map(|pipe| pipe.write_all(line.as_bytes()));
-        if matches!(told, Some(Ok(()))) || self.live.is_empty() {
+        if matches!(written, Some(Ok(()))) || self.live.is_empty() {
             return;
         }
         if let Some(mut dead) = self.child.take() {
@@ -92,7 +92,7 @@ impl Guard {
         }
         let Some(program) = program() else { return };
         let mut command = Command::new(program);
-        // Nothing of the editor's: it must not keep a directory, a terminal or a pipe of it.
+        // It must not keep a directory, a terminal or a pipe of the editor open.
         command
             .env_clear()
             .current_dir("/")

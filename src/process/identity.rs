@@ -1,35 +1,35 @@
-//! Which process exactly: an id and when the kernel says it started, since ids are used again.
+//! Identifies a process by its id, its start time and the boot, because ids are reused.
 
 use super::tree::start_time_of as start_time;
 use crate::outcome::ProcessRecord;
 use std::sync::OnceLock;
 
-/// The record of a process that exists; `None` where it does not, or is dead and only not yet reaped.
+/// The record of a process; `None` if it does not exist or is a zombie.
 pub fn record(pid: u32) -> Option<ProcessRecord> {
     Some(ProcessRecord { pid, start_time: start_time(pid)?, boot_id: boot_id() })
 }
 
-/// The record of a process that started at this time; 0 where that cannot be told.
+/// The record of a process with this start time, which is 0 if unknown.
 pub(super) fn at(pid: u32, start_time: u64) -> ProcessRecord {
     ProcessRecord { pid, start_time, boot_id: boot_id() }
 }
 
-/// Whether that very process still lives.
+/// Whether the same process is still running.
 pub fn alive(record: &ProcessRecord) -> bool {
     record.boot_id == boot_id() && start_time(record.pid) == Some(record.start_time)
 }
 
-/// What this process runs, by its short name; none where that cannot be told.
+/// The short name of the program that this process runs, if known.
 pub fn own_name() -> Option<String> {
     super::tree::own_stat().map(|stat| stat.name)
 }
 
-/// What another process runs, by its short name; none where that cannot be told.
+/// The short name of the program that another process runs, if known.
 pub fn name(pid: u32) -> Option<String> {
     super::tree::stat(pid).map(|stat| stat.name)
 }
 
-/// This boot, which lasts longer than we do.
+/// The id of this boot, which cannot change while this process is running.
 fn boot_id() -> String {
     static BOOT: OnceLock<String> = OnceLock::new();
     BOOT.get_or_init(read_boot_id).clone()

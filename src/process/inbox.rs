@@ -1,11 +1,11 @@
-//! A queue with one reader: data waits where there is too much of it, orders never do.
+//! A queue with one reader. Writers of data block when it is full; orders never block.
 
 use crate::sync::{locked, wait, wait_until};
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex};
 use std::time::Instant;
 
-/// How many pieces of data wait at most; a piece is at most a read's worth.
+/// Maximum number of queued pieces of data. A piece is at most one read.
 const CAPACITY: usize = 16;
 
 /// A queue with one reader and many writers.
@@ -31,13 +31,13 @@ impl<T> Default for Inbox<T> {
 }
 
 impl<T> Inbox<T> {
-    /// Puts an order in, ahead of data. Never waits.
+    /// Adds an order, which is read before data. Never blocks.
     pub fn order(&self, item: T) {
         locked(&self.state).orders.push_back(item);
         self.filled.notify_all();
     }
 
-    /// Puts data in, waiting for room. `false` where nobody reads any more.
+    /// Adds data, and blocks while the queue is full. Returns `false` if the reader is gone.
     pub fn data(&self, item: T) -> bool {
         let mut state = locked(&self.state);
         while state.data.len() >= CAPACITY && !state.closed {
@@ -51,7 +51,7 @@ impl<T> Inbox<T> {
         true
     }
 
-    /// The next item: orders first. `None` when `until` has passed; without it, waits for ever.
+    /// Takes the next item, orders first. `None` when `until` has passed; without `until` it waits forever.
     pub fn next(&self, until: Option<Instant>) -> Option<T> {
         let mut state = locked(&self.state);
         loop {
@@ -70,12 +70,12 @@ impl<T> Inbox<T> {
         }
     }
 
-    /// Somebody reads again.
+    /// Marks that there is a reader again.
     pub fn open(&self) {
         locked(&self.state).closed = false;
     }
 
-    /// Nobody reads any more: writers of data return.
+    /// Marks that the reader is gone, so that writers of data no longer block.
     pub fn close(&self) {
         let mut state = locked(&self.state);
         state.closed = true;

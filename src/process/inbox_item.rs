@@ -1,25 +1,23 @@
-//! What threads put into a process's inbox.
+//! The items of a process's inbox.
 
-/// Which of its streams.
+/// A stream of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stream {
-    /// Standard output.
     Stdout,
-    /// Standard error.
     Stderr,
-    /// What it serves, once it is connected.
+    /// The events and answers of its server.
     Served,
 }
 
-/// What threads put into a process's inbox; `T` is what its owner is told by others.
+/// An item of a process's inbox; `T` is the type of the owner's orders.
 #[derive(Debug)]
 pub enum Item<T> {
-    /// Output of the process of this id.
+    /// Output of the process with this id.
     Chunk(u32, Stream, Vec<u8>),
-    /// The end of a stream of the process of this id.
+    /// The end of a stream of the process with this id.
     End(u32),
-    /// The process of this id is dead, and not yet reaped.
+    /// The process with this id has exited, and is not reaped yet.
     Exited(u32),
-    /// Something for the owner.
+    /// An order for the owner, from another thread.
     Order(T),
 }

@@ -1,4 +1,4 @@
-//! The engine's end of one launch's init, which holds all that descends from the launch.
+//! The engine's side of the connection to a launch's init, the process that all descendants of the launch stay below.
 
 #![cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "only Linux has a launcher"))]
 
@@ -15,15 +15,15 @@ use std::process::ExitStatus;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// How long a launch may take to start or to fail. A launcher that was stopped says nothing.
+/// How long a launch may take to start or to fail. A launcher that is stopped (SIGSTOP) does not answer.
 const START: Duration = Duration::from_secs(10);
 
-/// The init of a launch.
+/// The connection to a launch's init.
 #[derive(Debug)]
 pub struct InitClient {
-    /// The program's process.
+    /// The program's process id.
     pub pid: u32,
-    /// When it started; 0 where that cannot be told.
+    /// When the program started; 0 if unknown.
     pub start_time: u64,
     socket: UnixStream,
     state: Mutex<State>,
@@ -31,23 +31,23 @@ pub struct InitClient {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Of an answer that has not come whole.
+    /// The start of an answer that has not arrived completely.
     bytes: Vec<u8>,
     exit: Option<Exit>,
-    /// Nothing is left of the launch.
+    /// Whether nothing is left of the launch.
     over: bool,
 }
 
 impl InitClient {
-    /// Hands the request over, and waits for the start. Nothing where nobody is at the other end any more.
+    /// Sends the request and waits for the start; `None` if the launcher or the init was killed.
     pub fn begin(socket: UnixStream, request: &Request) -> io::Result<Option<Self>> {
         socket.set_write_timeout(Some(START))?;
         socket.set_read_timeout(Some(START))?;
         let mut bytes = [0; Answer::SIZE];
-        // The launcher may have failed without reading it, and has said why.
-        let sent = send(&socket, &request.bytes());
-        if let Err(error) = (&socket).read_exact(&mut bytes).and(sent.or_else(gone)) {
-            return gone(error).map(|()| None);
+        // If sending fails, the launcher may still have sent an answer that says why.
+        let sent = write(&socket, &request.bytes());
+        if let Err(error) = (&socket).read_exact(&mut bytes).and(sent.or_else(disconnected)) {
+            return disconnected(error).map(|()| None);
         }
         match Answer::read(bytes) {
             Some(Answer::Started { pid, start_time }) => {
@@ -61,38 +61,38 @@ impl InitClient {
         }
     }
 
-    /// A descriptor that is readable when something new is known of the launch.
-    pub fn news(&self) -> io::Result<OwnedFd> {
+    /// A descriptor that is readable when an answer has arrived.
+    pub fn answers(&self) -> io::Result<OwnedFd> {
         Ok(self.socket.try_clone()?.into())
     }
 
-    /// Whether the program has ended, or is nobody's any more.
+    /// Whether the program has exited, or its init was killed.
     pub fn ended(&self) -> bool {
-        let state = self.listen();
+        let state = self.read_answers();
         state.exit.is_some() || state.over
     }
 
-    /// How the program ended, once it has.
+    /// How the program exited; `None` while it is running.
     pub fn exit(&self) -> Option<Exit> {
-        let state = self.listen();
-        // Its init was killed, and what was below that with it.
+        let state = self.read_answers();
+        // The init was killed without an answer, so the launcher has killed the program.
         state.exit.or(state.over.then_some(Exit::Signal(libc::SIGKILL)))
     }
 
-    /// Waits for the program's end.
+    /// Waits until the program has exited.
     pub fn wait(&self) {
-        while !self.ended() && self.wait_for_news(None).is_ok() {}
+        while !self.ended() && self.wait_for_answer(None).is_ok() {}
     }
 
-    /// Waits until nothing is left of the launch, at most so long; says whether that is so.
+    /// Waits until nothing is left of the launch, for at most `within`. Returns whether nothing is left.
     pub fn wait_over(&self, within: Duration) -> bool {
         let until = Instant::now() + within;
         loop {
-            if self.listen().over {
+            if self.read_answers().over {
                 return true;
             }
             let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() || self.wait_for_news(Some(left)).is_err() {
+            if left.is_zero() || self.wait_for_answer(Some(left)).is_err() {
                 return false;
             }
         }
@@ -100,16 +100,16 @@ impl InitClient {
 
     /// Whether nothing is left of the launch.
     pub fn is_over(&self) -> bool {
-        self.listen().over
+        self.read_answers().over
     }
 
-    /// Tells the init; one that is gone has nothing to do.
-    pub fn tell(&self, command: Command) {
-        let _ = send(&self.socket, &command.bytes());
+    /// Sends a command. An error is ignored, because an init that has exited has nothing to do.
+    pub fn send(&self, command: Command) {
+        let _ = write(&self.socket, &command.bytes());
     }
 
-    /// Takes what the init has told.
-    fn listen(&self) -> std::sync::MutexGuard<'_, State> {
+    /// Reads the answers that have arrived.
+    fn read_answers(&self) -> std::sync::MutexGuard<'_, State> {
         let mut state = locked(&self.state);
         while !state.over {
             let mut bytes = [0; Answer::SIZE];
@@ -128,7 +128,7 @@ impl InitClient {
         state
     }
 
-    fn wait_for_news(&self, within: Option<Duration>) -> io::Result<()> {
+    fn wait_for_answer(&self, within: Option<Duration>) -> io::Result<()> {
         let limit = within.and_then(|within| Timespec::try_from(within).ok());
         match poll(&mut [PollFd::new(&self.socket, PollFlags::IN)], limit.as_ref()) {
             Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
@@ -151,14 +151,14 @@ impl State {
     }
 }
 
-/// Sends all of it. Whoever is gone is an error, and no signal to the editor.
-fn send(socket: &UnixStream, mut bytes: &[u8]) -> io::Result<()> {
+/// Writes all bytes. A closed connection is an error, and must not raise SIGPIPE in the editor.
+fn write(socket: &UnixStream, mut bytes: &[u8]) -> io::Result<()> {
     #[cfg(target_os = "linux")]
-    const QUIETLY: SendFlags = SendFlags::NOSIGNAL;
+    const NO_SIGPIPE: SendFlags = SendFlags::NOSIGNAL;
     #[cfg(not(target_os = "linux"))]
-    const QUIETLY: SendFlags = SendFlags::empty();
+    const NO_SIGPIPE: SendFlags = SendFlags::empty();
     while !bytes.is_empty() {
-        match rustix::net::send(socket, bytes, QUIETLY) {
+        match rustix::net::send(socket, bytes, NO_SIGPIPE) {
             Ok(sent) => bytes = &bytes[sent..],
             Err(rustix::io::Errno::INTR) => {}
             Err(error) => return Err(error.into()),
@@ -167,8 +167,8 @@ fn send(socket: &UnixStream, mut bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Nobody is at the other end: no error by itself.
-fn gone(error: io::Error) -> io::Result<()> {
+/// `Ok` if the error says that the other end is closed.
+fn disconnected(error: io::Error) -> io::Result<()> {
     match error.kind() {
         io::ErrorKind::UnexpectedEof | io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset => Ok(()),
         io::ErrorKind::WouldBlock => {
@@ -178,7 +178,7 @@ fn gone(error: io::Error) -> io::Result<()> {
     }
 }
 
-/// An error of the system, with what was tried where that is not the program itself.
+/// The system's error, with the step that failed if it is not the start of the program itself.
 fn failure(step: Step, errno: i32) -> io::Error {
     let error = io::Error::from_raw_os_error(errno);
     let what = match step {

@@ -1,8 +1,8 @@
-//! What the engine, the launcher and an init tell each other. The guard has this file too: it uses nothing but std.
+//! The messages between the engine, the launcher and an init. The guard's program includes this file, so it uses only std.
 //!
-//! The engine sends the launcher a message for each launch: the run's mark, and four descriptors (one end of a socket,
-//! and the program's standard streams). The rest goes over that socket, between the engine and the launch's init: the
-//! [`Request`], then two bytes for a [`Command`], and records of fixed length for an [`Answer`].
+//! For each launch the engine sends the launcher a message with the run's mark and four descriptors: one end of a socket,
+//! and the program's standard streams. Everything else is sent over that socket, between the engine and the init: a
+//! [`Request`], then [`Command`]s of two bytes, and [`Answer`]s of fixed length in the other direction.
 
 #![allow(dead_code, reason = "each side uses its half")]
 
@@ -11,21 +11,21 @@ use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// The argument that makes the guard a launcher.
+/// The argument that starts the guard's program as a launcher.
 pub const LAUNCH: &str = "launch";
-/// The name that an init has in the list of processes, by which those below it are told from others.
+/// The process name of an init. `ancestry` looks for it among a process's ancestors.
 pub const INIT: &str = "superpower-init";
-/// The launcher's name there: what is left of an init that was killed comes to it.
+/// The process name of the launcher, which adopts the descendants of an init that was killed.
 pub const LAUNCHER: &str = "superpower-main";
-/// How many descriptors come with a launch.
+/// The number of descriptors sent for a launch.
 pub const DESCRIPTORS: usize = 4;
-/// A request longer than this is none: the system's own limit for arguments and environment is far below.
+/// A request above this size, in bytes, is invalid. The system's limit for arguments and environment is far below.
 const LONGEST: u32 = 64 << 20;
 
 /// What to start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// Where it works.
+    /// The working directory.
     pub directory: CString,
     /// The path of the program.
     pub program: CString,
@@ -36,7 +36,6 @@ pub struct Request {
 }
 
 impl Request {
-    /// A request for a program in a directory.
     pub fn new(directory: &Path, program: &Path) -> io::Result<Self> {
         Ok(Self {
             directory: CString::new(directory.as_os_str().as_bytes())?,
@@ -46,7 +45,7 @@ impl Request {
         })
     }
 
-    /// As it is sent: its length, the number of arguments, and every text with the NUL at its end.
+    /// The request as it is sent: its length, the number of arguments, and every text with a NUL at its end.
     pub fn bytes(&self) -> Vec<u8> {
         let mut texts = (self.arguments.len() as u32).to_le_bytes().to_vec();
         let all =
@@ -57,7 +56,7 @@ impl Request {
         [&(texts.len() as u32).to_le_bytes()[..], &texts].concat()
     }
 
-    /// Reads what [`Request::bytes`] made.
+    /// Reads a request that [`Request::bytes`] has written.
     pub fn read(from: &mut impl Read) -> io::Result<Self> {
         let mut number = [0; 4];
         from.read_exact(&mut number)?;
@@ -77,24 +76,23 @@ impl Request {
     }
 }
 
-/// A text from its bytes, which end with its NUL.
+/// A text from its bytes, with the NUL at its end.
 fn text(bytes: &[u8]) -> io::Result<CString> {
     CString::from_vec_with_nul(bytes.to_vec()).map_err(|_| io::ErrorKind::InvalidData.into())
 }
 
-/// What the engine wants of an init.
+/// A command of the engine to an init.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Command {
-    /// Send this signal to the program's group, while the program lives.
+    /// Send this signal to the program's group, if the program is still running.
     Signal(u8),
-    /// End everything below: TERM, and KILL to what is left after a moment.
+    /// End all descendants: SIGTERM, then SIGKILL after a moment.
     End,
-    /// End everything below at once.
+    /// Kill all descendants now.
     Kill,
 }
 
 impl Command {
-    /// As it is sent.
     pub const fn bytes(self) -> [u8; 2] {
         match self {
             Self::Signal(signal) => [b's', signal],
@@ -103,7 +101,6 @@ impl Command {
         }
     }
 
-    /// Reads what [`Command::bytes`] made.
     pub const fn read(bytes: [u8; 2]) -> Option<Self> {
         match bytes {
             [b's', signal] => Some(Self::Signal(signal)),
@@ -114,57 +111,53 @@ impl Command {
     }
 }
 
-/// What part of a start failed.
+/// The step of a start that failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// To adopt the orphans below.
+    /// Becoming the process that adopts orphans.
     Adopt,
-    /// To make a process.
+    /// Forking a process.
     Fork,
-    /// To enter the directory.
+    /// Entering the working directory.
     Directory,
-    /// To execute the program.
+    /// Executing the program.
     Execute,
 }
 
 impl Step {
-    /// All of them, in their order.
     const ALL: [Self; 4] = [Self::Adopt, Self::Fork, Self::Directory, Self::Execute];
 
-    /// The one of this number.
+    /// The step with this number, as it is sent.
     pub fn of(number: u8) -> Option<Self> {
         Self::ALL.get(usize::from(number)).copied()
     }
 }
 
-/// What an init tells the engine.
+/// An answer of an init to the engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// The program runs.
+    /// The program has started.
     Started {
-        /// Its process.
         pid: u32,
-        /// When that started; 0 where it cannot be told.
+        /// 0 if unknown.
         start_time: u64,
     },
     /// It could not be started.
     Failed {
-        /// What was tried.
         step: Step,
         /// The system's error.
         errno: i32,
     },
-    /// The program ended, with what `wait` says of it.
+    /// The program has exited, with this status of `wait`.
     Exited(i32),
     /// Nothing is left of the launch.
     Over,
 }
 
 impl Answer {
-    /// How long each is.
+    /// The size of an answer, in bytes.
     pub const SIZE: usize = 16;
 
-    /// As it is sent.
     pub fn bytes(self) -> [u8; Self::SIZE] {
         let (kind, step, number, time) = match self {
             Self::Started { pid, start_time } => (1, 0, pid, start_time),
@@ -179,7 +172,6 @@ impl Answer {
         bytes
     }
 
-    /// Reads what [`Answer::bytes`] made.
     pub fn read(bytes: [u8; Self::SIZE]) -> Option<Self> {
         let [kind, step, _, _, a, b, c, d, time @ ..] = bytes;
         let (number, time) = (u32::from_le_bytes([a, b, c, d]), u64::from_le_bytes(time));

@@ -1,7 +1,7 @@
-//! The launcher's end here: one process beside this one, which forks an init for each launch.
+//! The engine's side of the launcher: starts the launcher's process, and asks it for an init for each launch.
 //!
-//! It is the guard, started with an argument. Where it was killed another one is started for the next launch; what the
-//! killed one launched is ended by the inits themselves.
+//! The launcher is the guard's program, started with an argument. If it was killed, the next launch starts another one; the
+//! inits of the killed one end their launches themselves.
 
 use super::guard_client;
 use super::init_client::InitClient;
@@ -28,10 +28,10 @@ struct Launcher {
     socket: OwnedFd,
 }
 
-/// Starts what `spec` says, with these standard streams.
+/// Starts the program of `spec` with these standard streams.
 pub fn launch(spec: &Spec, environment: &Environment, streams: &[OwnedFd; 3]) -> io::Result<InitClient> {
     let request = request(spec, environment)?;
-    // A launcher that is killed just now has started nothing that lives on, and another one can.
+    // If the launcher is killed during the request, its init ends what it started, so trying once more is safe.
     match once(&request, &spec.mark, streams)? {
         Some(init) => Ok(init),
         None => once(&request, &spec.mark, streams)?.ok_or_else(|| {
@@ -42,7 +42,7 @@ pub fn launch(spec: &Spec, environment: &Environment, streams: &[OwnedFd; 3]) ->
     }
 }
 
-/// Nothing where the launcher or the init was killed before the program ran.
+/// Asks the launcher once; `None` if the launcher or the init was killed before the program ran.
 fn once(request: &Request, mark: &Mark, streams: &[OwnedFd; 3]) -> io::Result<Option<InitClient>> {
     let (ours, theirs) = UnixStream::pair()?;
     let [stdin, stdout, stderr] = streams;
@@ -52,14 +52,14 @@ fn once(request: &Request, mark: &Mark, streams: &[OwnedFd; 3]) -> io::Result<Op
     InitClient::begin(ours, request)
 }
 
-/// Sends the launcher a message, after starting one where there is none.
+/// Sends the launcher a message, and starts one first if there is none.
 fn send(text: &[u8], descriptors: [BorrowedFd<'_>; 4]) -> io::Result<()> {
     let mut launcher = locked(&LAUNCHER);
     if let Some(known) = &mut *launcher {
         if known.send(text, &descriptors).is_ok() {
             return Ok(());
         }
-        // It was killed, or is about to be.
+        // It was killed, or no longer works.
         let _ = known.child.kill();
         let _ = known.child.wait();
         *launcher = None;
@@ -76,7 +76,7 @@ impl Launcher {
         let (ours, theirs) =
             socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
         let mut command = Command::new(program);
-        // Nothing of the editor's: it must not keep a directory, a terminal or a pipe of it.
+        // It must not keep a directory, a terminal or a pipe of the editor open.
         command.arg(LAUNCH).env_clear().current_dir("/");
         command.stdin(Stdio::from(theirs)).stdout(Stdio::null()).stderr(Stdio::null());
         let child = command.spawn().map_err(|error| {

@@ -1,11 +1,11 @@
-//! The process that was started, as the head of all that it starts.
+//! The process of a launch, and what is needed to signal, wait for and end it with all its descendants.
 
 use super::group::Group;
 use super::init_client::InitClient;
 use super::launch_protocol::Command;
 use super::sweep::leftovers;
 use super::terminate::terminate;
-use super::tree::{self, Kin};
+use super::tree::{self, ProcessSet};
 use super::{Exit, LEFTOVER, Mark, TERM};
 use crate::outcome::ProcessRecord;
 use crate::sync::locked;
@@ -14,56 +14,56 @@ use std::os::fd::OwnedFd;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// A process at the head of all that it starts.
+/// The process of a launch.
 #[derive(Debug)]
 pub struct Leader {
-    /// Which process it is.
     pub record: ProcessRecord,
     mark: Mark,
-    born: Instant,
+    started: Instant,
     term: Mutex<Duration>,
     hold: Hold,
 }
 
-/// What keeps its descendants together.
+/// How its descendants are found.
 #[derive(Debug)]
 pub(super) enum Hold {
-    /// An init, below which all of them stay.
+    /// All of them stay below an init.
     Init(InitClient),
-    /// Their group, and that they are looked up.
+    /// By group and parent, with repeated scans.
     Group(Group),
 }
 
-/// How long what is to be ended at once may take to be gone.
-const GONE: Duration = Duration::from_secs(1);
-/// How long thousands that outlived their agent may take, before it is given up that all of them are gone.
-const CROWD: Duration = Duration::from_secs(8);
+/// How long to wait for killed processes to end.
+const KILL_WAIT: Duration = Duration::from_secs(1);
+/// How long to wait for leftover processes, which may be thousands, before the run continues.
+const LEFTOVER_WAIT: Duration = Duration::from_secs(8);
 
-/// The descendants of a process that lived no longer than this are few, and among the newest ids.
-const BRIEF: Duration = Duration::from_millis(500);
+/// The descendants of a process that lived shorter than this are few, and have the newest process ids.
+const SHORT_LIFE: Duration = Duration::from_millis(500);
 
 impl Leader {
     pub(super) fn new(record: ProcessRecord, mark: Mark, hold: Hold) -> Self {
-        Self { record, mark, born: Instant::now(), term: Mutex::new(TERM), hold }
+        Self { record, mark, started: Instant::now(), term: Mutex::new(TERM), hold }
     }
 
-    /// What becomes ready at its death, and perhaps before; where there is nothing like it, there is [`Leader::wait`].
-    pub(super) fn death(&self) -> Option<OwnedFd> {
+    /// A descriptor that is readable when it has exited, and perhaps before. `None` if the system has none; use
+    /// [`Leader::wait`] then.
+    pub(super) fn exit_fd(&self) -> Option<OwnedFd> {
         match &self.hold {
-            Hold::Init(init) => init.news().ok(),
-            Hold::Group(group) => group.death(),
+            Hold::Init(init) => init.answers().ok(),
+            Hold::Group(group) => group.exit_fd(),
         }
     }
 
-    /// Whether it is dead, where [`Leader::death`] is ready.
-    pub(super) fn is_dead(&self) -> bool {
+    /// Whether it has exited, when [`Leader::exit_fd`] is readable.
+    pub(super) fn has_exited(&self) -> bool {
         match &self.hold {
             Hold::Init(init) => init.ended(),
             Hold::Group(_) => true,
         }
     }
 
-    /// Waits for its death.
+    /// Waits until it has exited.
     pub(super) fn wait(&self) {
         match &self.hold {
             Hold::Init(init) => init.wait(),
@@ -71,10 +71,10 @@ impl Leader {
         }
     }
 
-    /// Notes who descends from it now, where that is not known anyway.
-    pub(super) fn look(&self) {
+    /// Records its current descendants. An init needs no such scan.
+    pub(super) fn scan(&self) {
         if let Hold::Group(group) = &self.hold {
-            group.look();
+            group.scan();
         }
     }
 
@@ -89,53 +89,53 @@ impl Leader {
     /// Sends a signal to its group.
     pub(super) fn signal(&self, signal: Signal) {
         match &self.hold {
-            Hold::Init(init) => init.tell(Command::Signal(signal.as_raw() as u8)),
+            Hold::Init(init) => init.send(Command::Signal(signal.as_raw() as u8)),
             Hold::Group(group) => group.signal(signal),
         }
     }
 
-    /// Kills all that descends from it.
+    /// Kills it and all its descendants.
     pub(super) fn kill(&self) {
         match &self.hold {
-            Hold::Init(init) => init.tell(Command::Kill),
+            Hold::Init(init) => init.send(Command::Kill),
             Hold::Group(group) => {
-                group.look();
+                group.scan();
                 group.signal(Signal::KILL);
             }
         }
         tree::signal(&leftovers(&self.mark, &self.known()), libc::SIGKILL);
     }
 
-    /// Ends what outlived it. While somebody waits for the end of a launch that is stopped, a crowd is left to its init
-    /// sooner than where the run would go on beside it.
+    /// Ends the descendants that outlived it. The wait for an init is short if the launch is being stopped, because a user
+    /// may wait for that; otherwise it is long, because the run would continue beside the leftovers.
     pub(super) fn end_rest(&self, stopping: bool) {
         if let Hold::Init(init) = &self.hold
             && !init.is_over()
         {
-            init.tell(Command::End);
-            init.wait_over(LEFTOVER + if stopping { GONE } else { CROWD });
+            init.send(Command::End);
+            init.wait_over(LEFTOVER + if stopping { KILL_WAIT } else { LEFTOVER_WAIT });
         }
         if self.left_nothing() {
             return;
         }
-        self.look();
+        self.scan();
         let pid = self.record.pid;
         let more = || match &self.hold {
-            Hold::Init(_) => leftovers(&self.mark, &Kin::new()),
+            Hold::Init(_) => leftovers(&self.mark, &ProcessSet::new()),
             Hold::Group(_) => leftovers(&self.mark, &tree::descendants(pid)),
         };
         terminate(&mut leftovers(&self.mark, &self.known()), LEFTOVER, more);
     }
 
-    /// What descends from it and is not below an init.
-    fn known(&self) -> Kin {
+    /// The descendants that scans have found; an init has none of these.
+    fn known(&self) -> ProcessSet {
         match &self.hold {
-            Hold::Init(_) => Kin::new(),
-            Hold::Group(group) => group.kin(),
+            Hold::Init(_) => ProcessSet::new(),
+            Hold::Group(group) => group.processes(),
         }
     }
 
-    /// Takes its status. Waits for its death, but for that of one whose init will see to it.
+    /// Takes its exit status. Waits for its exit, except under an init, which reaps it.
     pub(super) fn reap(&self) -> Exit {
         match &self.hold {
             Hold::Init(init) => init.exit().unwrap_or(Exit::Stuck),
@@ -143,20 +143,20 @@ impl Leader {
         }
     }
 
-    /// Whether [`Leader::reap`] may wait for ever.
+    /// Whether [`Leader::reap`] may block forever.
     pub(super) const fn reaping_waits(&self) -> bool {
         matches!(self.hold, Hold::Group(_))
     }
 
-    /// Whether it is certain, at little cost, that a process which did not live long has left nothing: whatever
-    /// descends from it is younger, and ids are given in turn.
+    /// Whether a process that lived only briefly has certainly left nothing. This is a cheap check, because its descendants
+    /// are younger and ids are assigned in order.
     fn left_nothing(&self) -> bool {
-        if self.born.elapsed() > BRIEF || !self.known().is_empty() {
+        if self.started.elapsed() > SHORT_LIFE || !self.known().is_empty() {
             return false;
         }
         let leader = self.record.pid;
         let ours = |pid: u32| {
-            // Our own threads have ids of the same kind.
+            // Threads of this process use ids of the same sequence.
             if std::path::Path::new(&format!("/proc/self/task/{pid}")).exists() {
                 return false;
             }
@@ -164,7 +164,7 @@ impl Leader {
             if stat.group == leader || stat.parent == leader {
                 return true;
             }
-            // One that is just being started has no environment yet: it may be anybody's, but for the kernel's own.
+            // A process that is just being started has no environment yet. It may be a descendant, unless it is the kernel's.
             let environ = tree::environ(pid).filter(|environ| !environ.is_empty());
             environ.map_or(stat.parent != KERNEL, |environ| {
                 tree::carries(&environ, &self.mark.run_id, Some(self.mark.launch))
@@ -173,19 +173,19 @@ impl Leader {
         newer(leader).is_some_and(|mut ids| !ids.any(ours))
     }
 
-    /// Ends it and all that it started, from whatever thread, whether or not anybody supervises it still.
+    /// Ends it and its descendants, on any thread, even if its [`super::Process`] is not used any more.
     pub fn end_now(&self) {
         self.kill();
         match &self.hold {
-            Hold::Init(init) => _ = init.wait_over(GONE),
+            Hold::Init(init) => _ = init.wait_over(KILL_WAIT),
             Hold::Group(_) => {
-                let until = Instant::now() + GONE;
+                let until = Instant::now() + KILL_WAIT;
                 while tree::lives(self.record.pid, self.record.start_time) && Instant::now() < until {
                     std::thread::sleep(Duration::from_millis(5));
                 }
             }
         }
-        let more = || leftovers(&self.mark, &Kin::new());
+        let more = || leftovers(&self.mark, &ProcessSet::new());
         terminate(&mut leftovers(&self.mark, &self.known()), Duration::ZERO, more);
     }
 }
@@ -193,10 +193,10 @@ impl Leader {
 /// The parent of the kernel's own threads.
 const KERNEL: u32 = 2;
 
-/// The ids that were given after this one, if they are few. Unknown where ids may have begun anew since.
+/// The ids that were assigned after this one, if they are few; `None` if the sequence may have restarted.
 #[cfg(target_os = "linux")]
 fn newer(pid: u32) -> Option<std::ops::RangeInclusive<u32>> {
-    /// So many are looked at one by one.
+    /// Maximum number of ids to check.
     const FEW: u32 = 64;
     let text = std::fs::read_to_string("/proc/loadavg").ok()?;
     let newest: u32 = text.split_whitespace().last()?.parse().ok()?;
@@ -216,7 +216,7 @@ mod tests {
     use std::process::Command;
 
     #[test]
-    fn whoever_waits_for_its_death_keeps_nobody_from_signalling_it() {
+    fn a_process_can_be_signalled_while_a_thread_waits_for_its_exit() {
         let child = Command::new("sleep").arg("600").process_group(0).spawn().unwrap();
         let mark = Mark { run_id: "r".to_owned(), stage: 1, launch: 1 };
         let record = super::super::record(child.id()).unwrap();

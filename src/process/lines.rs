@@ -1,4 +1,4 @@
-//! Lines out of chunks: of any length up to a cap, with whole characters whatever the chunks' edges.
+//! Splits chunks of bytes into lines, up to a maximum length. A character that is split between chunks stays whole.
 
 use super::Secrets;
 use std::borrow::Cow;
@@ -6,9 +6,9 @@ use std::borrow::Cow;
 /// A line without its end.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Line<'a> {
-    /// Its text, up to the cap; what is no UTF-8 is replaced. Of a longer one its beginning and its end.
+    /// Its text; invalid UTF-8 is replaced. Of a line above the maximum length, the start and the end.
     pub text: Cow<'a, str>,
-    /// How many bytes were dropped before its end.
+    /// The number of bytes that were dropped before its end.
     pub lost: u64,
 }
 
@@ -23,21 +23,21 @@ pub struct Lines {
     secrets: Secrets,
 }
 
-/// Bytes of a line's end that are kept, where it is too long: a verdict may stand there.
+/// How much of the end of a line that is too long is kept, in bytes, because a verdict may be there.
 const END: usize = 8 * 1024;
 
 impl Lines {
-    /// A splitter of lines of at most `cap` bytes.
+    /// Splits into lines of at most `cap` bytes.
     pub fn new(cap: usize) -> Self {
         Self::without(cap, &Secrets::default())
     }
 
-    /// The same, where nothing of a secret is to be left of a line that is cut.
+    /// Does the same, and removes the part of a secret that is left where a line is cut.
     pub fn without(cap: usize, secrets: &Secrets) -> Self {
         Self { cap, partial: Vec::new(), end: Vec::new(), over: 0, secrets: secrets.clone() }
     }
 
-    /// Takes a chunk, and hands over each line that it completes.
+    /// Adds a chunk, and passes each line that it completes to `each`.
     pub fn push(&mut self, mut chunk: &[u8], mut each: impl FnMut(Line<'_>)) {
         while let Some(end) = memchr::memchr(b'\n', chunk) {
             let (line, rest) = (&chunk[..end], &chunk[end + 1..]);
@@ -45,17 +45,17 @@ impl Lines {
                 each(Line { text: text(line), lost: 0 });
             } else {
                 self.keep(line);
-                self.tell(&mut each);
+                self.pass(&mut each);
             }
             chunk = rest;
         }
         self.keep(chunk);
     }
 
-    /// The stream is over: what is there without a line end is a line.
+    /// Passes the last line, which has no line end, at the end of the stream.
     pub fn finish(&mut self, each: impl FnOnce(Line<'_>)) {
         if !self.partial.is_empty() {
-            self.tell(each);
+            self.pass(each);
         }
     }
 
@@ -71,13 +71,13 @@ impl Lines {
         }
     }
 
-    /// How much of the end is kept: with the beginning it stays within the cap.
+    /// How much of the end is kept, so that start and end together stay within the maximum.
     fn most_of_end(&self) -> usize {
         END.min(self.cap / 4)
     }
 
-    /// Hands over the line, and begins the next.
-    fn tell(&mut self, each: impl FnOnce(Line<'_>)) {
+    /// Passes the line, and begins the next one.
+    fn pass(&mut self, each: impl FnOnce(Line<'_>)) {
         let mut lost = 0;
         if self.over > 0 {
             let most = self.most_of_end();
@@ -85,14 +85,14 @@ impl Lines {
             let cut = self.cap - most;
             lost = (self.partial.len() - cut) as u64 + self.over - end.len() as u64;
             self.partial.truncate(cut);
-            // What the cut leaves of a secret would be told by nobody.
+            // The rest of a secret that the cut has split would not be recognized and masked later.
             let (begun, ended) =
                 if lost == 0 { (0, 0) } else { (self.secrets.begun(&self.partial), self.secrets.ended(end)) };
             lost += (begun + ended) as u64;
             self.partial.truncate(cut - begun);
             self.partial.extend_from_slice(&end[ended..]);
         }
-        // So little may be too much that nothing of it had to be dropped.
+        // `lost` may be 0 even so: the line may be only slightly too long.
         each(Line { text: text(&self.partial), lost });
         self.over = 0;
         self.end.clear();
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_a_secret_across_the_cut_of_a_long_line_nothing_is_left() {
+    fn nothing_is_left_of_a_secret_that_is_cut_in_a_long_line() {
         const SECRET: &str = "correct-horse-battery";
         let secrets = Secrets::new([SECRET.to_owned()]);
         let whole = "x".repeat(200);
@@ -119,7 +119,7 @@ mod tests {
             line.insert_str(at, SECRET);
             let mut lines = Lines::without(64, &secrets);
             let mut told = String::new();
-            // In small pieces, as a pipe may give it.
+            // In small pieces, as a pipe may deliver them.
             for piece in format!("{line}\n").as_bytes().chunks(7) {
                 lines.push(piece, |line| {
                     assert!(line.lost >= (whole.len() + SECRET.len() - 64) as u64);

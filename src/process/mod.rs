@@ -1,15 +1,21 @@
-//! Processes of agents, supervised: nothing here knows what an agent is.
+//! Starts processes and supervises them. Nothing here knows what an agent is.
 //!
-//! A process gets a group of its own and the run's mark in its environment; its input is written and its output
-//! read by threads that block, so that a busy editor delays nothing. Whoever holds a [`Process`] pulls [`Event`]s
-//! from it. The limits and the way from a polite stop to the last descendant's end are inside, by construction, so
-//! that no harness can forget them.
+//! A process gets a group of its own and the run's mark in its environment. Its streams are read and written by threads
+//! that block, so that a busy editor delays nothing. The owner of a [`Process`] takes [`Event`]s from it. Time limits and
+//! the steps of a stop are handled here, so that no harness can forget them.
 //!
-//! On Linux the *launcher*, a process beside this one, forks an *init* for each of them: whatever descends from it stays
-//! below its init, which ends only when nothing is left. Elsewhere groups and marks have to do.
+//! On Linux the *launcher*, a process beside this one, forks an *init* for each launch. All descendants of the launch stay
+//! below its init, which exits only when none is left. On other systems descendants are found by group, parent and mark.
+//!
+//! * `spawn`: starts a process, and the threads that read and write its streams
+//! * `supervise`: a running process, with its limits and the steps of a stop; `leader` signals and waits for it
+//! * `launcher_client`, `init_client`, `launch_protocol`: the engine's side of the launcher (`src/bin/superpower-guard/`)
+//! * `group`, `guard_client`: a process as our own child, where there is no launcher
+//! * `tree`, `sweep`, `terminate`, `ancestry`: finds and ends descendants
+//! * `server_client`: talks to a process that is an HTTP server
 //!
 //! Time is [`std::time::Instant`], which stands still while the machine sleeps (`CLOCK_MONOTONIC` on Linux,
-//! `CLOCK_UPTIME_RAW` on macOS). Nothing is built on SIGCHLD, which belongs to the editor.
+//! `CLOCK_UPTIME_RAW` on macOS). SIGCHLD is not used, because the editor handles it.
 
 mod ancestry;
 mod environment;

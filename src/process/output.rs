@@ -1,4 +1,4 @@
-//! The file that keeps what a process printed: the one writer of it, which masks secrets and minds the size.
+//! Writes a process's output to its file, with secrets masked and the size limited.
 
 use super::{Masker, Secrets, Stream};
 use crate::store::beneath::Door;
@@ -8,12 +8,12 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-/// A line of the error stream begins so; the others are kept as they are.
+/// The prefix of lines from standard error.
 const STDERR: &[u8] = b"stderr: ";
-/// An unfinished line longer than this is written before it ends.
+/// An unfinished line longer than this, in bytes, is written before it ends.
 const UNFINISHED: usize = 64 * 1024;
 
-/// The file, shared by the two streams.
+/// The file, shared by all streams.
 #[derive(Clone, Debug)]
 pub struct Output {
     file: Arc<Mutex<Kept>>,
@@ -28,7 +28,7 @@ struct Kept {
 }
 
 impl Output {
-    /// Appends to `path`, at most `max` bytes.
+    /// Opens `path` for appending at most `max` bytes.
     pub fn open(door: &Door, path: &Path, max: u64, secrets: Secrets) -> io::Result<Self> {
         let file = door.append(path)?;
         Ok(Self { file: Arc::new(Mutex::new(Kept { file, left: max, lost: 0 })), secrets })
@@ -45,7 +45,7 @@ impl Output {
         }
     }
 
-    /// Appends `parts` as one piece, as far as there is room.
+    /// Appends `parts` together, up to the limit.
     fn append(&self, parts: &[&[u8]]) {
         let mut kept = locked(&self.file);
         for part in parts {
@@ -59,7 +59,7 @@ impl Output {
         }
     }
 
-    /// Says in the file what of the output it does not have.
+    /// Writes how many bytes are missing because of the limit.
     pub fn finish(&self) {
         let mut kept = locked(&self.file);
         if kept.lost > 0 {
@@ -69,7 +69,7 @@ impl Output {
     }
 }
 
-/// Writes one stream, whole lines at a time, so that the two streams do not run into each other.
+/// Writes one stream in whole lines, so that lines of different streams are not mixed.
 #[derive(Debug)]
 pub struct Writer {
     output: Output,
@@ -80,7 +80,6 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Takes a chunk.
     pub fn push(&mut self, chunk: &[u8]) {
         let shown = self.masker.push(chunk);
         let whole = memchr::memrchr(b'\n', &shown).map_or(0, |at| at + 1);
@@ -95,7 +94,7 @@ impl Writer {
         }
     }
 
-    /// The stream is over.
+    /// Writes the rest at the end of the stream.
     pub fn finish(&mut self) {
         let rest = self.masker.finish();
         let line = std::mem::take(&mut self.unfinished);

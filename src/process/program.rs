@@ -1,5 +1,5 @@
-//! Where a program is. A repository may bring a `git` or a `claude` of its own along, so none is looked for in places
-//! that depend on the directory that the editor is in, or that lie in the project.
+//! Finds programs. A repository may contain a `git` or a `claude` of its own, so `PATH` entries that are relative or inside
+//! of the project are ignored.
 
 use super::Environment;
 use std::ffi::OsString;
@@ -7,12 +7,12 @@ use std::fmt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// A program was not found. Shown, it is what stands behind "not found": which places were left out.
+/// A program was not found. Its text follows "not found" in messages, and names the ignored entries.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NotFound {
-    /// Entries of `PATH` that nothing is taken from.
+    /// Ignored entries of `PATH`.
     left_out: Vec<PathBuf>,
-    /// It was named by a relative path.
+    /// Whether it was named by a relative path.
     relative: bool,
 }
 
@@ -30,8 +30,7 @@ impl fmt::Display for NotFound {
     }
 }
 
-/// The places of `PATH` that programs are taken from, for whoever works in the project at `root` (a real
-/// path), if in any.
+/// The entries of `PATH` that are used for the project at `root` (a real path), if there is one.
 #[derive(Clone, Debug, Default)]
 pub struct Places {
     kept: Vec<PathBuf>,
@@ -39,7 +38,7 @@ pub struct Places {
 }
 
 impl Places {
-    /// The absolute entries outside of the project. An empty entry means the working directory.
+    /// Keeps the absolute entries outside of the project. An empty entry means the working directory, so it is relative.
     pub fn of(environment: &Environment, root: Option<&Path>) -> Self {
         let mut places = Self::default();
         let root = root.map(|root| work_tree(environment, root));
@@ -52,27 +51,28 @@ impl Places {
         places
     }
 
-    /// The first of this name that can be executed.
+    /// The first executable with this name.
     pub fn find(self, program: &str) -> Result<PathBuf, NotFound> {
         let found = self.kept.iter().map(|place| place.join(program)).find(|path| executable(path));
         found.filter(|_| !program.is_empty()).ok_or(NotFound { left_out: self.left_out, relative: false })
     }
 
-    /// What `PATH` is for a program of ours, which may look for others in its turn.
+    /// The `PATH` for a program that may itself look for programs.
     pub fn path(&self) -> OsString {
         std::env::join_paths(&self.kept).unwrap_or_default()
     }
 }
 
-/// The whole of what came with a project: git's work tree around it, short of the home directory.
+/// The outermost git work tree around the project, because all of it came with the project. The home directory does not
+/// count.
 fn work_tree<'a>(environment: &Environment, root: &'a Path) -> &'a Path {
     let home = environment.get("HOME").map(Path::new);
     let above = root.ancestors().take_while(|dir| home.is_none_or(|home| !home.starts_with(dir)));
     above.filter(|dir| dir.join(".git").symlink_metadata().is_ok()).last().unwrap_or(root)
 }
 
-/// A program's absolute path: itself where it is one, which is its user's word, else the first on `PATH` that can be
-/// executed and does not lie in the project at `root` (a real path).
+/// A program's absolute path. An absolute path from the user's configuration is used as it is; a name is looked up in
+/// `PATH`, except inside of the project at `root` (a real path).
 pub fn find_program(
     program: &str,
     environment: &Environment,
@@ -96,7 +96,7 @@ fn executable(path: &Path) -> bool {
 mod tests {
     use super::*;
 
-    /// What came with a clone is all of it, also where the project is one folder of many; the home directory is not.
+    /// The project may be one directory of a larger clone, all of which is ignored. A home directory under git is not.
     #[test]
     fn the_work_tree_above_a_project_is_left_out_too() {
         let dir = tempfile::tempdir().unwrap();

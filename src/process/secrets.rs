@@ -1,4 +1,4 @@
-//! Values that no file and no window of ours may show: masked where they are written, also across chunk edges.
+//! Masks secret values before text is written or shown, also where a value is split between chunks.
 
 use super::Environment;
 use crate::sync::locked;
@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::borrow::Cow;
 use std::sync::Mutex;
 
-/// What stands in a secret's place.
+/// The replacement of a secret.
 const MASK: &str = "***";
 /// Shorter values would mask ordinary words.
 const SHORTEST: usize = 8;
@@ -31,7 +31,7 @@ impl Secrets {
         let named: Vec<(String, String)> = named
             .map(|(name, value)| (name.to_string_lossy().into_owned(), value.to_string_lossy().into_owned()))
             .collect();
-        // They hardly ever change, and are asked for at every call of the editor's.
+        // Cached, because the values rarely change and are needed in every call of the editor.
         static LAST: Mutex<Option<Secrets>> = Mutex::new(None);
         let mut last = locked(&LAST);
         if let Some(last) = last.as_ref().filter(|last| last.named == named) {
@@ -41,14 +41,14 @@ impl Secrets {
         last.insert(Self { named: named.clone(), ..Self::new(values) }).clone()
     }
 
-    /// These values, as they are and as JSON writes them.
+    /// Masks these values, also in JSON's notation.
     pub fn new(values: impl IntoIterator<Item = String>) -> Self {
         let mut all: Vec<Vec<u8>> = Vec::new();
         for value in values.into_iter().filter(|v| v.chars().count() >= SHORTEST) {
             all.push(in_json(&value).into_bytes());
             all.push(value.into_bytes());
         }
-        // The longest first: of two secrets that begin alike, the whole of the longer one is masked.
+        // The longest first, because one secret may be the start of another.
         all.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
         all.dedup();
         let any =
@@ -57,7 +57,7 @@ impl Secrets {
         Self { pattern, values: all, named: Vec::new() }
     }
 
-    /// The variables whose values are masked in `text`, in the order in which they stand there.
+    /// The variables whose values are masked in `text`, in order of appearance.
     pub fn within(&self, text: &str) -> Vec<String> {
         let Some(pattern) = &self.pattern else { return Vec::new() };
         let is = |value: &str, found: &[u8]| found == value.as_bytes() || found == in_json(value).as_bytes();
@@ -65,7 +65,7 @@ impl Secrets {
         pattern.find_iter(text.as_bytes()).filter_map(|found| name(found.as_bytes()).cloned()).collect()
     }
 
-    /// What was masked, with the values that those variables have now; none where one has no value.
+    /// Replaces what was masked by the current values of those variables; `None` if one has no value.
     pub fn reveal(&self, masked: &str, names: &[String]) -> Option<String> {
         let mut parts = masked.split(MASK);
         let mut text = parts.next()?.to_owned();
@@ -83,7 +83,7 @@ impl Secrets {
         self.values.is_empty()
     }
 
-    /// `text` with every secret masked.
+    /// Masks every secret in `text`.
     pub fn mask<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let Some(pattern) = &self.pattern else { return Cow::Borrowed(text) };
         match pattern.replace_all(text.as_bytes(), MASK.as_bytes()) {
@@ -92,7 +92,7 @@ impl Secrets {
         }
     }
 
-    /// Masks every text inside of a value that somebody else made, names included.
+    /// Masks every text in a value from outside, also its keys.
     pub fn mask_all(&self, value: &mut Value) {
         if self.is_empty() {
             return;
@@ -111,8 +111,8 @@ impl Secrets {
         }
     }
 
-    /// Masks the texts of a message of ours: its names stay, and so do the fields that are `words` for a program to
-    /// read. What a secret happens to be must not change what is done with the message.
+    /// Masks the texts of one of our messages, except its keys and the fields named in `words`, which programs read. A
+    /// secret that happens to equal such a word must not change how the message is handled.
     pub fn mask_message(&self, message: &mut Value, words: &[&str]) {
         if self.is_empty() {
             return;
@@ -135,14 +135,14 @@ impl Secrets {
         }
     }
 
-    /// How many bytes at the end of a text may be the beginning of a secret, of which the rest is cut off.
+    /// The number of bytes at the end of a text that may be the start of a secret that was cut off.
     pub fn begun(&self, text: &[u8]) -> usize {
         let most = text.len().min(self.longest().saturating_sub(1));
         let begins = |rest: &[u8]| self.values.iter().any(|v| v.len() > rest.len() && v.starts_with(rest));
         (1..=most).rev().find(|len| begins(&text[text.len() - len..])).unwrap_or(0)
     }
 
-    /// How many bytes at the beginning of a text may be the end of a secret, of which the rest is cut off.
+    /// The number of bytes at the start of a text that may be the end of a secret that was cut off.
     pub fn ended(&self, text: &[u8]) -> usize {
         let most = text.len().min(self.longest().saturating_sub(1));
         let ends = |rest: &[u8]| self.values.iter().any(|v| v.len() > rest.len() && v.ends_with(rest));
@@ -159,12 +159,12 @@ impl Secrets {
     }
 }
 
-/// A value as JSON writes it inside of a text.
+/// A value in JSON's notation, without the quotes.
 fn in_json(value: &str) -> String {
     serde_json::to_string(value).unwrap_or_default().trim_matches('"').to_owned()
 }
 
-/// Masks a stream that comes in chunks. It holds back only what may be the beginning of a secret.
+/// Masks a stream of chunks. It holds back only what may be the start of a secret.
 #[derive(Clone, Debug)]
 pub struct Masker {
     secrets: Secrets,
@@ -172,7 +172,7 @@ pub struct Masker {
 }
 
 impl Masker {
-    /// What of the stream so far can be shown now.
+    /// Adds a chunk, and returns what can be shown now.
     pub fn push<'a>(&mut self, chunk: &'a [u8]) -> Cow<'a, [u8]> {
         let Some(pattern) = self.secrets.pattern.clone() else { return Cow::Borrowed(chunk) };
         self.held.extend_from_slice(chunk);
@@ -180,7 +180,7 @@ impl Masker {
         let mut out = Vec::with_capacity(self.held.len());
         let mut done = 0;
         for found in pattern.find_iter(&self.held) {
-            // A match that begins where a longer secret may begin has to wait for the next chunk.
+            // A longer secret may begin at the same place, so the match waits for the next chunk.
             if found.start() >= edge {
                 break;
             }
@@ -196,7 +196,7 @@ impl Masker {
         Cow::Owned(out)
     }
 
-    /// The rest: the stream is over.
+    /// Returns the rest at the end of the stream.
     pub fn finish(&mut self) -> Vec<u8> {
         let rest = std::mem::take(&mut self.held);
         match &self.secrets.pattern {
@@ -205,7 +205,7 @@ impl Masker {
         }
     }
 
-    /// The first place from which all that is held is a proper beginning of a secret.
+    /// The first position from which everything held back is the start of a secret.
     fn edge(&self) -> usize {
         self.held.len() - self.secrets.begun(&self.held)
     }

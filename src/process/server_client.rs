@@ -1,7 +1,7 @@
-//! A process that serves on loopback: the events it sends, and its answers, come as lines among its output.
+//! An HTTP client for a process that is a server on loopback. Its events and its answers arrive as lines, like output.
 //!
-//! One thread reads the events for as long as the process lives, and each request has a thread of its own, since some
-//! are answered only when the work is done. All end with the process, whose end closes its sockets.
+//! One thread reads the events while the process is running. Each request has a thread of its own, because some are
+//! answered only when the work is done. All threads end with the process, because its exit closes the sockets.
 
 use super::inbox_item::Item;
 use super::output::Output;
@@ -14,71 +14,68 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 use ureq::config::Config;
 
-/// How long it may take to take a connection.
+/// Time limit for a connection.
 const CONNECT: Duration = Duration::from_secs(10);
 
-/// Where a process serves, and how it is talked to.
+/// The address of a server, and how to use it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Server {
-    /// Its port on 127.0.0.1.
+    /// The port on 127.0.0.1.
     pub port: u16,
-    /// What it is to be shown with each request, as `Authorization`.
+    /// The `Authorization` header of each request.
     pub authorization: String,
-    /// The path of its events, as the Server-Sent Events of HTML.
+    /// The path of its event stream (Server-Sent Events).
     pub events: &'static str,
-    /// What stands in an event that says nothing: such a one is dropped, and is no sign of life.
+    /// Events that contain one of these are dropped, and do not reset the idle limit.
     pub dull: &'static [&'static str],
 }
 
-/// A request to it. The answer comes as the line `{"superpower":{"answer":NAME,"status":…,"body":…}}`, with an `error`
-/// in place of the status where there is none. The end of the events is told so too, as the answer `events`.
+/// A request to the server. The answer arrives as the line `{"superpower":{"answer":NAME,"status":…,"body":…}}`, with an
+/// `error` instead of the status if the request failed. The end of the event stream arrives as the answer `events`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Request {
-    /// Names the answer.
+    /// The name of the answer.
     pub name: String,
-    /// The path.
     pub path: String,
-    /// How it is asked.
     pub way: Way,
 }
 
 /// How a request is made.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Way {
-    /// A GET.
     Get,
-    /// A GET by somebody who does not know the password.
+    /// A GET without the password, to check that the server refuses it.
     Stranger,
-    /// A POST of this.
+    /// A POST of this body.
     Post(Value),
 }
 
-/// How servers are talked to. Making this reads the environment, for a proxy that is never used.
+/// The client's configuration. Creating it reads the environment for a proxy, although none is used.
 static CONFIG: LazyLock<Config> = LazyLock::new(|| {
     ureq::Agent::config_builder()
-        // Loopback is reached directly, whatever proxy the user has for the rest.
+        // Loopback is reached directly, even if the user has a proxy.
         .proxy(None)
         .max_redirects(0)
-        // One that is kept may be closed at the other end just when it is taken again.
+        // The server may close an idle connection just when it is used again.
         .max_idle_connections(0)
         .http_status_as_error(false)
         .timeout_connect(Some(CONNECT))
         .build()
 });
 
-/// Makes what reads the environment once, before another thread needs it. For the editor's main thread.
+/// Creates the configuration, which reads the environment, on the editor's main thread, where that is safe.
 pub fn prepare() {
     LazyLock::force(&CONFIG);
 }
 
-/// A process's server, while it is connected.
+/// A connection to a process's server.
 pub(super) struct ServerClient<T> {
     agent: ureq::Agent,
     server: Server,
     sink: LineSink<T>,
 }
 
-/// Where lines go.
+/// Sends lines to the process's inbox and to its output file.
 struct LineSink<T> {
     pid: u32,
     max_line: usize,
@@ -87,7 +84,7 @@ struct LineSink<T> {
 }
 
 impl<T: Send + 'static> ServerClient<T> {
-    /// Connects to a process's server, and begins to read its events. [`Item::End`] follows their end.
+    /// Starts to read the server's events. [`Item::End`] follows when they end.
     pub fn connect(
         server: Server,
         pid: u32,
@@ -103,13 +100,13 @@ impl<T: Send + 'static> ServerClient<T> {
                 Ok(status) => json!({"answer": "events", "status": status}),
                 Err(error) => json!({"answer": "events", "error": error}),
             };
-            sink.tell(&line);
+            sink.send(&line);
             sink.inbox.data(Item::End(pid));
         })?;
         Ok(client)
     }
 
-    /// Sends a request; whatever becomes of it comes as a line.
+    /// Sends a request. Its answer or error arrives as a line.
     pub fn request(&self, request: Request) {
         let (agent, server, sink) = (self.agent.clone(), self.server.clone(), self.sink.clone());
         let name = request.name.clone();
@@ -118,11 +115,11 @@ impl<T: Send + 'static> ServerClient<T> {
                 Ok((status, body)) => json!({"answer": request.name, "status": status, "body": body}),
                 Err(error) => json!({"answer": request.name, "error": error.to_string()}),
             };
-            sink.tell(&answer);
+            sink.send(&answer);
         });
         if let Err(error) = started {
-            // As an order, which never waits: whoever asks is who reads.
-            let line = self.sink.keep(&json!({"answer": name, "error": error.to_string()}));
+            // As an order, which never blocks: this thread is also the one that reads the inbox.
+            let line = self.sink.save(&json!({"answer": name, "error": error.to_string()}));
             self.sink.inbox.order(Item::Chunk(self.sink.pid, Stream::Served, line));
         }
     }
@@ -136,7 +133,7 @@ impl<T> Clone for LineSink<T> {
 }
 
 impl<T> LineSink<T> {
-    /// Reads the events to their end; the status where there are none.
+    /// Reads the events until they end. Returns the status of the response.
     fn events(&self, agent: &ureq::Agent, server: &Server) -> Result<u16, String> {
         let url = format!("http://127.0.0.1:{}{}", server.port, server.events);
         let request = agent.get(url).header("authorization", &server.authorization);
@@ -146,7 +143,7 @@ impl<T> LineSink<T> {
             return Ok(status);
         }
         let mut body = response.into_body().into_reader();
-        let (mut lines, mut told) = (Lines::new(self.max_line), Vec::new());
+        let (mut lines, mut bytes) = (Lines::new(self.max_line), Vec::new());
         let mut writer = self.output.writer(Stream::Served);
         let mut buffer = vec![0; 64 * 1024];
         loop {
@@ -162,17 +159,17 @@ impl<T> LineSink<T> {
                 if server.dull.iter().any(|dull| head.contains(dull)) {
                     return;
                 }
-                told.extend_from_slice(data.trim_start().as_bytes());
-                told.push(b'\n');
+                bytes.extend_from_slice(data.trim_start().as_bytes());
+                bytes.push(b'\n');
                 if line.lost > 0 {
-                    told.extend_from_slice(
+                    bytes.extend_from_slice(
                         format!("{}\n", json!({"superpower": {"lost": line.lost}})).as_bytes(),
                     );
                 }
             });
-            if !told.is_empty() {
-                writer.push(&told);
-                if !self.inbox.data(Item::Chunk(self.pid, Stream::Served, std::mem::take(&mut told))) {
+            if !bytes.is_empty() {
+                writer.push(&bytes);
+                if !self.inbox.data(Item::Chunk(self.pid, Stream::Served, std::mem::take(&mut bytes))) {
                     return Ok(status);
                 }
             }
@@ -201,13 +198,13 @@ impl<T> LineSink<T> {
         Ok((status, tolerant::value(&text, tolerant::EVENT).unwrap_or_else(|_| json!(text))))
     }
 
-    /// Tells a line of our own.
-    fn tell(&self, line: &Value) {
-        self.inbox.data(Item::Chunk(self.pid, Stream::Served, self.keep(line)));
+    /// Sends a line of our own.
+    fn send(&self, line: &Value) {
+        self.inbox.data(Item::Chunk(self.pid, Stream::Served, self.save(line)));
     }
 
-    /// A line of our own, which is kept with the output as the others are.
-    fn keep(&self, line: &Value) -> Vec<u8> {
+    /// Saves a line of our own in the output file, as the server's lines are, and returns its bytes.
+    fn save(&self, line: &Value) -> Vec<u8> {
         let line = format!("{}\n", json!({"superpower": line}));
         let mut writer = self.output.writer(Stream::Served);
         writer.push(line.as_bytes());

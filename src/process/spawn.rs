@@ -1,4 +1,4 @@
-//! The start of a process, and the threads that read, write and wait for it.
+//! Starts a process, and the threads that read, write and wait for it.
 
 use super::group::Group;
 use super::inbox_item::{Item, Stream};
@@ -20,12 +20,11 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
-/// How long something that is short for a moment is given to come back.
-const MOMENT: Duration = Duration::from_millis(10);
+/// How long to wait before trying again when the system is short of a resource.
+const RETRY_DELAY: Duration = Duration::from_millis(10);
 
-/// Starts a process. Everything it prints, and what others put into `inbox`, comes out of [`Process::next`].
-///
-/// On Linux the launcher starts it; elsewhere it is as with [`spawn_in_group`].
+/// Starts a process: through the launcher on Linux, and as [`spawn_in_group`] does on other systems. [`Process::next`]
+/// returns what it prints, and what others put into `inbox`.
 pub fn spawn<T: Send + 'static>(
     spec: Spec,
     environment: &Environment,
@@ -35,8 +34,8 @@ pub fn spawn<T: Send + 'static>(
     start(spec, environment, secrets, inbox, cfg!(target_os = "linux"))
 }
 
-/// Starts a process as a child of this one, for systems where nothing can adopt the orphans below it: what descends
-/// from it is known by its group, its parents and the run's mark.
+/// Starts a process as a child of this one, for systems where no process can adopt its orphans. Its descendants are found
+/// by group, parent and the run's mark.
 pub fn spawn_in_group<T: Send + 'static>(
     spec: Spec,
     environment: &Environment,
@@ -57,8 +56,8 @@ fn start<T: Send + 'static>(
     let output = Output::open(&spec.door, &spec.log, spec.max_output, secrets.clone())?;
     let (quitting, quit) = io::pipe()?;
     let (theirs, stdin, stdout, stderr) = streams()?;
-    let held = if launched { by_launcher } else { as_child };
-    let leader = Arc::new(busy_for_a_moment(|| held(&spec, environment, &theirs))?);
+    let begin = if launched { by_launcher } else { as_child };
+    let leader = Arc::new(retry_while_busy(|| begin(&spec, environment, &theirs))?);
     drop(theirs);
     let (sender, receiver) = mpsc::channel::<Vec<u8>>();
     let duplexed = spec.stdin == Stdin::Duplex;
@@ -80,7 +79,7 @@ fn start<T: Send + 'static>(
     }
     let mut pipe = Pipe::new(stdin.into(), quitting)?;
     let rest = match spec.stdin {
-        // What fits into the pipe needs nobody who waits for room in it.
+        // Input that fits into the pipe needs no thread.
         Stdin::Once(bytes) => pipe.fill(&bytes).map(|written| bytes[written..].to_vec()),
         Stdin::Duplex => None,
     };
@@ -98,7 +97,7 @@ fn start<T: Send + 'static>(
     Ok(process)
 }
 
-/// A stream that is read, and who keeps what it says.
+/// A stream of the process, and the writer that saves it.
 struct Source {
     stream: Stream,
     pipe: Pipe,
@@ -106,9 +105,9 @@ struct Source {
 }
 
 impl Source {
-    /// Takes what has come, into the output's file and into the inbox. `false` at the end.
+    /// Passes the available output to the output file and the inbox. Returns `false` at the end of the stream.
     fn pump<T>(&mut self, buffer: &mut [u8], pid: u32, inbox: &Inbox<Item<T>>) -> bool {
-        let goes_on = match self.pipe.read(buffer) {
+        let is_open = match self.pipe.read(buffer) {
             Ok(None) => true,
             Ok(Some(n @ 1..)) => {
                 self.writer.push(&buffer[..n]);
@@ -116,22 +115,22 @@ impl Source {
             }
             Ok(Some(0)) | Err(_) => false,
         };
-        if !goes_on {
+        if !is_open {
             self.writer.finish();
         }
-        goes_on
+        is_open
     }
 }
 
-/// Follows a process to its end, and its streams to theirs.
+/// Starts the thread that reads the streams and waits for the exit.
 fn watch<T: Send + 'static>(
     leader: Arc<Leader>,
     mut sources: Vec<Source>,
     inbox: Arc<Inbox<Item<T>>>,
 ) -> io::Result<()> {
     let pid = leader.record.pid;
-    let mut death = leader.death();
-    if death.is_none() {
+    let mut exit_fd = leader.exit_fd();
+    if exit_fd.is_none() {
         let (leader, inbox) = (leader.clone(), inbox.clone());
         named("wait", move || {
             leader.wait();
@@ -140,36 +139,36 @@ fn watch<T: Send + 'static>(
     }
     named("watch", move || {
         let mut buffer = vec![0; 64 * 1024];
-        while !sources.is_empty() || death.is_some() {
+        while !sources.is_empty() || exit_fd.is_some() {
             let pipes = sources.iter().map(|source| &source.pipe);
-            let Ok(dead) = Pipe::wait_to_read(pipes, death.as_ref()) else {
-                // The system has no memory for it: asked without a rest, it would have a whole core less too.
-                thread::sleep(MOMENT);
+            let Ok(ready) = Pipe::wait_to_read(pipes, exit_fd.as_ref()) else {
+                // The system is out of memory. Trying again without a delay would also use a whole core.
+                thread::sleep(RETRY_DELAY);
                 continue;
             };
             sources.retain_mut(|source| {
                 let pump = AssertUnwindSafe(|| source.pump(&mut buffer, pid, &inbox));
-                let goes_on = catch_unwind(pump).unwrap_or(false);
-                if !goes_on {
+                let is_open = catch_unwind(pump).unwrap_or(false);
+                if !is_open {
                     inbox.data(Item::End(pid));
                 }
-                goes_on
+                is_open
             });
-            if dead && leader.is_dead() {
-                death = None;
+            if ready && leader.has_exited() {
+                exit_fd = None;
                 inbox.order(Item::Exited(pid));
             }
         }
     })
 }
 
-/// The pipes of a process: its own ends, and ours.
+/// The pipes of a process: its three ends, then ours for input, output and errors.
 fn streams() -> io::Result<([OwnedFd; 3], PipeWriter, PipeReader, PipeReader)> {
-    let ((stdin, to), (from, stdout), (told, stderr)) = (io::pipe()?, io::pipe()?, io::pipe()?);
-    Ok(([stdin.into(), stdout.into(), stderr.into()], to, from, told))
+    let ((stdin, input), (output, stdout), (errors, stderr)) = (io::pipe()?, io::pipe()?, io::pipe()?);
+    Ok(([stdin.into(), stdout.into(), stderr.into()], input, output, errors))
 }
 
-/// Lets the launcher start the program.
+/// Starts the program through the launcher.
 #[cfg(target_os = "linux")]
 fn by_launcher(spec: &Spec, environment: &Environment, streams: &[OwnedFd; 3]) -> io::Result<Leader> {
     let init = launch(spec, environment, streams)?;
@@ -198,11 +197,11 @@ fn as_child(spec: &Spec, environment: &Environment, streams: &[OwnedFd; 3]) -> i
     Ok(Leader::new(record, spec.mark.clone(), Hold::Group(Group::new(child, guarded))))
 }
 
-/// Starts a program; one that another process has just written may be busy for a moment.
-fn busy_for_a_moment(start: impl Fn() -> io::Result<Leader>) -> io::Result<Leader> {
+/// Starts a program. The system refuses one that another process is still writing, so this is tried again.
+fn retry_while_busy(start: impl Fn() -> io::Result<Leader>) -> io::Result<Leader> {
     for _ in 0..20 {
         match start() {
-            Err(e) if e.kind() == io::ErrorKind::ExecutableFileBusy => thread::sleep(MOMENT),
+            Err(e) if e.kind() == io::ErrorKind::ExecutableFileBusy => thread::sleep(RETRY_DELAY),
             done => return done,
         }
     }

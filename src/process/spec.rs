@@ -1,55 +1,51 @@
-//! What to start, whose process it is, and how long each step of its end may take.
+//! What to start, with its limits and its mark, and the time limits for the steps of a stop.
 
 use crate::store::beneath::Door;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What a process's standard input is.
+/// A process's standard input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stdin {
-    /// This, and then its end.
+    /// These bytes, and then the end.
     Once(Vec<u8>),
-    /// What [`Process::write`] gives, until [`Process::close_stdin`].
+    /// Everything given to `Process::write`, until `Process::close_stdin`.
     Duplex,
 }
 
 /// The variable that carries the stage's position.
 pub const STAGE: &str = "SUPERPOWER_STAGE";
 
-/// What to start, and within which limits.
+/// What to start, with its limits.
 #[derive(Clone, Debug)]
 pub struct Spec {
     /// Absolute path of the program.
     pub program: PathBuf,
-    /// Its arguments.
     pub args: Vec<OsString>,
-    /// Variables beside the scrubbed environment and the mark.
+    /// Variables in addition to the user's environment and the mark.
     pub env: Vec<(String, String)>,
-    /// Where it works.
+    /// The working directory.
     pub root: PathBuf,
-    /// What its input is.
     pub stdin: Stdin,
     /// The file that its output is appended to.
     pub log: PathBuf,
-    /// The door to that file.
+    /// The door through which that file is opened.
     pub door: Door,
-    /// How large that file may grow by this process.
+    /// Maximum number of bytes that this process may add to that file.
     pub max_output: u64,
-    /// How long a line may be.
+    /// Maximum length of a line, in bytes.
     pub max_line: usize,
-    /// Wall clock.
+    /// The total time limit.
     pub timeout: Option<Duration>,
-    /// Silence.
+    /// The time limit without output.
     pub idle: Option<Duration>,
-    /// Whose process it is.
     pub mark: Mark,
 }
 
-/// Whose process it is: what every descendant carries in its environment.
+/// The launch that a process belongs to. Every descendant has this in its environment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mark {
-    /// The run.
     pub run_id: String,
     /// The stage's position, from 1.
     pub stage: usize,
@@ -57,11 +53,11 @@ pub struct Mark {
     pub launch: u32,
 }
 
-/// How long the leader may take over its own way to stop, before its group gets TERM.
+/// Time for the process to stop in its own way, before its group gets SIGTERM.
 pub const POLITE: Duration = Duration::from_millis(1000);
-/// How long the group may take over TERM, before it gets KILL.
+/// Time for the group to end after SIGTERM, before it gets SIGKILL.
 pub const TERM: Duration = Duration::from_millis(400);
-/// How long what outlived its leader may take over TERM, before it gets KILL.
+/// Time for leftover descendants to end after SIGTERM, before they get SIGKILL.
 pub const LEFTOVER: Duration = Duration::from_millis(250);
-/// Reading ends this long after the exit: a process that escaped may hold the pipe for ever.
+/// How long to read after the exit. An escaped process may keep the pipe open forever.
 pub const READ_AFTER_EXIT: Duration = Duration::from_millis(500);

@@ -1,4 +1,4 @@
-//! A process from its start to the end of the last that descends from it.
+//! A running process, from its start until its last descendant has ended: events, time limits, and the steps of a stop.
 
 use super::inbox_item::{Item, Stream};
 use super::output::Output;
@@ -14,34 +14,34 @@ use std::time::{Duration, Instant};
 /// Which limit was reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
-    /// The wall clock.
+    /// The total time.
     Wall(Duration),
-    /// Silence.
+    /// The time without output.
     Idle(Duration),
 }
 
-/// What a process's owner gets to see.
+/// An event for the owner of a process.
 #[derive(Debug)]
 pub enum Event<T> {
-    /// Output, as it came.
+    /// Output.
     Chunk(Stream, Vec<u8>),
-    /// Something that others told.
+    /// An order that another thread has put into the inbox.
     Order(T),
-    /// So much is left of the wall clock's limit: told once, so that what is under way can be brought to an end.
+    /// The time limit is near; this much is left. Sent once, so that the agent can finish its work.
     Near(Duration),
-    /// A limit is reached: told once. It is the owner's part to stop the process.
+    /// A limit is reached. Sent once; the owner has to stop the process.
     Limit(Limit),
-    /// The time to wake has come.
+    /// The time given to [`Process::next`] has come.
     Wake,
-    /// It is dead, as is all that it started, and all its output was seen. Nothing follows.
+    /// It has exited, its descendants have ended, and all output was received. This is the last event.
     Over(Exit),
 }
 
-/// How often the descendants are looked up, so that one which cuts itself loose is known.
-const LOOK: Duration = Duration::from_secs(2);
-/// How long before the wall clock's limit it is told that it is near; a fifth of the limit where that is less.
+/// How often to scan for descendants, so that one that leaves the group is known before its parent exits.
+const SCAN_INTERVAL: Duration = Duration::from_secs(2);
+/// How long before the time limit [`Event::Near`] is sent; a fifth of the limit if that is less.
 const NEAR: Duration = Duration::from_secs(120);
-/// A process that KILL does not end within this is in the kernel's hands.
+/// A process that SIGKILL does not end in this time is blocked in the kernel.
 const STUCK: Duration = Duration::from_secs(3);
 
 /// A running process.
@@ -56,20 +56,20 @@ pub struct Process<T> {
     server: Option<ServerClient<T>>,
     max_line: usize,
     timeout: Option<(Instant, Duration)>,
-    /// When [`Event::Near`] is to be told.
+    /// When to send [`Event::Near`].
     near: Option<Instant>,
     idle: Option<Duration>,
-    noise: Instant,
+    last_output: Instant,
     busy: bool,
-    look: Instant,
-    ladder: Ladder,
+    next_scan: Instant,
+    stop: StopStep,
     exited: Option<Instant>,
     ended: bool,
-    /// Its status is taken, or left to be.
+    /// Its exit status is taken, or left to another thread.
     reaped: bool,
 }
 
-/// What a process is made of, when it has just been started.
+/// The parts of a process that has just been started.
 pub(super) struct Started<T> {
     pub leader: Arc<Leader>,
     pub inbox: Arc<Inbox<Item<T>>>,
@@ -79,9 +79,9 @@ pub(super) struct Started<T> {
     pub open: u8,
 }
 
-/// How far the stopping has come.
+/// The current step of a stop: SIGTERM follows at the time, then SIGKILL, then giving up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Ladder {
+enum StopStep {
     Not,
     Term(Instant),
     Kill(Instant),
@@ -89,7 +89,7 @@ enum Ladder {
 }
 
 impl<T: Send + 'static> Process<T> {
-    /// A process that has just been started. Whatever fails from here on, dropping it ends what was started.
+    /// Takes over a process that has just been started. Dropping it ends the process and its descendants.
     pub(super) fn new(parts: Started<T>, spec: &Spec) -> Self {
         let Started { leader, inbox, quit, output, stdin, open } = parts;
         let now = Instant::now();
@@ -105,17 +105,17 @@ impl<T: Send + 'static> Process<T> {
             timeout: spec.timeout.and_then(|limit| Some((now.checked_add(limit)?, limit))),
             near: spec.timeout.and_then(|limit| now.checked_add(limit.saturating_sub((limit / 5).min(NEAR)))),
             idle: spec.idle,
-            noise: now,
+            last_output: now,
             busy: false,
-            look: now + LOOK,
-            ladder: Ladder::Not,
+            next_scan: now + SCAN_INTERVAL,
+            stop: StopStep::Not,
             exited: None,
             ended: false,
             reaped: false,
         }
     }
 
-    /// The process itself, for those who must be able to end it from elsewhere.
+    /// A handle for ending the process from another thread.
     pub fn leader(&self) -> Arc<Leader> {
         self.leader.clone()
     }
@@ -125,19 +125,19 @@ impl<T: Send + 'static> Process<T> {
         self.leader.record.clone()
     }
 
-    /// Writes to a duplex process. Never waits.
+    /// Writes to the standard input of a duplex process. Never blocks.
     pub fn write(&self, bytes: Vec<u8>) {
         if let Some(stdin) = &self.stdin {
             let _ = stdin.send(bytes);
         }
     }
 
-    /// Ends a duplex process's input, once all is written.
+    /// Closes the standard input of a duplex process when everything is written.
     pub fn close_stdin(&mut self) {
         self.stdin = None;
     }
 
-    /// Connects to what the process serves: its events come as [`Stream::Served`] from here on.
+    /// Connects to the server that the process runs. Its events then arrive as [`Stream::Served`].
     pub fn connect(&mut self, server: Server) {
         if self.server.is_none() {
             let (inbox, output) = (self.inbox.clone(), self.output.clone());
@@ -147,40 +147,41 @@ impl<T: Send + 'static> Process<T> {
         }
     }
 
-    /// Sends a request to what it serves. Never waits.
+    /// Sends a request to that server. Never blocks.
     pub fn request(&self, request: Request) {
         if let Some(server) = &self.server {
             server.request(request);
         }
     }
 
-    /// Whether something is known to be under way, so that silence is no sign.
+    /// Sets whether something is known to be active, so that the idle limit does not apply.
     pub const fn set_busy(&mut self, busy: bool) {
         self.busy = busy;
     }
 
     /// Whether it is being stopped.
     pub fn stopping(&self) -> bool {
-        self.ladder != Ladder::Not
+        self.stop != StopStep::Not
     }
 
-    /// Which signal it took, where it was stopped and its own way was not enough.
-    pub const fn took(&self) -> Option<&'static str> {
-        match self.ladder {
-            Ladder::Not | Ladder::Term(_) => None,
-            Ladder::Kill(_) => Some("TERM"),
-            Ladder::Killed(_) => Some("KILL"),
+    /// The signal that was needed to stop it; `None` if it ended by itself.
+    pub const fn stop_signal(&self) -> Option<&'static str> {
+        match self.stop {
+            StopStep::Not | StopStep::Term(_) => None,
+            StopStep::Kill(_) => Some("TERM"),
+            StopStep::Killed(_) => Some("KILL"),
         }
     }
 
-    /// Begins to stop it: TERM to its group after `polite`, KILL after `term` more. Later calls only shorten this.
+    /// Starts to stop it: SIGTERM to its group after `polite`, SIGKILL after another `term`. Later calls can only shorten
+    /// these times.
     pub fn stop(&mut self, polite: Duration, term: Duration) {
         let now = Instant::now();
-        self.leader.look();
-        self.ladder = match self.ladder {
-            Ladder::Not => Ladder::Term(now + polite),
-            Ladder::Term(at) => Ladder::Term(at.min(now + polite)),
-            Ladder::Kill(at) => Ladder::Kill(at.min(now + term)),
+        self.leader.scan();
+        self.stop = match self.stop {
+            StopStep::Not => StopStep::Term(now + polite),
+            StopStep::Term(at) => StopStep::Term(at.min(now + polite)),
+            StopStep::Kill(at) => StopStep::Kill(at.min(now + term)),
             killed => killed,
         };
         self.leader.set_term(term);
@@ -191,7 +192,7 @@ impl<T: Send + 'static> Process<T> {
         loop {
             let now = Instant::now();
             if self.busy {
-                self.noise = now;
+                self.last_output = now;
             }
             if let Some(event) = self.due(now) {
                 return event;
@@ -203,7 +204,7 @@ impl<T: Send + 'static> Process<T> {
             match self.inbox.next(until) {
                 Some(Item::Order(order)) => return Event::Order(order),
                 Some(Item::Chunk(pid, stream, chunk)) if pid == self.leader.record.pid => {
-                    self.noise = Instant::now();
+                    self.last_output = Instant::now();
                     return Event::Chunk(stream, chunk);
                 }
                 Some(Item::End(pid)) if pid == self.leader.record.pid => {
@@ -212,16 +213,16 @@ impl<T: Send + 'static> Process<T> {
                 Some(Item::Exited(pid)) if pid == self.leader.record.pid => {
                     self.exited = Some(Instant::now())
                 }
-                // Nothing, or the last words of an earlier process of the same inbox.
+                // A timeout, or an item of an earlier process with the same inbox.
                 _ => {}
             }
         }
     }
 
-    /// Does what is due, and says what the owner must know.
+    /// Handles what is due at this time. Returns an event for the owner, if there is one.
     fn due(&mut self, now: Instant) -> Option<Event<T>> {
         if let Some(at) = self.exited {
-            // While it is stopped, nobody waits for the output of what outlived it.
+            // During a stop the output of leftover descendants is not needed.
             if !self.ended && (self.open == 0 || self.stopping() || now >= at + READ_AFTER_EXIT) {
                 self.ended = true;
                 self.leader.end_rest(self.stopping());
@@ -232,23 +233,23 @@ impl<T: Send + 'static> Process<T> {
             }
             return None;
         }
-        if now >= self.look {
-            self.leader.look();
-            self.look = Instant::now() + LOOK;
+        if now >= self.next_scan {
+            self.leader.scan();
+            self.next_scan = Instant::now() + SCAN_INTERVAL;
         }
-        match self.ladder {
-            Ladder::Term(at) if now >= at => {
-                self.leader.look();
+        match self.stop {
+            StopStep::Term(at) if now >= at => {
+                self.leader.scan();
                 self.leader.signal(Signal::TERM);
                 self.leader.signal(Signal::CONT);
-                self.ladder = Ladder::Kill(now + self.leader.term());
+                self.stop = StopStep::Kill(now + self.leader.term());
             }
-            Ladder::Kill(at) if now >= at => {
+            StopStep::Kill(at) if now >= at => {
                 self.leader.kill();
-                self.ladder = Ladder::Killed(now + STUCK);
+                self.stop = StopStep::Killed(now + STUCK);
             }
-            Ladder::Killed(at) if now >= at => {
-                self.reap_aside();
+            StopStep::Killed(at) if now >= at => {
+                self.reap_in_thread();
                 return Some(Event::Over(Exit::Stuck));
             }
             _ => {}
@@ -269,7 +270,7 @@ impl<T: Send + 'static> Process<T> {
             return Some(Event::Limit(Limit::Wall(limit)));
         }
         if let Some(limit) = self.idle
-            && now.duration_since(self.noise) >= limit
+            && now.duration_since(self.last_output) >= limit
         {
             self.idle = None;
             return Some(Event::Limit(Limit::Idle(limit)));
@@ -277,24 +278,24 @@ impl<T: Send + 'static> Process<T> {
         None
     }
 
-    /// When something may be due.
+    /// When [`Process::due`] has something to do next.
     fn deadline(&self) -> Instant {
         if let Some(at) = self.exited {
             return at + if self.ended { 3 * READ_AFTER_EXIT } else { READ_AFTER_EXIT };
         }
-        let ladder = match self.ladder {
-            Ladder::Not => None,
-            Ladder::Term(at) | Ladder::Kill(at) | Ladder::Killed(at) => Some(at),
+        let stop = match self.stop {
+            StopStep::Not => None,
+            StopStep::Term(at) | StopStep::Kill(at) | StopStep::Killed(at) => Some(at),
         };
-        let running = ladder.is_none();
+        let running = stop.is_none();
         let wall = self.near.or(self.timeout.map(|(at, _)| at)).filter(|_| running);
         let idle =
-            self.idle.and_then(|limit| self.noise.checked_add(limit)).filter(|_| running && !self.busy);
-        [Some(self.look), ladder, wall, idle].into_iter().flatten().min().unwrap_or(self.look)
+            self.idle.and_then(|limit| self.last_output.checked_add(limit)).filter(|_| running && !self.busy);
+        [Some(self.next_scan), stop, wall, idle].into_iter().flatten().min().unwrap_or(self.next_scan)
     }
 
-    /// Lets a thread wait for a process whose death may never come.
-    fn reap_aside(&mut self) {
+    /// Reaps in a thread a process that may never exit.
+    fn reap_in_thread(&mut self) {
         self.reaped = true;
         self.inbox.close();
         self.quit = None;

@@ -1,33 +1,33 @@
-//! Ending processes that nobody leads any more. The guard has this file too: it uses nothing but std and libc.
+//! Ends processes whose leader has ended. The guard's program includes this file, so it uses only std and libc.
 
-use super::tree::{self, Kin};
+use super::tree::{self, ProcessSet};
 use std::time::{Duration, Instant};
 
-/// Ends what outlived its leader: TERM, and KILL to what is still there after `grace`. `more` finds those that came
-/// into being meanwhile.
-pub fn terminate(kin: &mut Kin, grace: Duration, more: impl Fn() -> Kin) {
-    if kin.is_empty() {
+/// Ends processes: SIGTERM, then SIGKILL to those that are left after `grace`. `more` finds processes that were started
+/// meanwhile.
+pub fn terminate(processes: &mut ProcessSet, grace: Duration, more: impl Fn() -> ProcessSet) {
+    if processes.is_empty() {
         return;
     }
-    tree::signal(kin, libc::SIGTERM);
-    tree::signal(kin, libc::SIGCONT);
-    gone(kin, grace);
-    // A process that forks faster than it is found: a few rounds, then it is given up.
+    tree::signal(processes, libc::SIGTERM);
+    tree::signal(processes, libc::SIGCONT);
+    wait_until_ended(processes, grace);
+    // A process may fork faster than it is found, so the number of rounds is limited.
     for _ in 0..8 {
-        kin.extend(more());
-        kin.retain(|&pid, &mut start_time| tree::lives(pid, start_time));
-        if kin.is_empty() {
+        processes.extend(more());
+        processes.retain(|&pid, &mut start_time| tree::lives(pid, start_time));
+        if processes.is_empty() {
             return;
         }
-        tree::signal(kin, libc::SIGKILL);
-        gone(kin, Duration::from_millis(200));
+        tree::signal(processes, libc::SIGKILL);
+        wait_until_ended(processes, Duration::from_millis(200));
     }
 }
 
-/// Waits until none of them lives, or long enough.
-fn gone(kin: &Kin, within: Duration) {
+/// Waits until all have ended, for at most `within`.
+fn wait_until_ended(processes: &ProcessSet, within: Duration) {
     let until = Instant::now() + within;
-    while kin.iter().any(|(&pid, &start_time)| tree::lives(pid, start_time)) && Instant::now() < until {
+    while processes.iter().any(|(&pid, &start_time)| tree::lives(pid, start_time)) && Instant::now() < until {
         std::thread::sleep(Duration::from_millis(5));
     }
 }

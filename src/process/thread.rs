@@ -1,12 +1,13 @@
-//! Threads of ours: named, and ending nothing but themselves when they panic.
+//! Starts named threads. A panic ends only its own thread.
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
 
-/// The threads' names begin so, for whoever looks at the editor's threads.
+/// The prefix of the names, to recognize our threads in a list of the editor's.
 const THREAD: &str = "superpower";
-/// Starts one.
+
+/// Starts a thread.
 pub(super) fn named(what: &str, body: impl FnOnce() + Send + 'static) -> io::Result<()> {
     let body = || drop(catch_unwind(AssertUnwindSafe(body)));
     thread::Builder::new().name(format!("{THREAD}-{what}")).spawn(body).map(drop)

@@ -1,61 +1,59 @@
-//! Who descends from whom, and who carries a run's mark: what a group's signal does not reach.
+//! Finds the descendants of a process, and the processes with a run's mark, which a signal to the group does not reach.
 //!
-//! Tool shells run in sessions of their own, so that ending the agent's group leaves them. Children are found by
-//! their parents while those live, and by their environment after that.
+//! Agents start shells in sessions of their own, which survive the end of the agent's group. They are found by their
+//! parents while those are running, and by their environment after that.
 //!
-//! The guard has this file too, so it uses nothing but std and libc.
+//! The guard's program includes this file, so it uses only std and libc.
 
 use std::collections::BTreeMap;
 
-/// The variable that carries the run's id, in every process of a run.
+/// The variable with the run's id, in every process of a run.
 pub const RUN_ID: &str = "SUPERPOWER_RUN_ID";
-/// The variable that carries the launch's serial number within the run.
+/// The variable with the launch's serial number in the run.
 pub const ATTEMPT: &str = "SUPERPOWER_ATTEMPT";
 
-/// What the kernel says of a process.
+/// The kernel's information about a process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stat {
-    /// Its parent.
     pub parent: u32,
-    /// Its group.
     pub group: u32,
-    /// When it started.
+    /// In the kernel's unit.
     pub start_time: u64,
-    /// Whether it is dead, and only not yet reaped.
+    /// Whether it is a zombie.
     pub dead: bool,
     /// The program's short name.
     pub name: String,
 }
 
 /// Processes by id, with their start time.
-pub type Kin = BTreeMap<u32, u64>;
+pub type ProcessSet = BTreeMap<u32, u64>;
 
-/// Everything that descends from `leader`, and everything in its group; not `leader` itself.
-pub fn descendants(leader: u32) -> Kin {
+/// The descendants of `leader` and the members of its group, without `leader`.
+pub fn descendants(leader: u32) -> ProcessSet {
     below(|pid, stat| pid != leader && (stat.parent == leader || stat.group == leader), leader)
 }
 
-/// Those that are `top`, and everything that descends from them; never `spared`.
-pub fn below(top: impl Fn(u32, &Stat) -> bool, spared: u32) -> Kin {
+/// The processes for which `top` is true, and their descendants; never `spared`.
+pub fn below(top: impl Fn(u32, &Stat) -> bool, spared: u32) -> ProcessSet {
     let all = all();
-    let mut kin = Kin::new();
+    let mut processes = ProcessSet::new();
     let mut grew = true;
     while grew {
         grew = false;
         for (&pid, stat) in &all {
-            let ours = top(pid, stat) || kin.contains_key(&stat.parent);
-            if pid != spared && ours && !stat.dead && kin.insert(pid, stat.start_time).is_none() {
+            let ours = top(pid, stat) || processes.contains_key(&stat.parent);
+            if pid != spared && ours && !stat.dead && processes.insert(pid, stat.start_time).is_none() {
                 grew = true;
             }
         }
     }
-    kin
+    processes
 }
 
-/// Everything that carries the run's mark; of one launch where it is given.
-pub fn marked(run_id: &str, launch: Option<u32>) -> Kin {
+/// The processes with the run's mark; only those of `launch` if it is given.
+pub fn marked(run_id: &str, launch: Option<u32>) -> ProcessSet {
     let spared = ourselves();
-    let mut kin = Kin::new();
+    let mut processes = ProcessSet::new();
     for pid in pids() {
         if spared.contains(&pid) {
             continue;
@@ -65,26 +63,26 @@ pub fn marked(run_id: &str, launch: Option<u32>) -> Kin {
             && let Some(stat) = stat(pid)
             && !stat.dead
         {
-            kin.insert(pid, stat.start_time);
+            processes.insert(pid, stat.start_time);
         }
     }
-    kin
+    processes
 }
 
-/// Whether an environment carries the run's mark; of one launch where it is given.
+/// Whether an environment has the run's mark; only that of `launch` if it is given.
 pub fn carries(environ: &[u8], run_id: &str, launch: Option<u32>) -> bool {
     let has = |wanted: &str| environ.split(|&b| b == 0).any(|entry| entry == wanted.as_bytes());
     has(&format!("{RUN_ID}={run_id}")) && launch.is_none_or(|launch| has(&format!("{ATTEMPT}={launch}")))
 }
 
-/// Whether a process carries the mark of any run.
+/// Whether a process has the mark of any run.
 #[allow(dead_code, reason = "the guard does not ask")]
 pub fn is_marked(pid: u32) -> bool {
     let mark = format!("{RUN_ID}=");
     environ(pid).is_some_and(|environ| environ.split(|&b| b == 0).any(|it| it.starts_with(mark.as_bytes())))
 }
 
-/// This process and those that it descends from, which nothing here may end.
+/// This process and its ancestors, which must never be ended.
 pub fn ourselves() -> Vec<u32> {
     let mut line = vec![std::process::id()];
     while let Some(stat) = line.last().and_then(|&pid| stat(pid)) {
@@ -96,19 +94,19 @@ pub fn ourselves() -> Vec<u32> {
     line
 }
 
-/// Whether that very process still lives.
+/// Whether the same process is still running.
 pub fn lives(pid: u32, start_time: u64) -> bool {
     start_time_of(pid) == Some(start_time)
 }
 
-/// When a process started; `None` where it is not there, or is dead and only not yet reaped.
+/// When a process started; `None` if it does not exist or is a zombie.
 pub fn start_time_of(pid: u32) -> Option<u64> {
     stat(pid).filter(|stat| !stat.dead).map(|stat| stat.start_time)
 }
 
-/// Sends `signal` to each that is still the same process.
-pub fn signal(kin: &Kin, signal: i32) {
-    for (&pid, &start_time) in kin {
+/// Sends `signal` to each process that is still the same.
+pub fn signal(processes: &ProcessSet, signal: i32) {
+    for (&pid, &start_time) in processes {
         if lives(pid, start_time) {
             // SAFETY: kill takes any numbers.
             unsafe { libc::kill(pid as libc::pid_t, signal) };
@@ -131,7 +129,7 @@ pub fn stat(pid: u32) -> Option<Stat> {
     read_stat(&format!("/proc/{pid}/stat"))
 }
 
-/// What the kernel says of this process, by whatever id it has there.
+/// The kernel's information about this process, independent of process id namespaces.
 #[cfg(target_os = "linux")]
 #[allow(dead_code, reason = "the guard does not ask")]
 pub fn own_stat() -> Option<Stat> {
@@ -142,7 +140,7 @@ pub fn own_stat() -> Option<Stat> {
 fn read_stat(path: &str) -> Option<Stat> {
     let stat = std::fs::read(path).ok()?;
     let stat = String::from_utf8_lossy(&stat);
-    // The name is in brackets and may hold anything, brackets included.
+    // The name is in parentheses and may contain any character, also parentheses.
     let (open, close) = (stat.find('(')?, stat.rfind(')')?);
     let fields: Vec<&str> = stat[close + 1..].split_whitespace().collect();
     let number = |at: usize| fields.get(at)?.parse::<u64>().ok();
@@ -155,7 +153,7 @@ fn read_stat(path: &str) -> Option<Stat> {
     })
 }
 
-/// A process's environment, as the kernel has it.
+/// A process's environment, as the kernel keeps it.
 #[cfg(target_os = "linux")]
 pub fn environ(pid: u32) -> Option<Vec<u8>> {
     std::fs::read(format!("/proc/{pid}/environ")).ok()
@@ -173,7 +171,7 @@ pub fn pids() -> Vec<u32> {
     pids.into_iter().filter(|&pid| pid > 0).map(|pid| pid as u32).collect()
 }
 
-/// What the kernel says of this process.
+/// The kernel's information about this process.
 #[cfg(target_os = "macos")]
 #[allow(dead_code, reason = "the guard does not ask")]
 pub fn own_stat() -> Option<Stat> {
@@ -202,7 +200,7 @@ pub fn stat(pid: u32) -> Option<Stat> {
     })
 }
 
-/// A process's environment, as the kernel has it.
+/// A process's environment, as the kernel keeps it.
 #[cfg(target_os = "macos")]
 pub fn environ(pid: u32) -> Option<Vec<u8>> {
     let mut name = [libc::CTL_KERN, libc::KERN_PROCARGS2, pid as libc::c_int];

@@ -1,8 +1,7 @@
-//! The init of one launch: it starts the program, adopts what the program's descendants leave, and is gone only when
-//! nothing is left below it.
+//! The init of one launch: it starts the program, adopts orphans among the program's descendants, and exits only when no
+//! descendant is left.
 //!
-//! The engine tells it over a socket when to end what is there. Where that socket or the launcher is gone, it does so by
-//! itself.
+//! The engine sends commands over a socket. If the engine or the launcher is gone, the init ends the launch by itself.
 
 use crate::kill_rounds::Rounds;
 use crate::launch_protocol::{self, Answer, Command, Request};
@@ -13,37 +12,37 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
-/// What is to end may take this long over TERM.
+/// Time for processes to end after SIGTERM, before they get SIGKILL.
 const GRACE: Duration = Duration::from_millis(250);
 
 struct Init {
-    /// To the engine; none where it is gone.
+    /// The connection to the engine; `None` once it is closed.
     engine: Option<UnixStream>,
-    /// Ends with the launcher; none where that is gone.
+    /// A pipe that closes when the launcher exits; `None` after that.
     launcher: Option<OwnedFd>,
     signals: OwnedFd,
-    /// The program, until it has ended.
+    /// The program's process id, until it has exited.
     program: Option<u32>,
-    /// Whether what is below can be seen, which takes `/proc`.
-    sees: bool,
+    /// Whether descendants can be listed, which needs `/proc`.
+    has_proc: bool,
     end: End,
 }
 
-/// How far the end of all that is below has come.
+/// The progress of ending all descendants.
 enum End {
     Not,
-    /// TERM was sent; KILL follows then.
-    Asked(Instant),
+    /// SIGTERM was sent; SIGKILL follows at this time.
+    Terminating(Instant),
     Killing(Rounds),
 }
 
-/// Starts what the engine asks for, and follows it to the end of the last that descends from it.
+/// Starts the program that the engine requests, and returns when its last descendant has ended.
 pub fn run(mut engine: UnixStream, streams: [OwnedFd; 3], launcher: OwnedFd) {
     system::own_session();
-    system::name(launch_protocol::INIT);
+    system::set_name(launch_protocol::INIT);
     let failed =
         |mut engine: UnixStream, step, errno| _ = engine.write_all(&Answer::Failed { step, errno }.bytes());
-    let signals = match system::adopt_orphans().and_then(|()| system::children_signal()) {
+    let signals = match system::adopt_orphans().and_then(|()| system::child_signals()) {
         Ok(signals) => signals,
         Err(error) => {
             return failed(engine, launch_protocol::Step::Adopt, error.raw_os_error().unwrap_or_default());
@@ -57,19 +56,19 @@ pub fn run(mut engine: UnixStream, streams: [OwnedFd; 3], launcher: OwnedFd) {
     drop(request);
     let stat = tree::stat(pid);
     let start_time = stat.as_ref().map_or(0, |stat| stat.start_time);
-    let (launcher, program, sees) = (Some(launcher), Some(pid), stat.is_some());
-    let mut init = Init { engine: None, launcher, signals, program, sees, end: End::Not };
+    let (launcher, program, has_proc) = (Some(launcher), Some(pid), stat.is_some());
+    let mut init = Init { engine: None, launcher, signals, program, has_proc, end: End::Not };
     if engine.set_nonblocking(true).is_ok() {
         init.engine = Some(engine);
     }
-    init.tell(&[Answer::Started { pid, start_time }]);
+    init.send(&[Answer::Started { pid, start_time }]);
     init.follow();
 }
 
 impl Init {
     fn follow(&mut self) {
         if self.engine.is_none() {
-            self.ask();
+            self.terminate();
         }
         while self.reap() {
             let pause = self.step();
@@ -78,56 +77,56 @@ impl Init {
                 self.engine.as_ref().map(AsFd::as_fd),
                 self.launcher.as_ref().map(AsFd::as_fd),
             ];
-            let [ended, told, launcher_gone] = system::wait_to_read(fds, pause);
-            if ended {
-                system::forget_signals(&self.signals);
+            let [child_ended, readable, launcher_gone] = system::wait_to_read(fds, pause);
+            if child_ended {
+                system::drain_signals(&self.signals);
             }
-            if told {
-                self.listen();
+            if readable {
+                self.read_commands();
             }
             if launcher_gone {
                 self.launcher = None;
-                self.ask();
+                self.terminate();
             }
         }
     }
 
-    /// Takes the status of whoever has ended. `false` where nobody is left.
+    /// Reaps children that have ended. Returns `false` if no child is left.
     fn reap(&mut self) -> bool {
         let mut exited = None;
         loop {
             if let Some(program) = self.program
-                && !self.sees
+                && !self.has_proc
                 && system::has_ended(program)
             {
-                // The last moment at which what is left of its group can be reached.
+                // After it is reaped, its group id may belong to other processes.
                 system::kill_group(program, libc::SIGKILL);
             }
-            match system::take_ended() {
+            match system::reap() {
                 Waited::Ended(pid, status) if self.program == Some(pid) => {
                     self.program = None;
                     exited = Some(Answer::Exited(status));
                 }
                 Waited::Ended(..) => {}
-                Waited::Nobody => {
-                    self.tell(exited.as_slice());
+                Waited::NoneEnded => {
+                    self.send(exited.as_slice());
                     return true;
                 }
-                Waited::Alone => {
-                    // At once: whoever waits for both is woken once.
-                    self.tell(&[exited.as_slice(), &[Answer::Over]].concat());
+                Waited::NoChildren => {
+                    // In one write, so that the engine wakes up once for both.
+                    self.send(&[exited.as_slice(), &[Answer::Over]].concat());
                     return false;
                 }
             }
         }
     }
 
-    /// Does what is due, and says how long to wait then.
+    /// Does what is due. Returns how long to wait after that.
     fn step(&mut self) -> Option<Duration> {
-        if let End::Asked(until) = self.end {
+        if let End::Terminating(until) = self.end {
             let left = until.saturating_duration_since(Instant::now());
             if !left.is_zero() {
-                // Rounded up: a wait of no length would be asked for again and again.
+                // Rounded up, because a wait of 0 ms would repeat in a busy loop.
                 return Some(left + Duration::from_millis(1));
             }
             self.end = End::Killing(Rounds::default());
@@ -135,15 +134,15 @@ impl Init {
         if !matches!(self.end, End::Killing(_)) {
             return None;
         }
-        // Where nothing can be seen, the group is all that is known.
+        // Without `/proc` only the group is known.
         self.signal_group(libc::SIGKILL);
         let End::Killing(rounds) = &mut self.end else { return None };
         rounds.kill(&|_| false);
         Some(rounds.pause())
     }
 
-    /// Asks everything below to end.
-    fn ask(&mut self) {
+    /// Sends SIGTERM to all descendants.
+    fn terminate(&mut self) {
         if matches!(self.end, End::Not) {
             let below = tree::descendants(std::process::id());
             tree::signal(&below, libc::SIGTERM);
@@ -152,31 +151,31 @@ impl Init {
                 self.signal_group(libc::SIGTERM);
                 self.signal_group(libc::SIGCONT);
             }
-            self.end = End::Asked(Instant::now() + GRACE);
+            self.end = End::Terminating(Instant::now() + GRACE);
         }
     }
 
-    /// Does what the engine says.
-    fn listen(&mut self) {
+    /// Reads and performs the engine's commands.
+    fn read_commands(&mut self) {
         while let Some(engine) = &mut self.engine {
             let mut bytes = [0; 2];
             match engine.read(&mut bytes) {
-                Ok(2) => self.obey(bytes),
+                Ok(2) => self.perform(bytes),
                 Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => return,
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-                // A command is one write of the engine's, so half of one is the end of it.
+                // The engine writes a command at once, so a partial one means that the engine is gone.
                 Ok(_) | Err(_) => {
                     self.engine = None;
-                    self.ask();
+                    self.terminate();
                 }
             }
         }
     }
 
-    fn obey(&mut self, bytes: [u8; 2]) {
+    fn perform(&mut self, bytes: [u8; 2]) {
         match Command::read(bytes) {
             Some(Command::Signal(signal)) => self.signal_group(i32::from(signal)),
-            Some(Command::End) => self.ask(),
+            Some(Command::End) => self.terminate(),
             Some(Command::Kill) if !matches!(self.end, End::Killing(_)) => {
                 self.end = End::Killing(Rounds::default());
             }
@@ -184,17 +183,17 @@ impl Init {
         }
     }
 
-    /// Sends a signal to the program's group. While the program is not reaped, that is nobody else's.
+    /// Sends a signal to the program's group. The group id is safe to use while the program is not reaped.
     fn signal_group(&self, signal: i32) {
         if let Some(group) = self.program {
             system::kill_group(group, signal);
         }
     }
 
-    fn tell(&mut self, answers: &[Answer]) {
+    fn send(&mut self, answers: &[Answer]) {
         if let Some(engine) = self.engine.as_mut().filter(|_| !answers.is_empty()) {
             let bytes: Vec<u8> = answers.iter().flat_map(|answer| answer.bytes()).collect();
-            // It may be gone.
+            // An error means that the engine is gone, which the next read shows.
             let _ = engine.write_all(&bytes);
         }
     }

@@ -1,23 +1,23 @@
-//! Ending one's children, whoever they are. A child's id stays its own until it is reaped, and nobody else reaps it: so
-//! no signal from here can reach a process of somebody else's.
+//! Kills all children of this process. A child's id stays reserved until this process reaps it, so no signal can reach an
+//! unrelated process.
 
 use crate::{system, tree};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// Children that are being killed, round by round: what was below a child that is dead is a child in the next one.
+/// Kills children in rounds: the children of a killed process are adopted, and killed in the next round.
 #[derive(Default)]
 pub struct Rounds(u32);
 
-/// So many rounds follow each other at once, so that what forks again and again is overtaken.
-const AT_ONCE: u32 = 300;
-/// So many rounds come a millisecond after each other.
-const SOON: u32 = 1000;
-/// One in so many rounds looks at all that is below, and not at children only.
+/// The number of rounds without a delay, to overtake processes that fork repeatedly.
+const WITHOUT_DELAY: u32 = 300;
+/// The number of rounds after which the delay grows from 1 ms to 100 ms.
+const SHORT_DELAY: u32 = 1000;
+/// One round in this many kills all descendants, not only children.
 const DEEP: u32 = 8;
 
 impl Rounds {
-    /// Kills the children, but for those that are spared.
+    /// Kills the children, except those for which `spared` is true.
     pub fn kill(&mut self, spared: &dyn Fn(u32) -> bool) {
         let ours: BTreeSet<u32> = children().into_iter().filter(|&child| !spared(child)).collect();
         for &child in &ours {
@@ -36,15 +36,15 @@ impl Rounds {
     /// How long to wait for a child's end before the next round.
     pub fn pause(&self) -> Duration {
         match self.0 {
-            ..AT_ONCE => Duration::ZERO,
-            AT_ONCE..SOON => Duration::from_millis(1),
-            // Not even KILL ends it now: it waits for a dead disk, or is somebody else's.
-            SOON.. => Duration::from_millis(100),
+            ..WITHOUT_DELAY => Duration::ZERO,
+            WITHOUT_DELAY..SHORT_DELAY => Duration::from_millis(1),
+            // SIGKILL does not end it: it is blocked in the kernel, or belongs to another user.
+            SHORT_DELAY.. => Duration::from_millis(100),
         }
     }
 }
 
-/// This process's children, those that are dead and not reaped included.
+/// The children of this process, including zombies.
 pub fn children() -> Vec<u32> {
     if let Ok(list) = std::fs::read_to_string("/proc/thread-self/children") {
         return list.split_whitespace().filter_map(|pid| pid.parse().ok()).collect();

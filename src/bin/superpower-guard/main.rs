@@ -1,10 +1,15 @@
-//! The guard: a small process beside the engine that leaves nothing of an agent behind.
+//! The guard: a small program beside the engine, which makes sure that no process of an agent survives the engine.
 //!
-//! With the argument `launch` it is the launcher (Linux): the engine asks it to start programs, and every process below
-//! them stays below it. Without, it only watches over processes that the engine started, for systems where no process
-//! can adopt the orphans below it.
+//! With the argument `launch` it is the launcher (Linux): the engine asks it to start programs, and their descendants
+//! stay below it. Without the argument it only watches the processes that the engine has started itself, for systems
+//! where no process can adopt orphans.
 //!
-//! Std and libc only.
+//! * `launcher`: forks an init for each launch; `init` starts the program (`program`) and reaps its descendants
+//! * `kill_rounds`: kills children until none is left
+//! * `watcher`: the guard without a launcher
+//! * `system`: system calls
+//!
+//! It uses only std and libc, so that it starts fast and its memory is small.
 
 #[cfg(target_os = "linux")]
 mod init;

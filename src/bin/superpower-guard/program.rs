@@ -1,4 +1,4 @@
-//! The start of the program that was asked for.
+//! Starts the program of a launch.
 
 use crate::launch_protocol::{Request, Step};
 use crate::system;
@@ -8,13 +8,13 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-/// What failed, and the system's error.
+/// The step that failed, and the system's error number.
 pub type Failure = (Step, i32);
 
-/// Starts the program in a group of its own, with these standard streams and no signal blocked.
+/// Starts the program in a group of its own, with these standard streams and no blocked signal.
 pub fn start(request: &Request, streams: [OwnedFd; 3]) -> Result<u32, Failure> {
     let failed = |step| move |error: std::io::Error| (step, error.raw_os_error().unwrap_or_default());
-    // Here and not in the new process, so that the errors of the two are told from each other.
+    // Here and not in the new process, so that this error differs from a failed start of the program.
     std::env::set_current_dir(text(&request.directory)).map_err(failed(Step::Directory))?;
     let mut command = Command::new(text(&request.program));
     command.process_group(0).args(request.arguments.iter().map(text)).env_clear();
@@ -26,9 +26,10 @@ pub fn start(request: &Request, streams: [OwnedFd; 3]) -> Result<u32, Failure> {
     }
     let [stdin, stdout, stderr] = streams;
     command.stdin(stdin).stdout(stdout).stderr(stderr);
-    // The end of a child that is not heard of now is seen at the next look, which comes before the first wait.
+    // If a child exits while signals are not blocked, its signal is lost. `Init::follow` reaps before its first wait, so
+    // the exit is still seen.
     let child = system::with_none_blocked(|| command.spawn()).map_err(failed(Step::Execute))?;
-    // A directory that somebody stands in cannot be unmounted.
+    // A file system cannot be unmounted while it contains a process's working directory.
     let _ = std::env::set_current_dir("/");
     Ok(child.id())
 }

@@ -1,4 +1,4 @@
-//! The system calls that std does not have, each with what makes it safe.
+//! System calls that std does not have, each with the reason why it is safe.
 
 use std::io;
 use std::mem::{MaybeUninit, size_of};
@@ -6,19 +6,19 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::ptr;
 use std::time::Duration;
 
-/// A number of the system's, or its error.
+/// The result of a system call, or its error.
 fn checked(result: libc::c_int) -> io::Result<libc::c_int> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
 }
 
-/// A session of its own: nothing that ends the editor's terminal, session or group reaches this process.
+/// Starts a session, so that a signal to the editor's terminal, session or group does not reach this process.
 pub fn own_session() {
     // SAFETY: no arguments.
     unsafe { libc::setsid() };
 }
 
-/// What the list of processes calls this one; at most 15 bytes are kept.
-pub fn name(name: &str) {
+/// Sets the name of this process; at most 15 bytes.
+pub fn set_name(name: &str) {
     let mut bytes = [0u8; 16];
     let length = name.len().min(15);
     bytes[..length].copy_from_slice(&name.as_bytes()[..length]);
@@ -26,17 +26,17 @@ pub fn name(name: &str) {
     unsafe { libc::prctl(libc::PR_SET_NAME, bytes.as_ptr()) };
 }
 
-/// Orphans below this process become its children.
+/// Makes orphans among the descendants of this process its children.
 pub fn adopt_orphans() -> io::Result<()> {
-    // SAFETY: no arguments but numbers.
+    // SAFETY: the arguments are numbers.
     checked(unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }).map(drop)
 }
 
-/// Blocks what ends others, which is nothing to this process, and gives a descriptor that is readable when a child has
+/// Blocks the signals that would end this process, and SIGCHLD. Returns a descriptor that is readable when a child has
 /// ended.
-pub fn children_signal() -> io::Result<OwnedFd> {
+pub fn child_signals() -> io::Result<OwnedFd> {
     let mut set = MaybeUninit::<libc::sigset_t>::uninit();
-    // SAFETY: the sets are made before they are read, and the descriptor is nobody else's.
+    // SAFETY: the sets are initialized before they are read, and nothing else owns the descriptor.
     unsafe {
         libc::sigemptyset(set.as_mut_ptr());
         for signal in [libc::SIGHUP, libc::SIGINT, libc::SIGTERM, libc::SIGQUIT, libc::SIGPIPE, libc::SIGCHLD]
@@ -51,31 +51,31 @@ pub fn children_signal() -> io::Result<OwnedFd> {
     }
 }
 
-/// Does something with no signal blocked: a program inherits what is blocked when it is started.
-pub fn with_none_blocked<T>(what: impl FnOnce() -> T) -> T {
+/// Calls `body` with no signal blocked, because a program inherits the blocked signals of its parent.
+pub fn with_none_blocked<T>(body: impl FnOnce() -> T) -> T {
     let (mut none, mut before) =
         (MaybeUninit::<libc::sigset_t>::uninit(), MaybeUninit::<libc::sigset_t>::uninit());
-    // SAFETY: the sets are made before they are read.
+    // SAFETY: the sets are initialized before they are read.
     unsafe {
         libc::sigemptyset(none.as_mut_ptr());
         libc::sigprocmask(libc::SIG_SETMASK, none.as_ptr(), before.as_mut_ptr());
     }
-    let done = what();
+    let result = body();
     // SAFETY: as above.
     unsafe { libc::sigprocmask(libc::SIG_SETMASK, before.as_ptr(), ptr::null_mut()) };
-    done
+    result
 }
 
-/// Empties it.
-pub fn forget_signals(signals: &OwnedFd) {
+/// Reads and drops all queued signals.
+pub fn drain_signals(signals: &OwnedFd) {
     let mut bytes = [0u8; 4 * size_of::<libc::signalfd_siginfo>()];
-    // SAFETY: the length is the buffer's.
+    // SAFETY: the length is that of the buffer.
     while unsafe { libc::read(signals.as_raw_fd(), bytes.as_mut_ptr().cast(), bytes.len()) } > 0 {}
 }
 
-/// Closes every descriptor but the standard streams: nothing of the editor's is kept open by this process.
+/// Closes every descriptor except the standard streams, so that nothing of the editor stays open.
 pub fn close_others() {
-    // SAFETY: nothing of this process has such a descriptor yet.
+    // SAFETY: this process has not opened any descriptor yet.
     unsafe {
         if libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, 0) == 0 {
             return;
@@ -87,7 +87,7 @@ pub fn close_others() {
     }
 }
 
-/// Takes what standard input is, and leaves nothing to be read there.
+/// Takes the descriptor of standard input, and replaces it by `/dev/null`.
 pub fn take_stdin() -> io::Result<OwnedFd> {
     let nothing = std::fs::File::open("/dev/null")?;
     let taken = io::stdin().as_fd().try_clone_to_owned()?;
@@ -96,47 +96,47 @@ pub fn take_stdin() -> io::Result<OwnedFd> {
     Ok(taken)
 }
 
-/// A copy of this process: 0 in the copy, whose id the other one gets.
+/// Forks this process. Returns 0 in the new process, and its id in the old one.
 pub fn fork() -> io::Result<u32> {
     // SAFETY: this process has one thread.
     checked(unsafe { libc::fork() }).map(|pid| pid as u32)
 }
 
-/// Ends this process here and now.
+/// Exits without any clean-up.
 pub fn exit(status: i32) -> ! {
     // SAFETY: it does not return.
     unsafe { libc::_exit(status) }
 }
 
-/// What `wait` says of a child that ended.
+/// The result of `wait`.
 pub enum Waited {
-    /// This one, with its status.
+    /// This child has ended, with this status.
     Ended(u32, i32),
-    /// There are children, and none of them has ended.
-    Nobody,
+    /// No child has ended.
+    NoneEnded,
     /// There is no child.
-    Alone,
+    NoChildren,
 }
 
-/// Takes the status of a child that ended.
-pub fn take_ended() -> Waited {
+/// Reaps a child that has ended.
+pub fn reap() -> Waited {
     let mut status = 0;
     loop {
-        // SAFETY: the status is ours.
+        // SAFETY: the status is valid memory.
         match checked(unsafe { libc::waitpid(-1, &mut status, libc::WNOHANG) }) {
-            Ok(0) => return Waited::Nobody,
+            Ok(0) => return Waited::NoneEnded,
             Ok(pid) => return Waited::Ended(pid as u32, status),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(_) => return Waited::Alone,
+            Err(_) => return Waited::NoChildren,
         }
     }
 }
 
-/// Whether a child has ended, which leaves it to be reaped.
+/// Whether a child has ended. Does not reap it.
 pub fn has_ended(pid: u32) -> bool {
     let mut found = MaybeUninit::<libc::siginfo_t>::zeroed();
     let kept = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
-    // SAFETY: the record is ours, and zeros are a value of it: no process.
+    // SAFETY: the record is valid memory, and all zeros is a valid value that means no process.
     unsafe {
         libc::waitid(libc::P_PID, pid, found.as_mut_ptr(), kept) == 0 && found.assume_init().si_pid() != 0
     }
@@ -144,38 +144,38 @@ pub fn has_ended(pid: u32) -> bool {
 
 /// Sends a signal to a process.
 pub fn kill(pid: u32, signal: i32) {
-    // SAFETY: no arguments but numbers.
+    // SAFETY: the arguments are numbers.
     unsafe { libc::kill(pid as libc::pid_t, signal) };
 }
 
 /// Sends a signal to a group.
 pub fn kill_group(group: u32, signal: i32) {
-    // SAFETY: no arguments but numbers.
+    // SAFETY: the arguments are numbers.
     unsafe { libc::killpg(group as libc::pid_t, signal) };
 }
 
-/// Waits until one of them can be read, its end included, at most so long. Says of each whether it can.
+/// Waits until one of the descriptors can be read or is closed, or until the limit. Returns which of them are.
 pub fn wait_to_read<const N: usize>(fds: [Option<BorrowedFd<'_>>; N], limit: Option<Duration>) -> [bool; N] {
     let entry = |fd: Option<BorrowedFd<'_>>| libc::pollfd {
-        // A negative one is left out.
+        // `poll` ignores negative descriptors.
         fd: fd.map_or(-1, |fd| fd.as_raw_fd()),
         events: libc::POLLIN,
         revents: 0,
     };
     let mut entries = fds.map(entry);
     let limit = limit.map_or(-1, |limit| limit.as_millis().min(60_000) as libc::c_int);
-    // SAFETY: the number is the array's.
+    // SAFETY: the count is the length of the array.
     if unsafe { libc::poll(entries.as_mut_ptr(), N as libc::nfds_t, limit) } < 0 {
         return [false; N];
     }
     entries.map(|entry| entry.revents != 0)
 }
 
-/// A message with the descriptors that came with it.
+/// A message, with the descriptors that were sent with it.
 pub struct Message<const N: usize> {
-    /// The text; empty where there is no message any more.
+    /// The text; empty when the socket is closed.
     pub text: Vec<u8>,
-    /// The descriptors, as far as there was room for them in this process.
+    /// The descriptors; `None` for those that this process had no room for.
     pub descriptors: [Option<OwnedFd>; N],
 }
 
@@ -184,16 +184,16 @@ pub fn receive<const N: usize>(socket: BorrowedFd<'_>) -> io::Result<Message<N>>
     let mut text = [0u8; 512];
     let mut space = [0u64; 16];
     let mut part = libc::iovec { iov_base: text.as_mut_ptr().cast(), iov_len: text.len() };
-    // SAFETY: a header of zeros is an empty one.
+    // SAFETY: all zeros is a valid header, which is empty.
     let mut header: libc::msghdr = unsafe { std::mem::zeroed() };
     (header.msg_iov, header.msg_iovlen) = (&mut part, 1);
     header.msg_control = space.as_mut_ptr().cast();
     header.msg_controllen = size_of_val(&space) as _;
-    // SAFETY: text and space live longer than the call, and their lengths are their own.
+    // SAFETY: the buffers outlive the call, and their lengths are correct.
     let got = unsafe { libc::recvmsg(socket.as_raw_fd(), &mut header, libc::MSG_CMSG_CLOEXEC) };
     let got = usize::try_from(got).map_err(|_| io::Error::last_os_error())?;
     let mut descriptors = [const { None }; N];
-    // SAFETY: the system filled the header, and each descriptor in it is this process's alone.
+    // SAFETY: the kernel has filled the header, and this process owns each descriptor in it.
     unsafe {
         let mut entry = libc::CMSG_FIRSTHDR(&header);
         while !entry.is_null() {

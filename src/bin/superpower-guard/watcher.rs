@@ -1,19 +1,18 @@
-//! Without a launcher: ends what a killed editor left of its agents, and is gone.
+//! The guard without a launcher: ends the agents of an editor that was killed.
 //!
-//! It reads lines from the engine (see `src/process/guard_client.rs`) until the pipe ends, which the death of the editor
-//! brings about, however it died. Launches that were told to be over are none of its business: another editor may
-//! drive their run by then.
+//! It reads lines from the engine (see `src/process/guard_client.rs`) until the pipe closes, which happens however the
+//! editor ends. Launches that were reported as over are left alone, because another editor may drive their run by then.
 
 use crate::terminate;
-use crate::tree::{self, Kin};
+use crate::tree::{self, ProcessSet};
 use std::collections::BTreeMap;
 use std::io::BufRead;
 use std::time::Duration;
 
-/// What is left may take this long over TERM.
+/// Time for leftover processes to end after SIGTERM, before they get SIGKILL.
 const GRACE: Duration = Duration::from_millis(300);
 
-/// A launch that is not over.
+/// An active launch.
 #[derive(Default)]
 struct Launch {
     run_id: String,
@@ -21,9 +20,10 @@ struct Launch {
     leader: Option<(u32, u64)>,
 }
 
-/// Reads to the end of the input, and ends what is left then.
+/// Reads standard input to its end, and then ends the active launches.
 pub fn watch() {
-    // SAFETY: no arguments but numbers. What ends the editor's group or session must not end its guard.
+    // A signal to the editor's group or session must not end the guard.
+    // SAFETY: the arguments are numbers.
     unsafe {
         libc::setsid();
         for signal in [libc::SIGHUP, libc::SIGINT, libc::SIGTERM, libc::SIGQUIT, libc::SIGPIPE] {
@@ -59,18 +59,18 @@ fn number(word: &str) -> u64 {
 
 fn end_all(launches: &BTreeMap<u64, Launch>) {
     let left = || {
-        let mut kin = Kin::new();
+        let mut processes = ProcessSet::new();
         for Launch { run_id, attempt, leader } in launches.values() {
             if let Some((pid, start_time)) = *leader {
-                kin.extend(tree::descendants(pid));
-                kin.insert(pid, start_time);
+                processes.extend(tree::descendants(pid));
+                processes.insert(pid, start_time);
             }
             if !run_id.is_empty() {
-                kin.extend(tree::marked(run_id, Some(*attempt)));
+                processes.extend(tree::marked(run_id, Some(*attempt)));
             }
         }
-        kin.remove(&std::process::id());
-        kin
+        processes.remove(&std::process::id());
+        processes
     };
     terminate::terminate(&mut left(), GRACE, left);
 }
