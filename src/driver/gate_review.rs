@@ -104,7 +104,7 @@ impl Comparer<'_> {
             return Err("the directory \".claude/state\" is gone".into());
         }
         let state = self.keys.state().ok_or(review::ReviewError::NoState).map_err(text)?;
-        Review::open_unless(self.cancel, self.root, state).map_err(text)
+        Review::open_cancellable(self.cancel, self.root, state).map_err(text)
     }
 
     /// The files as they are now.

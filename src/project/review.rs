@@ -1,9 +1,9 @@
-//! What changed in the project since the last approval, for the gate to show.
+//! Finds the files of a project that have changed since the last approval, for the review at a gate.
 //!
-//! A snapshot is a git tree, made with a git directory of our own in our state: its index begins as a copy of the
-//! user's, so that unchanged files are not read again, and the user's objects are only borrowed, so that a large
-//! repository costs nothing. The user's repository, index and files are never written to. Files that git ignores are
-//! left out; nested repositories and submodules are looked into like folders; a project without git works as well.
+//! A snapshot is a git tree. It is made with a git directory of our own in our state directory. Its index starts as a copy
+//! of the user's, so that unchanged files are not read again, and it uses the user's objects as alternates, so that a
+//! large repository costs no disk space. The user's repository, index and files are never written to. Files that git
+//! ignores are left out. Nested repositories and submodules are scanned like directories. A project needs no git.
 
 mod cancel_token;
 mod changes;
@@ -32,22 +32,22 @@ use std::fs::{File, TryLockError};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// How long another editor, which may have been stopped, is waited for.
+/// How long to wait for another editor's snapshot. That editor may be stopped (SIGSTOP).
 const BUSY: Duration = Duration::from_secs(10);
-/// More objects than this are worth a look at which are needed.
+/// Pruning starts only with more objects than this.
 const MANY: u64 = 4096;
-/// Bytes of objects that are kept for one project, beside those of its files as they are now.
+/// Maximum size of the objects of one project, in bytes, in addition to those of its current files.
 pub const MOST: u64 = 1 << 30;
-/// A text larger than this is not offered for a diff.
+/// Maximum size of a text for a diff, in bytes.
 const TEXT: usize = 4 * 1024 * 1024;
 
-/// A state of the project's files; also a digest of them.
+/// A snapshot of the project's files, by the id of its git tree, which is also a digest of them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct TreeId(String);
 
 impl TreeId {
-    /// Reads back what [`TreeId::as_str`] gave; none where it cannot be one.
+    /// Parses the id of a tree; `None` if it is not one.
     pub fn parse(text: &str) -> Option<Self> {
         let known = matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit());
         known.then(|| Self(text.to_owned()))
@@ -62,19 +62,17 @@ impl TreeId {
 /// What happened to a file. A rename is a deletion and a creation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Status {
-    /// It is new.
     #[serde(rename = "+")]
     Created,
-    /// Its contents, kind or mode are different.
+    /// Its contents, kind or mode differ.
     #[serde(rename = "~")]
     Changed,
-    /// It is gone.
     #[serde(rename = "-")]
     Deleted,
 }
 
 impl Status {
-    /// As it is shown.
+    /// The sign in lists.
     pub fn sign(self) -> &'static str {
         match self {
             Self::Created => "+",
@@ -84,16 +82,15 @@ impl Status {
     }
 }
 
-/// A file that is different.
+/// A changed file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Change {
     /// Relative to the project's root.
     pub path: String,
-    /// What happened.
     pub status: Status,
-    /// Lines added; none for a file that is not text.
+    /// Number of lines added; `None` for a file that is not text.
     pub added: Option<u64>,
-    /// Lines removed; none for a file that is not text.
+    /// Number of lines removed; `None` for a file that is not text.
     pub removed: Option<u64>,
 }
 
@@ -101,27 +98,27 @@ pub struct Change {
 #[derive(Debug)]
 pub struct Review {
     git: Git,
-    /// To our git directory.
+    /// The door to our git directory.
     door: Door,
     repository: Option<Repository>,
-    /// The project inside the work tree, empty or ending in `/`.
+    /// The project's path inside of the work tree, empty or ending in `/`.
     prefix: String,
     own: OwnFiles,
 }
 
 impl Review {
-    /// For the project at `root` (a real path), with our own git directory in `state`, which is made if it is missing.
+    /// Opens the project at `root` (a real path). Our git directory in `state` is created if it is missing.
     pub fn open(root: &Path, state: &State) -> Result<Self, ReviewError> {
-        Self::open_unless(&CancelToken::default(), root, state)
+        Self::open_cancellable(&CancelToken::default(), root, state)
     }
 
-    /// The same, given up wherever it is once `cancel` is set; and so is what is then done with it.
-    pub fn open_unless(cancel: &CancelToken, root: &Path, state: &State) -> Result<Self, ReviewError> {
+    /// Does the same. `cancel` cancels this and all later calls.
+    pub fn open_cancellable(cancel: &CancelToken, root: &Path, state: &State) -> Result<Self, ReviewError> {
         let tool = Tool::find(root)?;
         let private = ReviewDir::of(state, root).make(root)?;
         let own = OwnFiles::of(root, state.dir());
-        let repository =
-            super::branch::repository(root).filter(|repository| knows(cancel, &tool, repository, root));
+        let repository = super::branch::repository(root)
+            .filter(|repository| is_own_repository(cancel, &tool, repository, root));
         let top = repository.as_ref().map_or(root, |repository| &repository.top);
         let prefix = match root.strip_prefix(top).ok().and_then(Path::to_str) {
             Some(inner) if !inner.is_empty() => format!("{inner}/"),
@@ -134,15 +131,15 @@ impl Review {
         Ok(review)
     }
 
-    /// The project's files as they are now.
+    /// Takes a snapshot of the project's files.
     pub fn snapshot(&self) -> Result<TreeId, ReviewError> {
-        self.snapshot_of(ScanScope::Seen)
+        self.snapshot_of(ScanScope::NotIgnored)
     }
 
-    /// The same with what git would ignore, where that is not too much.
+    /// Does the same with ignored files, unless there are too many.
     fn snapshot_all(&self) -> Result<TreeId, ReviewError> {
         match self.snapshot_of(ScanScope::All) {
-            Err(ReviewError::TooMany(_)) => self.snapshot_of(ScanScope::TooMuch),
+            Err(ReviewError::TooMany(_)) => self.snapshot_of(ScanScope::TooManyIgnored),
             taken => taken,
         }
     }
@@ -151,16 +148,16 @@ impl Review {
         let _lock = self.lock()?;
         match self.take(scope) {
             Err(ReviewError::Git { .. }) => {
-                self.begin_again()?;
+                self.recreate_index()?;
                 self.take(scope)
             }
             taken => taken,
         }
     }
 
-    /// Throws away what no snapshot of `runs` needs, once there is much of it. They stand in the order in which they
-    /// matter: where what they need is more than `most` bytes, the last ones go too. Only what is ours goes: the user's
-    /// objects are borrowed, and are not here. What the files as they are now need stays.
+    /// Removes objects that no snapshot of `runs` needs, once there are many. `runs` is in order of importance: while the
+    /// objects take more than `most` bytes, those of the last runs are removed too. The user's objects are not in our
+    /// store, and those of the current index are kept.
     pub fn prune(&self, most: u64, runs: impl FnOnce() -> Vec<Vec<TreeId>>) -> Result<(), ReviewError> {
         let _lock = self.lock()?;
         let (objects, bytes) = self.size()?;
@@ -169,7 +166,7 @@ impl Review {
         }
         let mut runs = runs();
         loop {
-            self.throw_away_all_but(&runs.concat())?;
+            self.prune_except(&runs.concat())?;
             if runs.is_empty() || self.size()?.1 <= most {
                 return Ok(());
             }
@@ -177,14 +174,14 @@ impl Review {
         }
     }
 
-    /// How many objects are ours, and their bytes on the disk.
+    /// The number of our objects, and their size on disk in bytes.
     fn size(&self) -> Result<(u64, u64), ReviewError> {
         let count = ["count-objects", "-v"];
         let (mut objects, mut bytes) = (0, 0);
-        for told in [self.git.run(&count, b"")?, self.git.run_on_trees(&count, b"")?] {
-            let told = String::from_utf8_lossy(&told);
+        for output in [self.git.run(&count, b"")?, self.git.run_on_trees(&count, b"")?] {
+            let output = String::from_utf8_lossy(&output);
             let figure = |name: &str| {
-                let line = told.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
+                let line = output.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
                 line.and_then(|figure| figure.trim().parse().ok()).unwrap_or(0_u64)
             };
             objects += figure("count") + figure("in-pack");
@@ -193,7 +190,7 @@ impl Review {
         Ok((objects, bytes))
     }
 
-    fn throw_away_all_but(&self, kept: &[TreeId]) -> Result<(), ReviewError> {
+    fn prune_except(&self, kept: &[TreeId]) -> Result<(), ReviewError> {
         let asked: String = kept.iter().map(|tree| format!("{}\n", tree.as_str())).collect();
         let known =
             self.git.run(&["cat-file", "--batch-check=%(objecttype) %(objectname)"], asked.as_bytes())?;
@@ -204,22 +201,22 @@ impl Review {
         self.git.run_on_trees(&args, b"").map(drop)
     }
 
-    /// Which of these files git ignores, whether they are there or not; none that it tracks.
+    /// The files that git ignores, whether they exist or not; never tracked ones.
     pub fn ignored(&self, files: &[String]) -> Result<BTreeSet<String>, ReviewError> {
         let names: String = files.iter().map(|file| format!("{}{file}\0", self.prefix)).collect();
-        // Its status is 1 where it ignores none of them.
-        let told = self.git.said(&["check-ignore", "-z", "--stdin"], names.as_bytes())?;
+        // `check-ignore` exits with 1 if it ignores none of them.
+        let told = self.git.run_ignoring_status(&["check-ignore", "-z", "--stdin"], names.as_bytes())?;
         let told = String::from_utf8_lossy(&told);
         let below = |name: &str| name.strip_prefix(self.prefix.as_str()).map(str::to_owned);
         Ok(told.split('\0').filter_map(below).filter(|name| !name.is_empty()).collect())
     }
 
-    /// Whether a tree is kept.
+    /// Whether the tree is still stored.
     fn has(&self, tree: &TreeId) -> bool {
         self.git.run(&["cat-file", "-e", &format!("{}^{{tree}}", tree.as_str())], b"").is_ok()
     }
 
-    /// The text of a file in a snapshot; none where it was missing, or is no text.
+    /// The text of a file in a snapshot; `None` if it did not exist or is not text.
     pub fn before(&self, tree: &TreeId, path: &str) -> Result<Option<String>, ReviewError> {
         let entry = |path: &str| {
             let args = ["--literal-pathspecs", "ls-tree", "-z", "--full-tree", tree.as_str(), "--", path];
@@ -249,7 +246,7 @@ impl Review {
         self.own.has(path)
     }
 
-    /// Keeps two editors from writing our index at once. Freed when dropped, also by a crash.
+    /// Locks our index against other editors. The lock is released when dropped, also by a crash.
     fn lock(&self) -> Result<File, ReviewError> {
         let file = self.door.open_or_create(Path::new("snapshot.lock"))?;
         let until = Instant::now() + BUSY;
@@ -268,8 +265,8 @@ impl Review {
     }
 }
 
-/// Whether the repository is the project's: a project in a folder that an outer repository ignores stands for itself.
-fn knows(cancel: &CancelToken, tool: &Tool, repository: &Repository, root: &Path) -> bool {
+/// Whether the repository is the project's own. A project in a directory that an outer repository ignores has none.
+fn is_own_repository(cancel: &CancelToken, tool: &Tool, repository: &Repository, root: &Path) -> bool {
     match root.strip_prefix(&repository.top).map(Path::to_str) {
         Ok(Some("")) => true,
         Ok(Some(_)) => !git::ignores(cancel, tool, &repository.top, root),

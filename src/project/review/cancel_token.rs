@@ -1,4 +1,4 @@
-//! Nobody waits for git any more: the run was cancelled, the editor was left, or somebody has waited long enough.
+//! Cancels calls of git, when a run is cancelled, the editor exits, or a time limit is reached.
 
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::sync::Arc;
@@ -6,80 +6,80 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-/// How long one call of git may take. A disk that has gone away would keep it, and a run with it, for ever.
-const LONG: Duration = Duration::from_secs(120);
-/// How soon it is noticed that nobody waits.
-const SOON: Duration = Duration::from_millis(50);
+/// Time limit for one call of git, which blocks forever on a disk that does not respond.
+const MAX_CALL: Duration = Duration::from_secs(120);
+/// How often to check for a cancel.
+const POLL: Duration = Duration::from_millis(50);
 
-/// Shared between whoever waits and whoever may end that.
+/// A flag that cancels work, shared between the thread that works and those that may cancel it.
 #[derive(Clone, Debug, Default)]
 pub struct CancelToken {
     flag: Arc<AtomicBool>,
-    /// Those of whoever ends more than this.
-    above: Vec<Arc<AtomicBool>>,
-    /// When it has taken too long, and how long that is.
+    /// The flags of the parents, which cancel this token too.
+    parents: Vec<Arc<AtomicBool>>,
+    /// The deadline, and the time limit that it was made from.
     until: Option<(Instant, Duration)>,
 }
 
 /// Why a call of git was ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ended {
-    /// Nobody waits for it.
+    /// It was cancelled.
     Unwanted,
-    /// It took longer than anybody waits.
+    /// The time limit was reached.
     Late(Duration),
 }
 
 impl CancelToken {
-    /// Says whether what goes on is to be ended, and what would begin is not to be begun.
+    /// Cancels active and later work, or allows it again.
     pub fn set(&self, cancel: bool) {
         self.flag.store(cancel, Ordering::SeqCst);
     }
 
-    /// Whether nobody waits.
+    /// Whether it is cancelled.
     pub fn is_set(&self) -> bool {
-        std::iter::once(&self.flag).chain(&self.above).any(|flag| flag.load(Ordering::SeqCst))
+        std::iter::once(&self.flag).chain(&self.parents).any(|flag| flag.load(Ordering::SeqCst))
     }
 
-    /// One that can be ended alone, and is ended with this one.
+    /// A token that can be cancelled alone, and is cancelled with this one.
     #[must_use]
     pub fn child(&self) -> Self {
-        let mut above = self.above.clone();
-        above.push(self.flag.clone());
-        Self { flag: Arc::default(), above, until: self.until }
+        let mut parents = self.parents.clone();
+        parents.push(self.flag.clone());
+        Self { flag: Arc::default(), parents, until: self.until }
     }
 
-    /// The same, and what it is for must be over within this time from now.
+    /// The same token with a time limit from now.
     #[must_use]
     pub fn within(&self, limit: Duration) -> Self {
         let until = Instant::now().checked_add(limit).map(|until| (until, limit));
         Self { until, ..self.clone() }
     }
 
-    /// Whether nobody waits any more, or it has taken too long.
+    /// Whether it is cancelled or its time limit is reached.
     pub fn is_over(&self) -> bool {
         self.ended().is_some()
     }
 
-    /// Why nothing is to be begun any more, if so.
+    /// Why no more work may begin, if so.
     pub(super) fn ended(&self) -> Option<Ended> {
         let late = self.until.filter(|(until, _)| *until <= Instant::now());
         if self.is_set() { Some(Ended::Unwanted) } else { late.map(|(_, limit)| Ended::Late(limit)) }
     }
 
-    /// Ends the group of processes unless `done` is dropped in time.
+    /// Kills the process group on a cancel or at the time limit. Returns `None` once `done` is disconnected.
     pub(super) fn watch(&self, group: u32, done: &Receiver<()>) -> Option<Ended> {
         let begun = Instant::now();
         loop {
-            if let Err(RecvTimeoutError::Disconnected) = done.recv_timeout(SOON) {
+            if let Err(RecvTimeoutError::Disconnected) = done.recv_timeout(POLL) {
                 return None;
             }
             let ended = match self.ended() {
                 Some(ended) => ended,
-                None if begun.elapsed() > LONG => Ended::Late(LONG),
+                None if begun.elapsed() > MAX_CALL => Ended::Late(MAX_CALL),
                 None => continue,
             };
-            // The group is there as long as its leader has not been waited for.
+            // The group id is still ours, because its leader is not reaped yet.
             if let Some(group) = group.try_into().ok().and_then(Pid::from_raw) {
                 let _ = kill_process_group(group, Signal::KILL);
             }
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_child_is_ended_alone_and_with_what_stands_above_it() {
+    fn a_child_is_cancelled_alone_and_with_its_parents() {
         let parent = CancelToken::default();
         let (one, other) = (parent.child(), parent.child());
         one.set(true);
@@ -103,12 +103,12 @@ mod tests {
     }
 
     #[test]
-    fn what_has_taken_too_long_is_late_and_what_nobody_wants_is_unwanted() {
+    fn a_time_limit_and_a_cancel_are_told_apart() {
         let token = CancelToken::default();
         assert_eq!(token.within(Duration::from_secs(3600)).ended(), None);
         let late = token.within(Duration::ZERO);
         assert_eq!(late.ended(), Some(Ended::Late(Duration::ZERO)));
-        assert!(!late.is_set(), "somebody waits still");
+        assert!(!late.is_set(), "a time limit is not a cancel");
         late.set(true);
         assert_eq!(late.ended(), Some(Ended::Unwanted));
     }

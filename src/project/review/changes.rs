@@ -1,28 +1,28 @@
-//! How two snapshots differ: the files, their lines, and what a list of them leaves out.
+//! Compares two snapshots: the changed files, their line counts, and what the list leaves out.
 
 use super::rule_names::{self, IGNORED, LEFT_OUT, MANY, NESTED, WORK_TREE};
 use super::{Change, Review, ReviewError, Status, TreeId};
 use std::collections::BTreeSet;
 
-/// Files whose lines are counted in one call, where not all can be.
+/// Maximum number of files in one call that counts lines, if some of their texts are missing.
 const AT_ONCE: usize = 500;
-/// Calls for that.
+/// Maximum number of such calls.
 const CHUNKS: usize = 20;
-/// Names that stand for what is counted.
+/// Maximum number of names in the sentence that counts what is left out.
 const NAMED: usize = 3;
 
-/// A change, with the objects before and after.
+/// A change, with the ids of the objects before and after.
 type Raw = (Change, [String; 2]);
 
 impl Review {
-    /// The files of the project that differ between two snapshots, sorted by path.
+    /// The files that differ between two snapshots, sorted by path.
     pub fn changes(&self, from: &TreeId, to: &TreeId) -> Result<Vec<Change>, ReviewError> {
         let mut changes = self.all_changes(from, to)?;
         changes.retain(|change| rule_names::listed(&change.path).is_none());
         Ok(changes)
     }
 
-    /// The same for a person to see: what decides which files are seen, and how, stands first.
+    /// The same as a list for the user. Rules that decide which files git lists come first.
     pub fn list_changes(&self, from: &TreeId, to: &TreeId) -> Result<Vec<Change>, ReviewError> {
         let changes = self.all_changes(from, to)?.into_iter().filter_map(|mut change| {
             if let Some(name) = rule_names::listed(&change.path) {
@@ -38,8 +38,8 @@ impl Review {
         Ok(first.into_iter().chain(rest).map(|(_, change)| change).collect())
     }
 
-    /// The project's files as they are now, or were in a snapshot just taken, and how they differ from an earlier one.
-    /// Where what hides files has changed since then, files are looked for as if nothing was hidden.
+    /// Compares a new snapshot, or one that was just taken, with an earlier one. If a rule has changed that can hide files,
+    /// ignored files are included, so that an agent cannot hide its changes.
     pub fn compare(&self, from: &TreeId, now: Option<TreeId>) -> Result<(TreeId, Vec<Change>), ReviewError> {
         let now = now.map_or_else(|| self.snapshot(), Ok)?;
         let changes = self.all_changes(from, &now)?;
@@ -52,7 +52,7 @@ impl Review {
         Ok((now, changes))
     }
 
-    /// What the list of changes between two snapshots leaves out, counted in a line; none where it leaves out nothing.
+    /// A sentence that counts what the list of changes leaves out; `None` if it is complete.
     pub fn left_out(&self, from: &TreeId, to: &TreeId) -> Option<String> {
         let names = |tree: &TreeId, name: &str| -> BTreeSet<String> {
             let object = format!("{}:{}", tree.as_str(), rule_names::inner(name));
@@ -85,7 +85,7 @@ impl Review {
         (!parts.is_empty()).then(|| format!("not listed: {}", parts.join("; ")))
     }
 
-    /// All entries that differ, with our own for the rules, sorted by path.
+    /// All changed entries, including our own for the rules, sorted by path.
     fn all_changes(&self, from: &TreeId, to: &TreeId) -> Result<Vec<Change>, ReviewError> {
         if from == to {
             return Ok(Vec::new());
@@ -103,7 +103,7 @@ impl Review {
         Ok(changes.into_iter().map(|(change, _)| change).collect())
     }
 
-    /// What git says of how two snapshots differ, in these files or in all.
+    /// The output of git's comparison of two snapshots, for these files or for all.
     fn differ(&self, how: &str, from: &TreeId, to: &TreeId, files: &[&str]) -> Result<Vec<u8>, ReviewError> {
         let head = ["--literal-pathspecs", "diff-tree", "-r", "-z", how];
         let mode = ["--no-renames", "--no-ext-diff", "--no-textconv", "--no-color", "--no-abbrev"];
@@ -111,20 +111,21 @@ impl Review {
         self.git.run(&args, b"")
     }
 
-    /// Counts the lines of each change whose texts are there: what the user's repository held may be gone with it.
+    /// Counts the lines of each change whose texts exist. Texts of the user's repository may have been removed with it.
     fn count_lines(&self, changes: &mut [Raw], from: &TreeId, to: &TreeId) -> Result<(), ReviewError> {
         let ids = changes.iter().flat_map(|(_, ids)| ids).filter(|id| id.bytes().any(|byte| byte != b'0'));
         let asked: String = ids.map(|id| format!("{id}\n")).collect();
-        let told = self.git.run(&["cat-file", "--batch-check"], asked.as_bytes())?;
-        let told = String::from_utf8_lossy(&told);
-        let missing: BTreeSet<&str> = told.lines().filter_map(|line| line.strip_suffix(" missing")).collect();
+        let output = self.git.run(&["cat-file", "--batch-check"], asked.as_bytes())?;
+        let output = String::from_utf8_lossy(&output);
+        let missing: BTreeSet<&str> =
+            output.lines().filter_map(|line| line.strip_suffix(" missing")).collect();
         if missing.is_empty() {
             apply_counts(changes, &self.differ("--numstat", from, to, &[])?);
             return Ok(());
         }
         let there = changes.iter().filter(|(_, ids)| !ids.iter().any(|id| missing.contains(id.as_str())));
         let there: Vec<String> = there.map(|(change, _)| change.path.clone()).collect();
-        // Further ones stand without their lines.
+        // The others have no counts.
         for some in there.chunks(AT_ONCE).take(CHUNKS) {
             let some: Vec<&str> = some.iter().map(String::as_str).collect();
             apply_counts(changes, &self.differ("--numstat", from, to, &some)?);

@@ -1,4 +1,4 @@
-//! Runs `git` so that nothing of the user's, and nothing that a repository says, is started or written.
+//! Runs `git` in a way that starts no program of the user's or of a repository, and writes nothing of the user's.
 
 use super::cancel_token::Ended;
 use super::{CancelToken, ReviewError};
@@ -29,9 +29,9 @@ const SWITCHES: &[&str] = &[
     "safe.directory=*",
 ];
 
-/// Settings of the user's that say how files are read; everything else of theirs is left out. Whether a file has changed
-/// is told by all that there is to see of it, whatever they say: a time can be set back.
-const CARRIED: &[&str] = &[
+/// The user's settings that are used, because they say how files are read. Settings that weaken how git detects changes are
+/// not, because a file's time can be set back.
+const USED_SETTINGS: &[&str] = &[
     "core.autocrlf",
     "core.eol",
     "core.filemode",
@@ -40,10 +40,10 @@ const CARRIED: &[&str] = &[
     "core.symlinks",
 ];
 
-/// The folder of our trees in our git directory: all of them are ours, and none is borrowed.
+/// The directory of our trees in our git directory. Trees are never taken from the user's objects.
 pub(super) const TREES: &str = "trees";
 
-/// The program, and where it may look for others in its turn.
+/// The `git` program, and the `PATH` with which it finds others.
 #[derive(Clone, Debug)]
 pub(super) struct Tool {
     program: PathBuf,
@@ -51,14 +51,14 @@ pub(super) struct Tool {
 }
 
 impl Tool {
-    /// The user's, for a project that may bring one of its own along.
+    /// Finds the user's `git`, and never one inside of the project.
     pub(super) fn find(root: &Path) -> Result<Self, ReviewError> {
         let places = Places::of(&Environment::current(), Some(root));
         let path = places.path();
         Ok(Self { program: places.find("git").map_err(ReviewError::NoGit)?, path })
     }
 
-    /// Without the settings that somebody put into the environment.
+    /// A command without git's own variables from the environment.
     fn command(&self, directory: &Path) -> Command {
         let mut command = Command::new(&self.program);
         let variables = crate::environ::variables();
@@ -77,14 +77,14 @@ pub(super) struct Git {
     dir: PathBuf,
     top: PathBuf,
     settings: Vec<String>,
-    /// All settings of the user's.
+    /// All of the user's settings.
     users: Vec<(String, String)>,
     /// The user's own ignore rules for all repositories.
     excludes: Option<PathBuf>,
 }
 
 impl Git {
-    /// Reads what the user's configuration says about files; starts nothing else.
+    /// Reads the user's settings for files.
     pub(super) fn new(
         cancel: &CancelToken,
         tool: Tool,
@@ -101,7 +101,7 @@ impl Git {
         });
         git.users = user_settings(&git.cancel, &git.tool, root)?;
         for (key, value) in &git.users {
-            if CARRIED.contains(&key.as_str()) {
+            if USED_SETTINGS.contains(&key.as_str()) {
                 git.settings.push(format!("{key}={value}"));
             } else if key == "core.excludesfile" {
                 excludes = Some(expand(value));
@@ -114,33 +114,31 @@ impl Git {
         Ok(git)
     }
 
-    /// Whether anybody still waits.
     pub(super) fn cancel(&self) -> &CancelToken {
         &self.cancel
     }
 
-    /// All settings of the user's, each key in lower case.
+    /// All of the user's settings, with keys in lower case.
     pub(super) fn users(&self) -> &[(String, String)] {
         &self.users
     }
 
-    /// The user's own ignore rules for all repositories, where there are some.
+    /// The user's ignore rules for all repositories, if there are any.
     pub(super) fn excludes(&self) -> Option<&Path> {
         self.excludes.as_deref()
     }
 
-    /// The top of the work tree.
     pub(super) fn top(&self) -> &Path {
         &self.top
     }
 
-    /// Runs at the top of the work tree, and gives what was printed.
+    /// Runs at the top of the work tree, and returns the output.
     pub(super) fn run(&self, args: &[&str], input: &[u8]) -> Result<Vec<u8>, ReviewError> {
         let verb = args.iter().find(|arg| !arg.starts_with('-')).copied().unwrap_or_default();
         run(&self.cancel, self.on(&self.top).args(args), verb, input)
     }
 
-    /// The same with what it writes in the store of our trees alone, and without the objects that are borrowed.
+    /// Does the same with the store of our trees only, without the user's objects.
     pub(super) fn run_on_trees(&self, args: &[&str], input: &[u8]) -> Result<Vec<u8>, ReviewError> {
         let verb = args.iter().find(|arg| !arg.starts_with('-')).copied().unwrap_or_default();
         let mut command = self.on(&self.top);
@@ -148,13 +146,13 @@ impl Git {
         run(&self.cancel, &mut command, verb, input)
     }
 
-    /// The same, whatever its status says.
-    pub(super) fn said(&self, args: &[&str], input: &[u8]) -> Result<Vec<u8>, ReviewError> {
+    /// Does the same, and ignores the exit status.
+    pub(super) fn run_ignoring_status(&self, args: &[&str], input: &[u8]) -> Result<Vec<u8>, ReviewError> {
         let verb = args.first().copied().unwrap_or_default();
         output(&self.cancel, self.on(&self.top).args(args), verb, input).map(|output| output.stdout)
     }
 
-    /// Runs in a folder as if it were a work tree of its own, with an empty index.
+    /// Runs in a directory as if it were a work tree of its own, with an empty index.
     pub(super) fn run_within(&self, folder: &Path, args: &[&str]) -> Result<Vec<u8>, ReviewError> {
         let mut command = self.on(folder);
         command.current_dir(folder).env("GIT_INDEX_FILE", self.dir.join("no-index")).args(args);
@@ -184,7 +182,7 @@ impl Git {
     }
 }
 
-/// Whether the repository at `top` ignores a folder below it.
+/// Whether the repository at `top` ignores a directory below it.
 pub(super) fn ignores(cancel: &CancelToken, tool: &Tool, top: &Path, folder: &Path) -> bool {
     let mut command = tool.command(top);
     command.args(["-c", "core.fsmonitor=false", "check-ignore", "--quiet", "--no-index", "--"]).arg(folder);
@@ -226,9 +224,11 @@ fn run(
     if output.status.success() {
         return Ok(output.stdout);
     }
-    let told = String::from_utf8_lossy(&output.stderr);
-    let message =
-        told.lines().find(|line| line.contains("fatal:") || line.contains("error:")).or(told.lines().next());
+    let errors = String::from_utf8_lossy(&output.stderr);
+    let message = errors
+        .lines()
+        .find(|line| line.contains("fatal:") || line.contains("error:"))
+        .or(errors.lines().next());
     let message = message.map_or_else(|| output.status.to_string(), str::to_owned);
     Err(ReviewError::Git { verb: verb.to_owned(), message })
 }
@@ -257,8 +257,8 @@ fn output(
     let (stdout, stderr, ended) = std::thread::scope(|scope| {
         let watching = scope.spawn(move || cancel.watch(group, &done));
         scope.spawn(move || stdin.map(|mut stdin| stdin.write_all(input)));
-        let told = scope.spawn(move || all(&mut stderr));
-        let (stdout, stderr) = (all(&mut stdout), told.join());
+        let errors = scope.spawn(move || all(&mut stderr));
+        let (stdout, stderr) = (all(&mut stdout), errors.join());
         drop(running);
         (stdout, stderr.unwrap_or_default(), watching.join().ok().flatten())
     });
@@ -270,14 +270,14 @@ fn output(
     }
 }
 
-/// All that is written to a pipe. One that breaks has no more to say.
+/// Reads a pipe to its end, or until an error.
 fn all(pipe: &mut Option<impl Read>) -> Vec<u8> {
     let mut text = Vec::new();
     let _ = pipe.as_mut().map(|pipe| pipe.read_to_end(&mut text));
     text
 }
 
-/// Whether a repository's configuration says that its objects have the longer ids.
+/// Whether a repository's configuration selects SHA-256 for object ids.
 pub(super) fn says_sha256(config: &str) -> bool {
     config.to_lowercase().lines().any(|line| line.split('=').map(str::trim).eq(["objectformat", "sha256"]))
 }

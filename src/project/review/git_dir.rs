@@ -1,4 +1,4 @@
-//! How our git directory begins: as an index like the user's, over the user's objects.
+//! Creates our git directory, with a copy of the user's index and the user's objects as alternates.
 
 use super::git::{TREES, says_sha256};
 use super::{Review, ReviewError};
@@ -9,13 +9,13 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
-/// Bytes of a list that is ours.
+/// Maximum size of a list in our git directory, in bytes.
 pub(super) const LIST: u64 = 16 << 20;
-/// A larger index of the user's is not copied.
+/// Maximum size of an index to copy, in bytes.
 const INDEX: u64 = 1 << 30;
 
 impl Review {
-    /// Makes our git directory where it is not there yet, and lets it follow a repository that came, went or moved.
+    /// Creates our git directory if it is missing, and updates it if the user's repository was created, removed or moved.
     pub(super) fn make(&self) -> Result<(), ReviewError> {
         let repository = self.repository.as_ref();
         if !self.door.is_file(Path::new("HEAD")) {
@@ -25,7 +25,7 @@ impl Review {
         let known = self.door.read_text(Path::new("seeded"), SMALL).ok();
         let objects = repository.filter(|it| uses_sha256(it) == (self.id_length() == 64)).and_then(borrowed);
         let now = format!("{}\n{}\n", self.git.top().display(), objects.as_deref().unwrap_or_default());
-        self.borrow_objects(objects.as_deref())?;
+        self.write_alternates(objects.as_deref())?;
         if known.as_ref() != Some(&now) {
             let _ = self.door.remove_file(Path::new("index"));
             self.forget_rules();
@@ -37,14 +37,14 @@ impl Review {
         Ok(())
     }
 
-    /// Begins again with another index, after one that git cannot use.
-    pub(super) fn begin_again(&self) -> Result<(), ReviewError> {
+    /// Creates the index again, after git could not use it.
+    pub(super) fn recreate_index(&self) -> Result<(), ReviewError> {
         self.door.remove_file(Path::new("seeded"))?;
         self.make()
     }
 
-    /// What git wants to find in a git directory, for objects of the user's kind, and nothing that it takes settings
-    /// or programs from. Its `HEAD` comes last: where that is, the rest is too.
+    /// Creates what git needs, for the user's kind of object ids, without settings or programs. `HEAD` is written last: if
+    /// it exists, so does the rest.
     fn begin(&self, sha256: bool) -> io::Result<()> {
         for dir in ["objects/info", "refs", "info", TREES] {
             self.door.create_dirs(Path::new(dir))?;
@@ -56,13 +56,13 @@ impl Review {
         self.door.replace(Path::new("HEAD"), b"ref: refs/heads/none\n")
     }
 
-    /// How many digits an object's id has here.
+    /// The number of digits of an object's id.
     pub(super) fn id_length(&self) -> usize {
         let config = self.door.read_text(Path::new("config"), SMALL).unwrap_or_default();
         if says_sha256(&config) { 64 } else { 40 }
     }
 
-    /// What is never looked at: our own files, and what the user's repository excludes for itself.
+    /// Writes the exclude rules: our own files, and those of the user's repository.
     fn exclude(&self, repository: Option<&Repository>) -> Result<(), ReviewError> {
         let users = repository.and_then(|repository| users(repository, "info/exclude"));
         let unversioned = ".hg/\n.jj/\n.svn/\n.venv/\n__pycache__/\nnode_modules/\n".to_owned();
@@ -82,11 +82,11 @@ impl Review {
         Ok(self.door.replace(exclude, lines.as_bytes())?)
     }
 
-    /// Where objects are looked for that are not in our own store: in that of our trees, and in the user's.
-    fn borrow_objects(&self, objects: Option<&str>) -> io::Result<()> {
+    /// Writes the alternates, the further places of objects: our trees, and the user's objects.
+    fn write_alternates(&self, objects: Option<&str>) -> io::Result<()> {
         self.door.create_dirs(Path::new(TREES))?;
         let path = Path::new("objects/info/alternates");
-        // Relative to our objects.
+        // The path is relative to our objects.
         let now = format!(
             "../{TREES}\n{}{}",
             objects.unwrap_or_default(),
@@ -100,15 +100,15 @@ impl Review {
 
     fn seed(&self, repository: &Repository) {
         let copied = copy_index(&Door::home(&repository.dir), &self.door);
-        // Starting with an empty index is only slower: every file is read once.
-        if copied.is_err() || self.straighten().is_err() {
+        // An empty index works too. It is only slower, because every file is read once.
+        if copied.is_err() || self.clean_index().is_err() {
             let _ = self.door.remove_file(Path::new("index"));
         }
     }
 
-    /// Takes out of the copied index what would hide changes or hinder a tree: submodules, conflicts, and the flags
-    /// with which users tell git not to look.
-    fn straighten(&self) -> Result<(), ReviewError> {
+    /// Removes from the copied index what would hide changes or prevent writing a tree: submodules, conflicts, and the
+    /// flags `assume-unchanged` and `skip-worktree`.
+    fn clean_index(&self) -> Result<(), ReviewError> {
         if !self.door.is_file(Path::new("index")) {
             return Ok(());
         }
@@ -145,7 +145,7 @@ impl Review {
     }
 }
 
-/// Copies the user's index with its time, by which git knows which of its entries may be stale.
+/// Copies the user's index with its modification time, which git uses to detect stale entries.
 fn copy_index(from: &Door, to: &Door) -> io::Result<()> {
     let index = Path::new("index");
     let Ok(meta) = from.stat(index) else { return Ok(()) };
@@ -174,12 +174,12 @@ fn copy(from: &Door, to: &Door, name: &Path) -> io::Result<File> {
     Ok(copy)
 }
 
-/// A small file of the repository that all its work trees share.
+/// The text of a small file in the directory that all work trees of the repository share.
 fn users(repository: &Repository, name: &str) -> Option<String> {
     Door::home(&repository.common).read_text(Path::new(name), SMALL).ok()
 }
 
-/// The user's objects, as a line that git understands.
+/// The path of the user's objects, if it can be written as a line of the alternates.
 fn borrowed(repository: &Repository) -> Option<String> {
     let objects = repository.common.join("objects").canonicalize().ok()?;
     objects.to_str().filter(|path| !path.contains('\n') && path.starts_with('/')).map(str::to_owned)

@@ -1,10 +1,11 @@
-//! Which files of a project are our own, by their exact names: whatever else lies beside them is looked at.
+//! The plugin's own files in a project, which no review lists. They are known by their exact names, because an agent could
+//! write other files beside them.
 
 use std::path::Path;
 
-/// Folders that only we write to.
+/// Directories that only the plugin writes to.
 const FOLDERS: &[&str] = &[".claude/state/runs/", ".claude/state/review.git/"];
-/// Files of ours beside others'.
+/// Single files, in directories that others write to.
 const FILES: &[&str] = &[
     ".claude/logs/.gitignore",
     ".claude/logs/superpower.log",
@@ -14,14 +15,14 @@ const FILES: &[&str] = &[
     ".claude/state/squad.json",
 ];
 
-/// Our own files in one project.
+/// The plugin's own files in one project.
 #[derive(Debug)]
 pub(super) struct OwnFiles {
     folders: Vec<String>,
 }
 
 impl OwnFiles {
-    /// With our state where that lies in the project, as where a home is one.
+    /// Includes our state directory if it is inside of the project, for example if the project is the home directory.
     pub fn of(root: &Path, state: &Path) -> Self {
         let mut folders: Vec<String> = FOLDERS.iter().map(|folder| (*folder).to_owned()).collect();
         let inner = state.canonicalize().ok();
@@ -31,19 +32,19 @@ impl OwnFiles {
         Self { folders }
     }
 
-    /// Whether a file of the project, or a folder that ends in `/`, is ours.
+    /// Whether a file, or a directory that ends in `/`, is ours.
     pub fn has(&self, path: &str) -> bool {
         let inside = self.folders.iter().any(|folder| path.starts_with(folder.as_str()));
         inside || FILES.contains(&path) || is_half_written(path)
     }
 
-    /// As lines for git's ignore rules, relative to the project.
+    /// The names as lines for git's ignore rules, relative to the project.
     pub fn patterns(&self) -> impl Iterator<Item = &str> {
         self.folders.iter().map(String::as_str).chain(FILES.iter().copied())
     }
 }
 
-/// Whether it is what stands beside a file of ours while that is written: `.NAME.PID.N.new`.
+/// Whether it is the temporary file of one of our files: `.NAME.PID.N.new`.
 fn is_half_written(path: &str) -> bool {
     let Some((folder, name)) = path.rsplit_once('/') else { return false };
     let Some(rest) = name.strip_prefix('.').and_then(|rest| rest.strip_suffix(".new")) else { return false };

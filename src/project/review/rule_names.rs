@@ -1,35 +1,35 @@
-//! What rules, and what a look has left out, are called in a snapshot and in a list.
+//! The names of rules, and of the list of what is left out, in a snapshot and in the user's list.
 
-/// Where rules stand in a snapshot: a folder of our own, which no list looks into.
+/// The directory of the rules in a snapshot. It is one of our own, so no list includes its files.
 pub(super) const FOLDER: &str = ".claude/state/runs/.git-rules/";
-/// The settings.
+/// Git's settings.
 pub(super) const SETTINGS: &str = "git settings";
-/// The names of files that are ignored.
+/// The names of ignored files.
 pub(super) const IGNORED: &str = "ignored files";
-/// The names of folders that are not looked into.
+/// The names of directories that are not scanned.
 pub(super) const LEFT_OUT: &str = "folders left out";
-/// Files in the work tree that are rules.
+/// Names of files in the work tree that are rules.
 const NAMES: &[&str] = &[".gitignore", ".gitattributes"];
 
-/// How a line of what is left out begins: a repository that lies too deep.
+/// The first word of a line about what is left out: a repository that is nested too deep.
 pub(super) const NESTED: &str = "nested";
-/// The same, of another work tree of the repository.
+/// The same for another work tree of the repository.
 pub(super) const WORK_TREE: &str = "work-tree";
-/// There are more ignored files than are looked at.
+/// The line that says that there are too many ignored files.
 pub(super) const MANY: &str = "many";
 
-/// Whether a file of the project decides which others are seen, or how.
+/// Whether a file of the project decides which other files git lists, or how.
 pub fn is_rule(path: &str) -> bool {
     NAMES.contains(&path.rsplit('/').next().unwrap_or(path))
 }
 
-/// The name in a snapshot of what a list calls so.
+/// The name in a snapshot for a name in a list.
 pub(super) fn inner(name: &str) -> String {
     let coded: String = name.replace('%', "%25").replace('/', "%2F");
     format!("{FOLDER}{coded}")
 }
 
-/// What a list calls what has this name in a snapshot; none for a file of the project.
+/// The name in a list for a name in a snapshot; `None` for a file of the project.
 pub(super) fn listed(path: &str) -> Option<String> {
     Some(path.strip_prefix(FOLDER)?.replace("%2F", "/").replace("%25", "%"))
 }

@@ -1,5 +1,5 @@
-//! What decides which files git sees, and how: its settings, and the ignore rules, attributes and hooks that lie in no
-//! work tree. They are kept in each snapshot beside the files, so that a list says where they have changed.
+//! The rules that decide which files git lists, and how: its settings, and ignore rules, attributes and hooks outside of
+//! the work tree. Each snapshot contains them, so that a list shows when they have changed.
 
 use super::rule_names::{SETTINGS, inner};
 use super::{Review, ReviewError};
@@ -8,15 +8,15 @@ use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Hooks that are kept at most.
+/// Maximum number of hooks in a snapshot.
 const HOOKS: usize = 100;
-/// Sections that say nothing of files, and change with every branch.
+/// Sections that do not affect files, and change with every branch.
 const PASSING: &[&str] = &["branch.", "remote.", "submodule.", "user."];
-/// Texts by the name that a list has for them.
+/// The texts of rules, by their names in a list.
 pub(super) type Rules = BTreeMap<String, Vec<u8>>;
 
 impl Review {
-    /// The rules as they are now.
+    /// The current rules.
     pub(super) fn rules(&self) -> Rules {
         let mut rules = Rules::new();
         rules.insert(SETTINGS.to_owned(), settings(self.git.users()).into_bytes());
@@ -42,13 +42,13 @@ impl Review {
         rules
     }
 
-    /// The text of a rule as it is now, that no file of the project holds.
+    /// The current text of a rule that is not a file of the project.
     pub fn rule(&self, name: &str) -> Option<String> {
         let text = self.rules().remove(name)?;
         Some(String::from_utf8_lossy(&text).into_owned())
     }
 
-    /// Keeps a small file's text; of a larger one that it is there.
+    /// Adds a rule's text; for a large file only its size and time.
     fn keep_rule(&self, rules: &mut Rules, file: &Path) {
         let (Some(dir), Some(name)) = (file.parent(), file.file_name()) else { return };
         let (door, name) = (Door::home(dir), Path::new(name));
@@ -61,14 +61,14 @@ impl Review {
         rules.insert(self.rule_name(file), text);
     }
 
-    /// Relative to the project where it lies in it.
+    /// The rule's name: its path, relative to the project if it is inside.
     fn rule_name(&self, file: &Path) -> String {
         let root: PathBuf = self.git.top().join(&self.prefix);
         let root = root.components().as_path();
         file.strip_prefix(root).unwrap_or(file).display().to_string()
     }
 
-    /// Puts the rules into our index, where they are not there yet.
+    /// Writes the rules that have changed into our index.
     pub(super) fn put_rules(&self, rules: &Rules) -> Result<(), ReviewError> {
         let known = self.door.read_text(Path::new(KNOWN), super::git_dir::LIST).unwrap_or_default();
         let known: BTreeMap<&str, &str> = known.lines().filter_map(|line| line.split_once('\t')).collect();
@@ -91,21 +91,21 @@ impl Review {
         }
         let _ = self.door.remove_file(Path::new(KNOWN));
         self.git.run(&["update-index", "-z", "--index-info"], info.as_bytes())?;
-        let told: String = now.iter().map(|(name, digest)| format!("{name}\t{digest}\n")).collect();
-        Ok(self.door.replace(Path::new(KNOWN), told.as_bytes())?)
+        let lines: String = now.iter().map(|(name, digest)| format!("{name}\t{digest}\n")).collect();
+        Ok(self.door.replace(Path::new(KNOWN), lines.as_bytes())?)
     }
 
-    /// Our index was begun anew.
+    /// Forgets which rules are in our index, because the index is created again.
     pub(super) fn forget_rules(&self) {
         let _ = self.door.remove_file(Path::new(KNOWN));
     }
 }
 
-/// Which rules our index holds, with the digest of each.
+/// The file that lists the rules in our index, with the digest of each.
 const KNOWN: &str = "rules";
 
-/// One line each. What says how files are read is kept in words; of everything else, which may hold a password, only
-/// whether it is the same.
+/// The settings, one on each line. Those of `core` are kept as text. Others may contain a password, so only their digest
+/// is kept.
 fn settings(all: &[(String, String)]) -> String {
     let counts = |key: &String| !PASSING.iter().any(|passing| key.starts_with(passing));
     let line = |(key, value): &(String, String)| {

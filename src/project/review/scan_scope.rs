@@ -1,12 +1,12 @@
-//! How much of a project is looked at.
+//! The scope of a snapshot.
 
-/// How far a look goes.
+/// Which files a snapshot includes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ScanScope {
-    /// What git sees.
-    Seen,
-    /// What it ignores too.
+    /// The files that git does not ignore.
+    NotIgnored,
+    /// Ignored files too.
     All,
-    /// What it sees, since what it ignores is too much.
-    TooMuch,
+    /// The files that git does not ignore, because there are too many ignored ones.
+    TooManyIgnored,
 }

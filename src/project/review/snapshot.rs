@@ -1,4 +1,4 @@
-//! Brings our index up to date with the files, and writes it as a tree.
+//! Takes a snapshot: updates our index from the files, and writes it as a tree.
 
 use super::rule_names::{self, IGNORED, LEFT_OUT, MANY, WORK_TREE, is_rule};
 use super::scan_scope::ScanScope;
@@ -12,38 +12,38 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// More new files than this are no work of an agent's.
+/// Maximum number of new or changed files. An agent does not write more.
 const FILES: usize = 100_000;
-/// Larger files are told apart by size and time, and not kept.
+/// Files above this size, in bytes, are compared by size and time, and not stored.
 const LARGE: u64 = 8 * 1024 * 1024;
-/// Repositories inside repositories inside repositories.
+/// Maximum depth of nested repositories.
 const NESTED: usize = 8;
 
 fn lossy(name: &[u8]) -> String {
     String::from_utf8_lossy(name).into_owned()
 }
 
-/// A path as git prints it.
+/// A path from git's output.
 pub(super) fn os(bytes: &[u8]) -> &Path {
     Path::new(OsStr::from_bytes(bytes))
 }
 
-/// What a look has found.
+/// The files that a scan has found.
 #[derive(Default)]
 struct Found {
-    /// Names, from the top of the work tree, of everything below the project that is new, different or gone.
+    /// Names of new, changed and deleted files of the project, from the top of the work tree.
     names: BTreeSet<Vec<u8>>,
-    /// Names of what git ignores.
+    /// Names of ignored files.
     ignored: BTreeSet<Vec<u8>>,
-    /// What was not looked into, and why.
+    /// Directories that were not scanned, each with the reason.
     left_out: BTreeSet<String>,
 }
 
 impl Review {
     pub(super) fn take(&self, scope: ScanScope) -> Result<TreeId, ReviewError> {
-        // Left by a killed one: whoever holds our lock is alone.
+        // A killed editor may have left it. Nobody else uses the index, because we hold our own lock.
         let _ = self.door.remove_file(Path::new("index.lock"));
-        // Its status says that files differ, which is no fault.
+        // An error status only means that files differ.
         let _ = self.git.run(&["update-index", "-q", "--refresh"], b"");
         let mut found = Found::default();
         self.list(scope, &mut found)?;
@@ -54,13 +54,13 @@ impl Review {
         if !feed.add.is_empty() {
             self.git.run(&["update-index", "-z", "--add", "--remove", "--replace", "--stdin"], &feed.add)?;
         }
-        // What is looked at all the same is listed, not counted.
+        // Files that are listed are not counted as ignored too.
         found.ignored.retain(|name| !found.names.contains(name));
         let mut rules = self.rules();
         let ignored =
             found.ignored.iter().map(|name| lossy(name.strip_prefix(self.prefix.as_bytes()).unwrap_or(name)));
         rules.insert(IGNORED.to_owned(), ignored.map(|name| name + "\n").collect::<String>().into_bytes());
-        if scope == ScanScope::TooMuch {
+        if scope == ScanScope::TooManyIgnored {
             found.left_out.insert(MANY.to_owned());
         }
         let left_out = found.left_out.iter().map(|line| format!("{line}\n")).collect::<String>();
@@ -74,7 +74,7 @@ impl Review {
         let whole = self.prefix.is_empty();
         let args: &[&str] =
             if whole { &["write-tree", "--missing-ok"] } else { &["write-tree", "--missing-ok", &prefix] };
-        // Ours, every one: what the user's repository holds today may be gone tomorrow.
+        // Write every tree to our own store, because the user's repository may lose its objects.
         let written = match self.git.run_on_trees(args, b"") {
             Err(ReviewError::Git { message, .. }) if message.contains("prefix") => {
                 self.git.run_on_trees(&["mktree"], b"")?
@@ -100,10 +100,10 @@ impl Review {
         self.gather(&listed, b"", 0, scope, found)?;
         let mut ignored = run(&["--others", "--ignored", "--exclude-standard"])?;
         if ignored.iter().filter(|byte| **byte == 0).count() > FILES {
-            // Whole folders are named once then.
+            // List directories as one entry then.
             ignored = run(&["--others", "--ignored", "--exclude-standard", "--directory"])?;
         }
-        self.hidden(&ignored, b"", found)
+        self.add_ignored(&ignored, b"", found)
     }
 
     fn gather(
@@ -117,7 +117,7 @@ impl Review {
         for name in listed.split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
             let path = [within, name].concat();
             if name.ends_with(b"/") {
-                self.look_into(&path, depth, scope, found)?;
+                self.scan_nested(&path, depth, scope, found)?;
             } else if !self.is_own_bytes(&path) {
                 found.names.insert(path);
             }
@@ -128,8 +128,9 @@ impl Review {
         Ok(())
     }
 
-    /// What git ignores is counted. A rule among it that git obeys all the same, as one that ignores itself, is looked at.
-    fn hidden(&self, ignored: &[u8], within: &[u8], found: &mut Found) -> Result<(), ReviewError> {
+    /// Adds ignored files, which are only counted. Rules among them that still have an effect, for example one that ignores
+    /// itself, are listed like changed files.
+    fn add_ignored(&self, ignored: &[u8], within: &[u8], found: &mut Found) -> Result<(), ReviewError> {
         let names = ignored.split(|byte| *byte == 0).filter(|name| !name.is_empty());
         let names: Vec<Vec<u8>> =
             names.map(|name| [within, name].concat()).filter(|path| !self.is_own_bytes(path)).collect();
@@ -139,9 +140,10 @@ impl Review {
             let folders: BTreeSet<Vec<u8>> = rules.iter().filter_map(|path| folder(path)).collect();
             let asked =
                 folders.into_iter().flat_map(|folder| [folder, vec![0]].concat()).collect::<Vec<u8>>();
-            // Its status is 1 where it ignores none of them.
-            let told = self.git.said(&["check-ignore", "-z", "--no-index", "--stdin"], &asked)?;
-            let out: BTreeSet<&[u8]> = told.split(|byte| *byte == 0).collect();
+            // `check-ignore` exits with 1 if it ignores none of them.
+            let output =
+                self.git.run_ignoring_status(&["check-ignore", "-z", "--no-index", "--stdin"], &asked)?;
+            let out: BTreeSet<&[u8]> = output.split(|byte| *byte == 0).collect();
             let obeyed =
                 |path: &&&Vec<u8>| folder(path).is_none_or(|folder| !out.contains(folder.as_slice()));
             found.names.extend(rules.iter().filter(obeyed).map(|path| (*path).clone()));
@@ -150,8 +152,8 @@ impl Review {
         Ok(())
     }
 
-    /// A nested repository, which git itself would not look into.
-    fn look_into(
+    /// Scans a nested repository, which git itself does not.
+    fn scan_nested(
         &self,
         path: &[u8],
         depth: usize,
@@ -179,11 +181,11 @@ impl Review {
         let ignored = self
             .git
             .run_within(&folder, &["ls-files", "-z", "--others", "--ignored", "--exclude-standard"])?;
-        self.hidden(&ignored, path, found)
+        self.add_ignored(&ignored, path, found)
     }
 
-    /// Whether a folder is another work tree of the same repository: another place to work in, and none of this project's
-    /// files. The repository must know it as one: a file called `.git` can say anything.
+    /// Whether a directory is another work tree of the same repository, whose files are not this project's. The repository
+    /// must have registered it, because anybody can write a file called `.git`.
     fn is_other_tree(&self, folder: &Path) -> bool {
         let real = |path: &Path| path.canonicalize().ok();
         let nested =
@@ -201,13 +203,13 @@ impl Review {
     }
 }
 
-/// What git is told.
+/// Input for `git update-index`.
 struct Feed {
-    /// Names to read.
+    /// Names of files to read.
     add: Vec<u8>,
-    /// Entries to set without reading: what is gone, and what is too large.
+    /// Entries to set without reading: deleted files, and files that are too large.
     info: Vec<u8>,
-    /// How many digits an object's id has.
+    /// The number of digits of an object's id.
     id_length: usize,
 }
 
@@ -220,7 +222,7 @@ impl Feed {
             match path.symlink_metadata() {
                 _ if behind_a_link(review.git.top(), &path) => feed.gone(name),
                 Ok(meta) if meta.is_file() && meta.len() > LARGE => {
-                    let told = format!(
+                    let stamp = format!(
                         "large file\0{} {} {} {} {}",
                         meta.len(),
                         meta.mtime(),
@@ -228,11 +230,11 @@ impl Feed {
                         meta.ctime(),
                         meta.ctime_nsec()
                     );
-                    let id = review.git.run(&["hash-object", "-w", "--stdin"], told.as_bytes())?;
+                    let id = review.git.run(&["hash-object", "-w", "--stdin"], stamp.as_bytes())?;
                     feed.set("100644", String::from_utf8_lossy(&id).trim(), name);
                 }
                 Ok(meta) if meta.is_symlink() => feed.read(name),
-                // What cannot be read keeps the state that was last seen.
+                // A file that cannot be read keeps its last known state.
                 Ok(meta) if meta.is_file() && project.open(os(name)).is_ok() => feed.read(name),
                 Ok(meta) if meta.is_file() => {}
                 Ok(_) => feed.gone(name),
@@ -259,7 +261,7 @@ impl Feed {
     }
 }
 
-/// Whether a folder above `path` was replaced by a symlink, so that what is found there is something else.
+/// Whether a directory above `path` was replaced by a symlink, so that `path` is not the same file any more.
 fn behind_a_link(top: &Path, path: &Path) -> bool {
     let above: Vec<PathBuf> =
         path.ancestors().skip(1).take_while(|dir| *dir != top).map(Path::to_path_buf).collect();
