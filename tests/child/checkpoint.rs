@@ -1,4 +1,4 @@
-//! Another process at the checkpoint: it holds the lock, or writes again and again.
+//! Another process that uses the checkpoint: it holds the lock, or writes repeatedly.
 
 use crate::counted::count;
 use std::path::Path;
@@ -9,7 +9,7 @@ use superpower::checkpoint::store::Store;
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// The test reads it.
+/// Printed when the job has begun; the test waits for it.
 #[allow(clippy::print_stdout)]
 fn say(word: &str) {
     println!("{word}");

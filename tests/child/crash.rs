@@ -1,10 +1,10 @@
-//! The editor that is killed somewhere on its way, and the one that goes on to the end.
+//! The editor that a test kills at some moment, and the one that continues the run to its end.
 
 use serde_json::{Value, json};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Begins the run `twelve` or takes it up where it is, and decides each gate, until it is complete.
+/// Starts or resumes the run `twelve`, and decides each gate, until it is complete.
 pub fn drives_to_the_end(root: &str, state: &str) {
     let root = Path::new(root).canonicalize().unwrap();
     let engine = superpower::engine::Engine::new();

@@ -1,10 +1,10 @@
-//! An editor whose agent is launched and left to itself.
+//! An editor that launches an agent and then does nothing.
 
 use crate::launched::{launch_in, start};
 use std::path::Path;
 use superpower::harness::{Harnesses, Signal};
 
-/// Launches `cmd` as the tool in the folder, and says with files there when it has started and ended.
+/// Launches `cmd` as a harness in the directory, and creates files there when it has started and when it has ended.
 pub fn starts(tool: &str, folder: &str, cmd: &[&str]) {
     let folder = Path::new(folder);
     let mut harnesses = Harnesses::default();
@@ -15,12 +15,12 @@ pub fn starts(tool: &str, folder: &str, cmd: &[&str]) {
             std::fs::write(folder.join("started"), "").unwrap();
         }
         if let Signal::Ended(ending) = signal {
-            // Renamed, so that the file is never seen half written.
+            // Renamed into place, so that the test never reads a half-written file.
             std::fs::write(folder.join("ended.part"), format!("{:?}", ending.outcome)).unwrap();
             std::fs::rename(folder.join("ended.part"), folder.join("ended")).unwrap();
         }
     }
-    // It does nothing more, until it is killed.
+    // Wait to be killed.
     loop {
         std::thread::park();
     }

@@ -1,14 +1,14 @@
-//! An editor that may have been started by an agent: it tries to decide over the run of a project.
+//! An editor that may have been started by an agent: it tries to decide and drive a project's run.
 
 use serde_json::{Value, json};
 use superpower::engine::Engine;
 
-/// What only humans do.
+/// The operations that only users may call.
 const FOR_HUMANS: [&str; 9] =
     ["answer", "cancel", "decide", "resume", "retry", "run", "skip", "submit", "trust-grant"];
 
-/// Asks for each of them with as little as possible, so that nothing is done where nothing is refused. Writes the codes
-/// of the answers to `said`, with the words that were said beside them.
+/// Calls each of them with minimal fields, so that nothing happens even if one is not refused. Writes the codes and
+/// messages of the answers to `said`.
 pub fn tries_to_decide(root: &str) {
     let engine = Engine::new();
     let mut codes = Vec::new();

@@ -1,4 +1,4 @@
-//! The other process of the engine's tests: `test-child JOB [ARGUMENT...]`. `tests/engine/child.rs` starts it.
+//! The second process of the engine's tests: `test-child JOB [ARGUMENT...]`. `tests/engine/child.rs` starts it.
 
 mod checkpoint;
 mod crash;
@@ -8,7 +8,7 @@ mod programs;
 mod race;
 mod secrets;
 
-// What the tests themselves use, of which this program needs a part.
+// Modules of the tests, of which this program uses only parts.
 #[allow(dead_code)]
 #[path = "../engine/counted.rs"]
 mod counted;

@@ -1,4 +1,4 @@
-//! An editor in a project with another `PATH`: which programs it finds.
+//! An editor with another `PATH`, to see which programs it finds.
 
 use serde_json::json;
 use std::fs;
@@ -7,7 +7,7 @@ use superpower::harness::{Harnesses, Settings, resolve};
 use superpower::project::review::Review;
 use superpower::store::state::State;
 
-/// Looks for git and for harnesses, and writes what it found to `said` beside the project.
+/// Searches git and the harnesses, and writes the results to `said` beside the project.
 pub fn looks_for_programs(root: &str) {
     let root = PathBuf::from(root);
     let top = root.parent().unwrap();

@@ -1,4 +1,4 @@
-//! Another editor on a project, which decides when it is told to, or drives.
+//! Another editor on the same project, which decides on a signal, or drives.
 
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -36,14 +36,14 @@ impl Editor {
     }
 }
 
-/// Begins a run and drives it until it stops.
+/// Starts a run and drives it until it stops.
 pub fn drives(root: &str, state: &str) {
     let editor = Editor::new(root, state);
     assert!(editor.call("run", json!({ "name": "gate" })).get("ok").is_some());
     editor.drives();
 }
 
-/// Decides once the file `now` is there. Whichever editor decided drives on to the end.
+/// Decides as soon as the file `now` exists. The editor whose decision counts drives the run to its end.
 pub fn decides(root: &str, state: &str) {
     let editor = Editor::new(root, state);
     let file = |name: &str| editor.root.join(format!("{name}-{}", std::process::id()));

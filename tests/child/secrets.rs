@@ -1,4 +1,4 @@
-//! An editor that has secrets in its environment, and begins a run or goes on with it.
+//! An editor with secrets in its environment that starts or continues a run.
 
 use crate::world::World;
 use serde_json::json;
@@ -15,7 +15,7 @@ fn secret(name: &str) -> String {
     std::env::var(name).unwrap()
 }
 
-/// A run whose input holds two secrets of the environment.
+/// A run whose input contains two secrets from the environment.
 pub fn hidden(what: &str, root: &str, state: &str) {
     let world = World::at(Path::new(root), Path::new(state));
     if what == "run" {
@@ -40,7 +40,7 @@ stages:
   - {gate: human-approval, name: last, when: '{{scope}} == tokens-only'}
 ";
 
-/// A run whose secrets are words of the program and of the declaration.
+/// A run whose secrets equal words of the program and of the declaration.
 pub fn worded(what: &str, root: &str, state: &str) {
     let world = World::at(Path::new(root), Path::new(state));
     let picture = if what == "run" {

@@ -277,7 +277,7 @@ fn a_run_id_may_be_a_number() {
     assert!(message.contains("\"7\"") || message.contains("run 7"), "{answer}");
 }
 
-/// What other tools keep in the file comes out as it went in.
+/// Values that other tools keep in the file are preserved.
 #[test]
 fn the_fields_of_other_tools_keep_their_text() {
     let world = World::new();

@@ -1,4 +1,4 @@
-//! Agents' processes: how they are started and stopped, and how their end is judged.
+//! Agents' processes: how they are started and stopped, and which outcome their end has.
 
 use super::alone::alone;
 use super::claude::scripted;
@@ -262,7 +262,7 @@ fn a_long_line_is_read() {
     assert!(peak() - before < 80 << 20, "{} MiB more", (peak() - before) >> 20);
 }
 
-/// The most memory that this process has used.
+/// The peak memory use of this process.
 fn peak() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find(|line| line.starts_with("VmHWM")).unwrap();

@@ -1,13 +1,13 @@
-//! A test that has a process of its own, under `cargo test` too: it starts itself again.
+//! Runs a test in a process of its own, also under `cargo test`, by starting the test binary again.
 //!
-//! For what belongs to a whole process: its environment, its threads, its memory.
+//! This is for tests of values that belong to a whole process: environment, threads, memory.
 
 use std::process::Command;
 use std::time::{Duration, Instant};
 
 const ALONE: &str = "SUPERPOWER_TEST_ALONE";
 
-/// Does `test` in a process of its own with this environment. `name` is the test's, with its module.
+/// Runs `test` in a process of its own with this environment. `name` is the test's name with its module.
 pub fn alone(name: &str, environment: &[(&str, &str)], test: impl FnOnce()) {
     if std::env::var(ALONE).is_ok_and(|it| it == name) {
         return test();
@@ -21,13 +21,13 @@ pub fn alone(name: &str, environment: &[(&str, &str)], test: impl FnOnce()) {
         .unwrap();
     let said = String::from_utf8_lossy(&done.stdout);
     let errors = String::from_utf8_lossy(&done.stderr);
-    // A name that is none of a test runs nothing, and succeeds.
+    // A wrong name would run no test and succeed.
     assert!(done.status.success() && said.contains("1 passed"), "{name}: {said}\n{errors}");
 }
 
-/// Waits until no thread of this process has the name. For a test that is alone.
+/// Waits until no thread of this process has this name. Only for a test in a process of its own.
 pub fn until_no_thread_is(name: &str) {
-    // The system keeps so many letters of it.
+    // The kernel truncates names to this length.
     let known = &name[..name.len().min(15)];
     let is = |task: std::io::Result<std::fs::DirEntry>| {
         let its = std::fs::read_to_string(task.unwrap().path().join("comm")).unwrap_or_default();

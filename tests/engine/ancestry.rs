@@ -1,5 +1,5 @@
-//! What a stage started does not decide, drive, trust or finish: told by its ancestors, and where those cannot be seen by
-//! the mark in its environment.
+//! An editor that a stage has started must not decide, drive, trust or finish. It is recognized by its ancestors, or by the
+//! mark in its environment if the ancestors cannot be read.
 #![cfg(target_os = "linux")]
 
 use super::child::child;
@@ -14,7 +14,7 @@ const SHIP: &str = "stages:
   - agent: deployer
 ";
 
-/// What the other editor was answered, and what it was told.
+/// The codes and the messages that the other editor has got.
 fn said(world: &World) -> (Vec<Value>, Vec<Value>) {
     let said: Value = serde_json::from_str(&world.read("said")).unwrap();
     (said["codes"].as_array().unwrap().clone(), said["events"].as_array().unwrap().clone())
@@ -25,7 +25,7 @@ fn all_are(codes: &[Value], code: &str) -> bool {
     codes.iter().all(|it| it == code)
 }
 
-/// A run whose maker starts an editor in this way.
+/// A run whose agent starts an editor in this way.
 fn started_by_an_agent(way: &str) -> World {
     let world = World::new();
     world.declare("ship", SHIP);
@@ -57,12 +57,12 @@ fn nothing_that_it_left_decides_after_its_stage() {
     world.hook(&format!(": > alive; env -i setsid sh -c '{late}' & echo done"));
     world.run("ship", json!({}));
     assert_eq!(world.settled()["reason"], "gate");
-    // It would have been told from the others by now.
+    // A process that is still running would have created `late` by now.
     std::thread::sleep(std::time::Duration::from_millis(200));
     assert!(world.path("alive").exists() && !world.path("late").exists());
 }
 
-/// An editor of no run's, in this place.
+/// An editor that belongs to no run, in this place.
 fn free(place: Place, mark: bool) -> Option<(Vec<Value>, Vec<Value>)> {
     let world = World::new();
     let mut command = child("nested");

@@ -1,4 +1,4 @@
-//! The shape of the source: who may know whom, what is pure, and how long a file may be.
+//! The structure of the source: which module may use which, which are pure, and how long a file may be.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 
 use regex::Regex;
 
-/// Modules whose code does no I/O, asks no clock and starts no thread, so that a run can be replayed and any order of
-/// events be thrown at it.
+/// Modules without I/O, clock and threads, so that a run can be replayed, and tested with events in any order.
 const PURE: &[&str] = &[
     "assist",
     "check",
@@ -27,7 +26,7 @@ const PURE: &[&str] = &[
     "tolerant",
 ];
 
-/// What a pure module does not name.
+/// Names that a pure module must not use.
 const IMPURE: &[&str] = &[
     r"\bstd::fs\b",
     r"\bstd::process\b",
@@ -48,18 +47,18 @@ const IMPURE: &[&str] = &[
 const LONGEST_RUST: usize = 400;
 const LONGEST_LUA: usize = 300;
 
-/// A source of the engine.
+/// A source file of the engine.
 pub struct Source {
-    /// Below `src/`.
+    /// Relative to `src/`.
     pub path: String,
-    /// The module that it belongs to.
+    /// The top module that it belongs to.
     module: String,
-    /// Without comments and its own tests.
+    /// The code without comments and inner tests.
     pub code: String,
 }
 
 impl Source {
-    /// A source of this path below `src/`.
+    /// A file with this path relative to `src/`.
     pub fn new(path: &str, code: &str) -> Self {
         let module = path.split(['/', '.']).next().expect("a name").to_owned();
         Self { path: path.to_owned(), module, code: code.to_owned() }
@@ -90,7 +89,7 @@ fn without_tests(text: &str) -> &str {
     inner.find(text).map_or(text, |tests| &text[..tests.start()])
 }
 
-/// The engine's sources, but for the binaries.
+/// The engine's source files, without the binaries.
 pub fn sources() -> Vec<Source> {
     let src = root().join("src");
     let comment = Regex::new(r"(?m)^\s*//.*$").expect("a pattern");
@@ -105,7 +104,7 @@ pub fn sources() -> Vec<Source> {
     .collect()
 }
 
-/// The modules of `lib.rs` with the number of the group that they stand in.
+/// The modules of `lib.rs`, each with the number of its group.
 fn groups() -> BTreeMap<String, usize> {
     let text = fs::read_to_string(root().join("src/lib.rs")).expect("src/lib.rs");
     let module = Regex::new(r"^(?:pub )?mod (\w+);$").expect("a pattern");
@@ -121,7 +120,7 @@ fn groups() -> BTreeMap<String, usize> {
     found
 }
 
-/// Which modules each module names.
+/// The modules that each module uses.
 fn dependencies() -> BTreeMap<String, BTreeSet<String>> {
     let single = Regex::new(r"\bcrate::(\w+)").expect("a pattern");
     let grouped = Regex::new(r"(?s)\buse crate::\{(.*?)\};").expect("a pattern");
@@ -131,7 +130,7 @@ fn dependencies() -> BTreeMap<String, BTreeSet<String>> {
         let used = found.entry(source.module.clone()).or_default();
         used.extend(single.captures_iter(&source.code).map(|name| name[1].to_owned()));
         for group in grouped.captures_iter(&source.code) {
-            // What is inside inner braces belongs to the name before them.
+            // Names inside of inner braces belong to the name before the braces.
             let mut depth = 0;
             let outer: String = group[1]
                 .chars()
@@ -170,7 +169,7 @@ fn dependencies_point_towards_the_top_of_the_list() {
 #[test]
 fn no_two_modules_know_each_other() {
     let dependencies = dependencies();
-    /// Follows `module`; `path` is how we got there.
+    /// Searches a cycle from `module`; `path` is the way to it.
     fn follow(
         module: &str,
         path: &mut Vec<String>,
@@ -237,7 +236,7 @@ fn what_is_pure_does_nothing() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// A picture or a message is for people and for Lua; what decides is a type. (Codes are made, and are private, at the door.)
+/// Snapshots and messages are for users and for Lua; the engine decides by types. (Codes are private to the door.)
 #[test]
 fn nothing_in_the_engine_decides_by_a_key_or_by_words() {
     let reads = Regex::new(r#"\["\w+"\]\s*(?:==|!=|\.as_)|to_string\(\)\s*(?:==|!=)"#);
@@ -254,20 +253,13 @@ fn nothing_in_the_engine_decides_by_a_key_or_by_words() {
     }
 }
 
-/// The editor's main thread changes the environment, which tells the local time too, and no other thread may read it.
+/// The editor's main thread may change the environment, which also has the time zone, so no other thread may read it.
 #[test]
 fn the_environment_is_read_in_one_place() {
     let reads =
         Regex::new(r"\benv::vars?(_os)?\b|\bLocal\b|\bgetenv\b|\bconfig_builder\b").expect("a pattern");
-    // Of the fault that a test arms, and of the drill; and what only the main thread calls.
-    let may = [
-        "environ.rs",
-        "zone.rs",
-        "store/disk.rs",
-        "engine/drill.rs",
-        "engine/panic_test.rs",
-        "process/server_client.rs",
-    ];
+    // The disk faults and the panic test read variables of the tests; the others are called by the main thread only.
+    let may = ["environ.rs", "zone.rs", "store/disk.rs", "engine/panic_test.rs", "process/server_client.rs"];
     for source in sources().iter().filter(|source| !may.contains(&&*source.path)) {
         let found = reads.find(&source.code).map(|found| found.as_str());
         assert_eq!(found, None, "{} reads the environment", source.path);

@@ -1,4 +1,4 @@
-//! What decides that an attempt has done its work, what the next one is told, and how often a stage is tried.
+//! When an attempt counts as passed, what the next attempt's prompt says, and how often a stage is tried.
 
 use crate::world::World;
 use serde_json::json;
@@ -14,10 +14,10 @@ fn files_written_elsewhere_do_not_meet_expectations() {
         .unwrap()
         .set_modified(before)
         .unwrap();
-    // Its last change is now; a run that began within a tick of the file system's clock would take it for its own.
+    // Wait, because a run that begins within a tick of the file system's clock would take the file for its own.
     std::thread::sleep(std::time::Duration::from_millis(50));
     world.declare("one", "stages:\n  - {agent: a, max_attempts: 3, expects: {files: [docs/tasks.md]}}\n");
-    // The first only tells, the second writes something else, the third does it.
+    // The first attempt writes nothing, the second another file, the third the right one.
     world.hook(
         "case $SUPERPOWER_ATTEMPT in 2) echo x > other.md;; 3) sleep 0.05; echo x > docs/tasks.md;; esac; echo 'I wrote docs/tasks.md.'",
     );

@@ -1,7 +1,7 @@
-//! The real declarations, every branch, by table: declaration, inputs, facts → the exact log lines.
+//! Every branch of the real declarations as a table: declaration, inputs and facts → the exact log lines.
 //!
 //! Facts are files of a project, agents are scripts that pass, every gate is approved. The tables are snapshots:
-//! `tests/engine/snapshots/engine__branches__*.snap`, written anew by `INSTA_UPDATE=always`.
+//! `tests/engine/snapshots/engine__branches__*.snap`, which `INSTA_UPDATE=always` rewrites.
 
 use crate::stage::{Stage, over};
 use crate::world::shared;
@@ -17,10 +17,10 @@ use superpower::outcome::Outcome;
 use superpower::plan::Inputs;
 use superpower::run::event::{Decision, Event};
 
-/// Facts by name, as a project can have them.
+/// Facts by name, as files of a project.
 type Facts = BTreeMap<String, bool>;
 
-/// Makes the facts true or false.
+/// Creates or removes files so that the facts have these values.
 fn arrange(stage: &Stage, facts: &Facts) {
     let write = |inner: &str, text: &str| {
         let path = stage.root().join(inner);
@@ -39,7 +39,7 @@ fn arrange(stage: &Stage, facts: &Facts) {
     write(".git/HEAD", &format!("ref: refs/heads/{branch}\n"));
 }
 
-/// All ways to choose one of each.
+/// All combinations of one value from each list.
 fn choices(of: Vec<(String, Vec<String>)>) -> Vec<BTreeMap<String, String>> {
     of.into_iter().fold(vec![BTreeMap::new()], |all, (name, values)| {
         let extended = |one: BTreeMap<String, String>| {
@@ -59,7 +59,7 @@ fn choices(of: Vec<(String, Vec<String>)>) -> Vec<BTreeMap<String, String>> {
     })
 }
 
-/// The inputs that are worth trying: what is required, and each value of what a condition asks for.
+/// The inputs to try: the required ones, and each value of an input that a condition uses.
 fn inputs(declaration: &Declaration) -> Vec<Inputs> {
     let conditions: Vec<String> = declaration
         .stages
@@ -96,10 +96,10 @@ fn facts(declaration: &Declaration) -> Vec<Facts> {
         .collect()
 }
 
-/// Plays one branch to its end; gives the log.
+/// Runs one branch to its end, and returns the log.
 fn play(text: &str, inputs: &Inputs, facts: &Facts) -> Vec<String> {
     let stage = Stage::new(|launch| {
-        // What the stage expects of its agent, as far as a script can know it.
+        // Write the files that the stage expects of its agent.
         let written = launch.prompt.lines().filter_map(|line| line.strip_prefix("- A file that matches `"));
         for glob in written.filter_map(|rest| rest.split('`').next()) {
             let path = launch.root.join(glob.replace("**", "x").replace('*', "x"));

@@ -1,11 +1,11 @@
-//! The checker, from outside: real declarations, and single faults at their exact places.
+//! The checker with real declarations, and with single problems at their exact positions.
 
 use crate::world::shared;
 use std::path::Path;
 use superpower::check::{Context, check, check_bytes};
 use superpower::diagnostic::{Code, Severity};
 
-/// The first fault's code, and the text under it.
+/// The first problem's code, and the text at its position.
 fn only(text: &str) -> (Code, String, String) {
     let checked = check(text, &Context::default());
     assert_eq!(checked.diagnostics.len(), 1, "{:#?}", checked.diagnostics);
@@ -17,7 +17,7 @@ fn with_stage(stage: &str) -> String {
     format!("name: x\ndescription: d\nversion: \"1.0\"\nstages:\n  - agent: first\n  - {stage}\n")
 }
 
-/// Checks every declaration in the folder, and gives their number.
+/// Checks every declaration in the directory, and returns their number.
 fn sound(folder: &Path) -> usize {
     let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let files = files.filter(|path| path.extension().is_some_and(|it| it == "yaml"));
@@ -109,7 +109,7 @@ fn hostile_files_give_short_reports() {
         let shown: String = text.chars().take(20).collect();
         assert!(checked.declaration.is_none(), "{shown:?}");
         assert!(checked.diagnostics.len() < 1_000, "{shown:?}: {}", checked.diagnostics.len());
-        // A release build takes a twentieth of this, and a quadratic mistake many times as long.
+        // A release build needs a twentieth of this. A quadratic algorithm would need many times as long.
         assert!(start.elapsed().as_secs() < 10, "{shown:?}: {:?}", start.elapsed());
     }
 }
@@ -133,7 +133,7 @@ fn a_file_beyond_a_limit_says_which() {
     assert!(check(&most, &Context::default()).declaration.is_some());
 }
 
-/// In brackets a colon needs a space behind it, or the value belongs to the key; an odd space is none.
+/// In brackets a colon needs a space after it, or the value belongs to the key. An unusual space character does not count.
 #[test]
 fn a_colon_in_brackets_without_a_space_is_named_and_mended() {
     let stage = |stage: &str| {
@@ -180,7 +180,7 @@ fn a_colon_in_brackets_without_a_space_is_named_and_mended() {
     }
 }
 
-/// Wherever it stands, and whatever it should bring.
+/// At any position, with any value.
 #[test]
 fn a_merge_key_is_named_everywhere() {
     for stage in [

@@ -1,7 +1,7 @@
-//! Broken declarations, each with everything that is said about it.
+//! Invalid declarations, each with all its problems.
 //!
 //! `tests/fixtures/declarations/invalid/NAME.yaml` is the declaration; a first line `# context: {…}` says what it is
-//! checked against. `NAME.json` beside it is what must be found, compared whole. `UPDATE_FIXTURES=1` writes it anew.
+//! checked against. `NAME.json` beside it has all problems that must be found. `UPDATE_FIXTURES=1` rewrites it.
 
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -135,7 +135,7 @@ fn a_fix_removes_its_problem_and_adds_no_error() {
                 };
                 checked.diagnostics.iter().filter(alike).count()
             };
-            // Behind a syntax error more may come to light.
+            // Fixing a syntax error may reveal more problems.
             let severe = diagnostic.severity == Severity::Error && diagnostic.code != Code::YamlSyntax;
             let more = severe && errors(&after) >= errors(&before);
             if same(&after) >= same(&before) || more {
@@ -163,24 +163,24 @@ fn every_code_has_a_fixture() {
     assert!(missing.is_empty(), "{missing:?}");
 }
 
-/// What public reports say went wrong for others, each with the fixture that holds ours to better.
+/// Faults of other tools, from public reports, each with the fixture that tests ours.
 #[test]
 fn known_mistakes_from_other_projects_are_reported() {
     let rows = [
-        // A duplicate key told a line away; a malformed file blamed on the wrong line.
+        // A duplicate key or a malformed file reported at the wrong line.
         ("duplicate-key", Code::DuplicateKey, Severity::Error, "name"),
         ("quote-not-closed-top", Code::YamlSyntax, Severity::Error, "\"d"),
-        // Aliases rejected, or positions lost behind them.
+        // Aliases rejected, or wrong positions after them.
         ("alias-value-wrong", Code::UnknownGate, Severity::Error, "*g"),
         // A tab without a usable hint.
         ("tab-indents", Code::YamlSyntax, Severity::Error, "\t"),
-        // A bare `{{x}}` that becomes nested mappings, or dies with an unrelated message.
+        // A bare `{{x}}` that becomes nested mappings, or fails with an unrelated message.
         ("bare-template", Code::YamlSyntax, Severity::Error, "{{scope}} != full"),
         ("bare-template-alone", Code::YamlSyntax, Severity::Error, "{{dry}}"),
-        // A colon in prose answered with jargon; strict lints that broke users.
+        // A colon in prose reported in technical terms; strict checks that rejected users' files.
         ("colon-in-description", Code::YamlSyntax, Severity::Error, "Spec intake: PROBLEM and SPEC"),
         ("unknown-top", Code::UnknownField, Severity::Warning, "author"),
-        // What YAML 1.1 reads otherwise.
+        // Values that YAML 1.1 reads differently.
         ("version-float-ten", Code::WrongType, Severity::Error, "1.10"),
         ("name-on", Code::WrongType, Severity::Warning, "on"),
         ("default-string-no", Code::WrongType, Severity::Warning, "no"),
@@ -188,7 +188,7 @@ fn known_mistakes_from_other_projects_are_reported() {
         // A broken condition that skips everything, or runs everything.
         ("condition-unknown", Code::UnknownCondition, Severity::Error, "story.ui_tru"),
         ("condition-trailing", Code::InvalidCondition, Severity::Error, "story.ui_true"),
-        // A key that looks like a gate, ignored, and the run went on unattended.
+        // A key that looks like a gate was ignored, and the run continued without approval.
         ("gate-approval", Code::MisplacedField, Severity::Error, "approval"),
         ("gate-typo", Code::MisplacedField, Severity::Error, "gaet"),
     ];

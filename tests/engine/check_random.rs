@@ -1,4 +1,4 @@
-//! Texts that nobody would write, thousands of them.
+//! Thousands of random texts.
 
 use crate::check_fixtures::fixtures;
 use crate::invariants::{
@@ -9,7 +9,7 @@ use proptest::sample::{Index, select};
 use serde_json::{Value, json};
 use superpower::diagnostic::Severity;
 
-/// Pieces that YAML, conditions and templates are sensitive to.
+/// Pieces with a meaning in YAML, conditions or templates.
 fn piece() -> impl Strategy<Value = Vec<u8>> {
     const KNOWN: &[&str] = &[
         "\n",
@@ -69,7 +69,7 @@ fn piece() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![4 => select(KNOWN).prop_map(|text| text.as_bytes().to_vec()), 1 => any::<Vec<u8>>().prop_map(|mut bytes| { bytes.truncate(3); bytes })]
 }
 
-/// Bytes that are shown as text where a test fails.
+/// Bytes that a failing test prints as text.
 #[derive(Clone)]
 struct Shown(Vec<u8>);
 
@@ -98,7 +98,7 @@ fn words() -> impl Strategy<Value = String> {
         .prop_map(|pieces| String::from_utf8_lossy(&pieces.concat()).into_owned())
 }
 
-/// A declaration that is right, as data: inputs of every type, stages that refer to them and to each other.
+/// A valid declaration as data: inputs of every type, and stages that refer to them and to each other.
 fn right() -> impl Strategy<Value = Value> {
     let word = "[a-z][a-z0-9]{0,6}";
     let prose = "[ -~äé𝄞]{0,30}".prop_map(|text| text.replace("{{", "{ "));
@@ -189,7 +189,7 @@ proptest! {
 
     #[test]
     fn valid_declarations_pass_in_any_yaml_style(document in right(), as_json: bool) {
-        // JSON is YAML, and other tools write it.
+        // JSON is valid YAML, and other tools write it.
         let json = document.to_string();
         let yaml: serde_yaml::Value = serde_yaml::from_str(&json).unwrap();
         let text = if as_json { json } else { serde_yaml::to_string(&yaml).unwrap() };
@@ -198,7 +198,7 @@ proptest! {
             .filter(|(_, fault)| fault.severity == Severity::Error).map(|(line, _)| line).collect();
         prop_assert!(wrong.is_empty(), "{:?}\n{}", wrong, text);
         let declaration = checked.declaration.unwrap();
-        // The same values that another reader of YAML sees.
+        // Another YAML parser must read the same values.
         let other: serde_yaml::Value = serde_yaml::from_str(&text).unwrap();
         prop_assert_eq!(&other, &yaml);
         for (stage, expected) in declaration.stages.iter().zip(document["stages"].as_array().unwrap()) {
@@ -215,7 +215,7 @@ proptest! {
     }
 }
 
-/// Found by chance: a character of several bytes behind what looks like a merge key.
+/// A regression found by random tests: a multi-byte character after what looks like a merge key.
 #[test]
 fn a_merge_key_before_a_wide_character_is_checked_soundly() {
     for text in [

@@ -1,4 +1,4 @@
-//! Checking on request: what is a file and what is none, and a whole project with what is not saved yet.
+//! Checking on request: which paths are superpower files, and a whole project including unsaved buffers.
 
 use crate::world::World;
 use serde_json::{Value, json};

@@ -388,7 +388,7 @@ rest()
         assert_eq!(asked.rule, None);
         run.running.answer(&asked.id, Answer::Rule);
     }
-    // The rule is the tool's to keep: what it asks about all the same is asked.
+    // Claude Code applies the rule itself. A request that it still sends is passed to the user.
     let last = run.asked();
     run.running.answer(&last.id, Answer::Deny { reason: "no".to_owned() });
     assert_eq!(run.ended().1.outcome, Outcome::Passed);

@@ -1,4 +1,4 @@
-//! Conditions: what parses, what it comes to, and what it asks for on the way.
+//! Conditions: which parse, their values, and which facts they need.
 
 use superpower::condition::{Evaluation, eval, facts_in, parse};
 

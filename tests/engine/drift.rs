@@ -1,5 +1,4 @@
-//! A declaration edited while its run is paused, as a table over the pure functions, and what becomes of the run's
-//! state.
+//! Edits of a declaration while its run is paused: a table over the pure functions, and the resulting state of the run.
 
 use crate::machine_dsl::{self, begun, decides, step};
 use std::sync::Arc;
@@ -23,7 +22,7 @@ fn plan(stages: &str) -> Arc<Plan> {
     machine_dsl::plan(&format!("inputs:\n  - {{name: x}}\nstages:{stages}"))
 }
 
-/// What `edit` comes to for a run that stands at the stage of this position.
+/// The effect of `edit` on a run at this position.
 fn drift(position: usize, edit: impl Fn(&str) -> String) -> Drift {
     compare(&plan(OLD), &plan(&edit(OLD)), position - 1)
 }
@@ -39,11 +38,11 @@ fn an_edit_that_loses_no_finished_stage_and_no_gate_is_harmless() {
     let differs =
         |differences: &[&str]| Drift::Differs(differences.iter().map(|it| (*it).to_owned()).collect());
     let harmless = Drift::Harmless;
-    // Nothing that a run can see.
+    // Changes that do not affect a run.
     assert_eq!(drift(3, str::to_owned), Drift::None);
     assert_eq!(drift(3, |text| format!("{text}# a comment\n")), Drift::None);
     assert_eq!(drift(3, replace("agent: a,", "agent: 'a', ")), Drift::None);
-    // Ahead of the run.
+    // Changes of later stages.
     assert_eq!(drift(3, replace("agent: c", "agent: cc")), harmless);
     assert_eq!(drift(3, |text| format!("{text}  - {{agent: d}}\n")), harmless);
     assert_eq!(drift(3, |text| format!("{text}  - {{gate: human-approval}}\n")), harmless);
@@ -54,7 +53,7 @@ fn an_edit_that_loses_no_finished_stage_and_no_gate_is_harmless() {
         harmless
     );
     assert_eq!(drift(3, replace("  - {agent: c}\n", "  - {agent: d}\n  - {agent: c}\n")), harmless);
-    // A gate behind the run is gone, which is a stage that ran; one ahead is no more, or asks in fewer cases.
+    // An earlier gate is removed, which is a stage that ran. A later gate is removed, or opens in fewer cases.
     assert_eq!(
         drift(3, replace("  - {name: four, gate: human-approval, when: branch.not_spike}\n", "")),
         differs(&["the gate \"four\" is gone"])
@@ -71,7 +70,7 @@ fn an_edit_that_loses_no_finished_stage_and_no_gate_is_harmless() {
         drift(2, replace("gate: human-approval, description: Look", "agent: reviews, description: Look")),
         differs(&["stage 2 (Look) was changed", "the gate \"two\" is gone"])
     );
-    // Up to the run.
+    // Changes of stages up to the current one.
     assert_eq!(
         drift(3, replace("agent: a, description: First", "agent: aa, description: First")),
         differs(&["stage 1 (First) was changed"])
@@ -106,7 +105,7 @@ fn an_edit_that_loses_no_finished_stage_and_no_gate_is_harmless() {
     );
 }
 
-/// A gate that asks when the work is done already was removed for whoever it kept waiting.
+/// Moving a gate behind the stage that waited for it counts as removing it.
 #[test]
 fn an_edit_that_moves_work_before_its_gate_is_reported() {
     let edited = |stages: &str| compare(&plan(GUARDED), &plan(stages), 1);
@@ -129,14 +128,14 @@ fn an_edit_that_moves_work_before_its_gate_is_reported() {
     let unguarded =
         |stage: &str| Drift::Differs(vec![format!("stage {stage} no longer waits for the gate \"g2\"")]);
     assert_eq!(edited(moved), unguarded("4 (agent c)"));
-    // Edited, too: known by the name, or by who acts.
+    // An edited stage is recognized by its name or by its actor.
     assert_eq!(
         edited(&moved.replace("name: three, agent: c", "name: three, agent: d")),
         unguarded("4 (agent d)")
     );
     assert_eq!(edited(&moved.replace("name: three,", "name: four, when: always,")), unguarded("4 (agent c)"));
     assert_eq!(edited(&moved.replace("name: three, ", "")), unguarded("4 (agent c)"));
-    // The gate as one of the stage that it kept waiting.
+    // The gate becomes part of the stage that waited for it.
     let joined = GUARDED
         .replace("  - {name: g2, gate: human-approval}\n", "")
         .replace("{name: three, agent: c}", "{name: g2, agent: c, gate: human-approval}");
@@ -147,7 +146,7 @@ fn an_edit_that_moves_work_before_its_gate_is_reported() {
         compare(&plan(&nameless(GUARDED)), &plan(&nameless(moved)), 1),
         Drift::Differs(vec!["stage 4 (agent c) no longer waits for the gate \"human approval\"".into()])
     );
-    // Nobody's gate was taken away.
+    // No stage has lost its gate.
     let harmless = [
         GUARDED.replace("  - {name: g2,", "  - {agent: new}\n  - {name: g2,"),
         GUARDED.replace("  - {name: g2,", "  - {agent: c}\n  - {name: g2,"),
@@ -161,11 +160,11 @@ fn an_edit_that_moves_work_before_its_gate_is_reported() {
     for stages in &harmless {
         assert_eq!(edited(stages), Drift::Harmless, "{stages}");
     }
-    // A gate that the run has passed keeps nobody waiting any more.
+    // No stage waits for a gate that the run has passed.
     assert_eq!(compare(&plan(GUARDED), &plan(GUARDED), 4), Drift::None);
 }
 
-/// Walks until the run pauses: facts are true, agents pass.
+/// Steps until the run pauses: facts are true, agents pass.
 fn walk(run: &mut Run) {
     while run.phase.reason().is_none() && !run.phase.ended() {
         let stage = run.current().unwrap();
@@ -229,7 +228,7 @@ fn an_edit_during_a_rework_keeps_gates_and_visit_numbers() {
 #[test]
 fn a_moved_stage_keeps_its_state_and_a_new_one_has_none() {
     let mut run = sent_back();
-    // A gate is put before the one at 2, which becomes 3: no visit that was decided is decided again.
+    // A gate is inserted before the one at 2, which becomes 3. No decided visit is decided again.
     let edited = OLD.replace("  - {name: two,", "  - {name: new, gate: human-approval}\n  - {name: two,");
     let at = run.updated_at;
     replace(&mut run, plan(&edited), at);

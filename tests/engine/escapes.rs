@@ -1,7 +1,7 @@
-//! Nothing of a launch outlives it, whatever it does to get away: after the end of its agent, a cancel, and the death of
-//! the editor, of the launcher and of its init.
+//! No process of a launch survives it, however it tries to escape: when the agent ends, after a cancel, and when the
+//! editor, the launcher or the init is killed.
 //!
-//! A few rounds always; with `SUPERPOWER_LONG=1` the 1,000 that the figures speak of.
+//! Each test has a few rounds, or 1,000 with `SUPERPOWER_LONG=1`.
 #![cfg(target_os = "linux")]
 
 use super::child::child;
@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 use superpower::harness::*;
 use superpower::outcome::Outcome;
 
-/// Ways to get away, each a script that leaves a process with the argument `$1` behind, or one that touches the file
-/// `beacon` in the working directory again and again.
+/// Ways to escape. Each script leaves a process with the argument `$1`, or one that touches the file `beacon` in the working
+/// directory repeatedly.
 const WAYS: [(&str, &str); 8] = [
     ("a session of its own and no environment", "env -i setsid sleep $1 &"),
     ("a double fork", "(env -i setsid sh -c '(sleep '$1' &)' &)"),
@@ -40,7 +40,7 @@ fn rounds(few: usize) -> usize {
     if std::env::var_os("SUPERPOWER_LONG").is_some() { 1000 } else { few }
 }
 
-/// An agent that goes one of these ways and says so with the file `away`, and does `then`.
+/// An agent that escapes in one of these ways, creates the file `away`, and then runs `then`.
 fn agent(way: &str, nap: &str, then: &str) -> Vec<String> {
     let script = format!("{way}\n: > away\n{then}");
     ["sh", "-c", &script, "-", nap].map(ToOwned::to_owned).to_vec()
@@ -52,12 +52,12 @@ fn harnesses(cmd: Vec<String>) -> Harnesses {
     harnesses
 }
 
-/// What a round's processes are known by: seconds to sleep, which nothing else has.
+/// Identifies the processes of a round: a number of seconds to sleep that no other process has.
 pub fn nap(test: u8, round: usize) -> String {
     format!("88{test}{}.{round}", std::process::id())
 }
 
-/// Waits until it is so, at most `within`.
+/// Waits until the condition holds, for at most `within`.
 pub fn wait_until(what: &str, within: Duration, true_now: impl Fn() -> bool) {
     let begun = Instant::now();
     while !true_now() {
@@ -66,10 +66,10 @@ pub fn wait_until(what: &str, within: Duration, true_now: impl Fn() -> bool) {
     }
 }
 
-/// A busy machine may take this long.
+/// Long enough for a busy machine.
 pub const LONG: Duration = Duration::from_secs(20);
 
-/// Whether no process has this argument, but for the editor that was told to launch it.
+/// Whether no process has this argument, except the editor that launches it.
 pub fn is_gone(argument: &str) -> bool {
     let has = |entry: std::fs::DirEntry| {
         let cmdline = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
@@ -79,13 +79,13 @@ pub fn is_gone(argument: &str) -> bool {
     !std::fs::read_dir("/proc").unwrap().flatten().any(has)
 }
 
-/// Whether the agent has gone its way.
+/// Whether the agent has escaped.
 fn is_away(folder: &Path, cmd: &[String]) -> bool {
     let beacon = cmd.iter().any(|word| word.contains("beacon"));
     folder.join("away").exists() && (!beacon || folder.join("beacon").exists())
 }
 
-/// Whether nothing of the round is there any more.
+/// Whether no process of the round is left.
 fn nothing_is_left(folder: &Path, nap: &str) -> bool {
     let beacon = folder.join("beacon");
     if beacon.exists() {
@@ -95,7 +95,7 @@ fn nothing_is_left(folder: &Path, nap: &str) -> bool {
     is_gone(nap) && !beacon.exists()
 }
 
-/// Its folder, and its agent with the way that this round takes.
+/// The directory of the round, and its agent with the way to escape.
 fn round(dir: &Path, test: u8, at: usize, then: &str) -> (&'static str, PathBuf, String, Vec<String>) {
     let (way, script) = WAYS[at % WAYS.len()];
     let nap = nap(test, at);
@@ -157,7 +157,7 @@ impl Drop for Editor {
     }
 }
 
-/// Who is killed.
+/// Which process is killed.
 #[derive(Clone, Copy, PartialEq)]
 enum Victim {
     Editor,
@@ -187,11 +187,11 @@ fn after_the_death_of(victim: Victim, test: u8) {
         if victim == Victim::Editor {
             editor.wait().unwrap();
         }
-        // Whoever inherits a dead process reaps it in its own time.
+        // A zombie may stay until its new parent reaps it.
         let gone = |pid: u32| superpower::process::record(pid).is_none();
         wait_until(way, Duration::from_secs(2), || gone(init) && nothing_is_left(&folder, &nap));
         if victim != Victim::Editor {
-            // It lives, and was told that the agent ended.
+            // The editor is running, and has received the end of the agent.
             wait_until("the editor is told", LONG, || folder.join("ended").exists());
             assert_eq!(editor.try_wait().unwrap(), None);
             editor.kill().unwrap();
@@ -202,7 +202,7 @@ fn after_the_death_of(victim: Victim, test: u8) {
     }
 }
 
-/// The launcher of an editor, whichever of its threads started it.
+/// The launcher of an editor. Any thread of the editor may have started it.
 fn editor_child(editor: u32) -> u32 {
     let threads = std::fs::read_dir(format!("/proc/{editor}/task")).unwrap().flatten();
     let of = |thread: std::fs::DirEntry| {

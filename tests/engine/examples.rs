@@ -1,4 +1,4 @@
-//! The shop and the demo's agent: what they declare is there, and what is expected of a stage is what it writes.
+//! The example shop and the demo's agent: the files that they declare exist, and each stage writes the files that it expects.
 
 use serde_yaml::Value;
 use std::fs;
@@ -12,7 +12,7 @@ fn examples() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("examples")
 }
 
-/// A copy of the shop, and its four declarations as a second reader of YAML sees them.
+/// A copy of the shop, and its four declarations as read by another YAML parser.
 fn shop() -> (tempfile::TempDir, PathBuf, Vec<(String, Value)>) {
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path().canonicalize().unwrap().join("shop");
@@ -50,7 +50,7 @@ const INPUTS: &[(&str, &str)] = &[
     ("http_method", "PUT"),
 ];
 
-/// The inputs that a superpower declares, as the engine's prompt lists them, with the values from above.
+/// The inputs that a superpower declares, as the engine's prompt lists them, with the values above.
 fn prompt(superpower: &Value) -> String {
     let declared = superpower["inputs"].as_sequence().unwrap();
     let value = |name: &str| INPUTS.iter().find(|(key, _)| *key == name).map_or("", |(_, value)| value);

@@ -1,4 +1,4 @@
-//! What Lua provides: facts, asked once and remembered, and prompts. The wait for both is bounded.
+//! Facts and prompts from Lua functions. A fact is asked once a run. The engine's wait for both is limited.
 
 use crate::world::World;
 use serde_json::{Value, json};

@@ -1,20 +1,19 @@
-//! Which file of the engine uses which, and that there is no circle of them: whoever reads a file can read what it
-//! stands on first.
+//! The files of the engine use each other without a cycle, so that a reader can start with the files that a file depends on.
 //!
-//! A file uses the file that *defines* what it names: a re-export is followed to its end, and is no use itself. `mod`
-//! declarations are none either. Calls of methods are not seen.
+//! A file uses the file that *defines* a name. Re-exports are followed, and neither they nor `mod` declarations count as
+//! uses. Method calls are not detected.
 
 use crate::architecture::{Source, sources};
 use regex::Regex;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
-/// Rooms that still have circles inside: to be taken out of this list, and nothing to be added.
+/// Directories that still contain cycles. Entries may only be removed.
 const LEFT: [&str; 0] = [];
 
-/// A module, by the names from the root.
+/// A module, as its names from the crate root.
 type Module = Vec<String>;
-/// A path as it is written.
+/// A path as written in the source.
 type Path = Vec<String>;
 
 static USE: LazyLock<Regex> =
@@ -27,18 +26,18 @@ static PATH: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"(?:crate|super|self|[a-z_]\w*)(?:::\w+)+").expect("a pattern"));
 static WORD: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(\w+)").expect("a pattern"));
 static TEXT: LazyLock<Regex> = LazyLock::new(|| Regex::new(r#"(?s)"(?:\\.|[^"\\])*""#).expect("a pattern"));
-/// A quotation mark as a letter, and texts that hold them.
+/// A quotation mark as a character, and raw strings that may contain one.
 static QUOTE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r##"(?s)'\\?"'|r#".*?"#"##).expect("a pattern"));
 static COMMENT: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(?m)//.*$").expect("a pattern"));
 
-/// A file, as far as its names go.
+/// The names in a file.
 struct File {
     path: String,
-    /// What it imports, with the name that it has here.
+    /// The imported paths, each with its local name.
     uses: Vec<(Path, String)>,
-    /// Its code without imports.
+    /// The code without imports.
     body: String,
-    /// The words in that.
+    /// The words of the code.
     words: BTreeSet<String>,
     children: BTreeSet<String>,
     defined: BTreeSet<String>,
@@ -62,7 +61,7 @@ impl Graph {
         Self(sources.iter().map(file).collect())
     }
 
-    /// Every use, as the files' paths.
+    /// Every use, as pairs of file paths.
     fn edges(&self) -> BTreeMap<&str, BTreeSet<&str>> {
         let mut edges: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
         for (module, file) in &self.0 {
@@ -84,7 +83,7 @@ impl Graph {
         edges
     }
 
-    /// The module that a path begins at, and what of it is left; none for what is not ours.
+    /// The module that a path begins at, and the rest of the path; `None` for other crates.
     fn absolute(&self, module: &Module, path: &[String], depth: usize) -> Option<(Module, Path)> {
         match path.first()?.as_str() {
             "crate" => return Some((Vec::new(), path[1..].to_vec())),
@@ -104,7 +103,7 @@ impl Graph {
         found.next().map(|(start, rest)| (start, [rest, path[1..].to_vec()].concat()))
     }
 
-    /// The file that defines what a path names; none for a module as such, and for what is not ours.
+    /// The file that defines the target of a path; `None` for a module and for other crates.
     fn definer(
         &self,
         mut module: Module,
@@ -141,7 +140,7 @@ fn module(path: &str) -> Module {
     path.split('/').map(str::to_owned).collect()
 }
 
-/// The paths of a `use`, each with the name that it gives.
+/// The paths of a `use`, each with its local name.
 fn expand(tree: &str) -> Vec<(Path, String)> {
     let tree = tree.trim();
     let words = |text: &str| -> Path {
@@ -166,7 +165,7 @@ fn expand(tree: &str) -> Vec<(Path, String)> {
     vec![(path, name.map_or(last, str::to_owned))]
 }
 
-/// What stands between the commas that are in no inner braces.
+/// The parts between commas outside of inner braces.
 fn parts(inner: &str) -> Vec<String> {
     let (mut parts, mut depth) = (vec![String::new()], 0);
     for letter in inner.chars() {
@@ -180,7 +179,7 @@ fn parts(inner: &str) -> Vec<String> {
     parts
 }
 
-/// A circle, as `a → b → a`, if there is one.
+/// A cycle, as `a → b → a`, if there is one.
 fn circle(edges: &BTreeMap<&str, BTreeSet<&str>>) -> Option<String> {
     fn follow<'a>(
         file: &'a str,
@@ -227,7 +226,7 @@ fn a_circle_is_found_through_modules_re_exports_and_paths() {
         let sources: Vec<Source> = files.iter().map(|(path, code)| source(path, code)).collect();
         circle(&Graph::of(&sources).edges())
     };
-    // By what is imported, by itself and in braces.
+    // Through imports, single and in braces.
     assert!(
         planted(&[
             ("a/mod.rs", "mod one; mod two;"),
@@ -236,14 +235,14 @@ fn a_circle_is_found_through_modules_re_exports_and_paths() {
         ])
         .is_some()
     );
-    // By a path in the code, and through a parent that only hands on.
+    // Through a path in the code, and through a parent that only re-exports.
     let handed_on = [
         ("a/mod.rs", "mod one; mod two; pub use one::One; pub use two::Two;"),
         ("a/one.rs", "pub struct One; fn f() { let _ = super::two::make(); }"),
         ("a/two.rs", "use super::One; pub struct Two(One); pub fn make() -> Two { Two(One) }"),
     ];
     assert_eq!(planted(&handed_on).as_deref(), Some("a/one.rs → a/two.rs → a/one.rs"));
-    // A parent that defines what its child needs, and calls the child.
+    // A parent that defines what its child uses, and calls the child.
     assert!(
         planted(&[
             ("a/mod.rs", "mod one; pub struct Top; fn f() { one::g() }"),
@@ -251,7 +250,7 @@ fn a_circle_is_found_through_modules_re_exports_and_paths() {
         ])
         .is_some()
     );
-    // One that only hands on is in no circle, and neither is what is named in a comment or a text.
+    // A parent that only re-exports is in no cycle, and names in comments and strings do not count.
     let none = [
         ("a/mod.rs", "mod one; mod two; pub use one::One; pub use two::Two;"),
         ("a/one.rs", "pub struct One; // crate::a::two::Two\nconst T: &str = \"super::two::Two\";"),

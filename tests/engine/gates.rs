@@ -1,4 +1,4 @@
-//! Gates: who may decide and when, what a decision leads to, and what a reviewer is shown.
+//! Gates: who may decide and when, the effects of a decision, and what the user is shown.
 
 use crate::world::World;
 use serde_json::{Value, json};
@@ -83,7 +83,7 @@ fn only_the_three_decisions_are_accepted() {
 #[test]
 fn a_decision_from_another_process_continues_the_run() {
     let (world, _) = at_gate();
-    // This editor is closed; another one, which has never seen the run, decides.
+    // Another editor, which does not know the run, decides.
     let other = Engine::new();
     let call = |op: &str, fields: Value| -> Value {
         let mut request = fields;
@@ -143,7 +143,7 @@ fn how_it_was_decided_is_kept_and_said() {
         (json!({ "how": "command" }), "command"),
         (json!({ "how": "lua" }), "Lua"),
         (json!({}), "Lua"),
-        // Whatever it says: nobody can press a key there.
+        // Even if the caller claims a key: headless, nobody can press one.
         (json!({ "how": "key", "headless": true }), "headless"),
     ];
     for (mut request, word) in cases {
@@ -186,7 +186,7 @@ fn a_decision_reruns_no_stage() {
     assert_eq!(world.calls(), ["maker", "verifier", "shipper"]);
 }
 
-/// Every state in every view: the picture, `squad.json`, the list of runs, what listeners were told last.
+/// Every state in every view: the snapshot, `squad.json`, the list of runs, and the last event for listeners.
 #[test]
 fn every_view_shows_the_same_state() {
     let views = |world: &World, state: &str, reason: Option<&str>| {
@@ -357,7 +357,7 @@ fn the_gate_of_a_skipped_action_still_asks_and_says_so() {
     let gate = "GATE   Human approval required: Two  (its action was skipped manually)";
     assert!(world.log().contains(&gate.to_owned()), "{:?}", world.log());
     assert_eq!(world.ok("review", json!({}))["message"], "The action of this stage was skipped manually.");
-    // Its own action is what changes go back to, although it was skipped.
+    // Requested changes go back to its own action, although that was skipped.
     world.hook("echo better");
     world.ok("decide", json!({ "decision": "changes", "comment": "do it after all" }));
     let picture = world.settled();

@@ -1,4 +1,4 @@
-//! Journals of format 1 stay readable: what they replay to is kept beside them, and nobody changes them unawares.
+//! Journals of format 1 stay readable: the result of replaying them is stored beside them, and they must not change.
 //!
 //! `tests/fixtures/journals/NAME/` is a run's directory as a released version has written it, with `expected.json`.
 //! A new format gets new directories. These are never written again.
@@ -41,7 +41,7 @@ fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/journals")
 }
 
-/// The id that a run was given, and where it therefore lies.
+/// The run's id, which is also the name of its directory.
 fn id(name: &str) -> String {
     format!("0198a000-0000-7000-8000-{name:0>12}")
 }
@@ -60,7 +60,7 @@ fn project() -> tempfile::TempDir {
     root
 }
 
-/// What a replayed run comes to, without what depends on the time zone or on now.
+/// The state of a replayed run, without values that depend on the time zone or the current time.
 fn told(run: &Run) -> Value {
     let picture = snapshot(run, run.updated_at);
     let keys = |of: &Value, keys: &[&str]| -> Value {
@@ -154,7 +154,7 @@ fn golden_journals_are_unchanged() {
     }
 }
 
-/// Whatever a journal can hold is in one of them, so that none of it is renamed unawares.
+/// Together they contain every kind of record and field, so that renaming one fails this test.
 #[test]
 fn the_golden_journals_contain_every_event_and_outcome() {
     let mut seen = BTreeSet::new();
@@ -196,7 +196,7 @@ fn the_golden_journals_contain_every_event_and_outcome() {
     assert_eq!(FORMAT, 2, "a new format needs golden journals of its own");
 }
 
-/// A torn last line is dropped, a broken one before it is no crash's doing, and is told.
+/// A torn last line is dropped. A damaged line before it cannot come from a crash, so it is reported.
 #[test]
 fn every_prefix_of_a_journal_is_a_run() {
     let root = project();

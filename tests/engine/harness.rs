@@ -1,4 +1,4 @@
-//! Harnesses: what they start, and how they read the end.
+//! Harnesses: the commands that they start, and the outcomes that they read.
 
 use crate::alone::alone;
 use crate::launched::{ended, launch_in, start};

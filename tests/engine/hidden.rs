@@ -1,10 +1,10 @@
-//! What is shown of characters that hide, or that change what is read.
+//! How invisible characters and characters that change the reading direction are shown.
 
 use regex::Regex;
 use superpower::hidden;
 use superpower::terminal::visible;
 
-/// All characters of which Unicode says that they are usually not seen, or that they turn the direction of writing.
+/// All characters that are invisible by default according to Unicode, or that change the direction of text.
 fn unseen() -> Vec<char> {
     let unseen =
         Regex::new(r"^[\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\p{Cc}\p{Zl}\p{Zp}]$").unwrap();
@@ -48,7 +48,7 @@ fn parts_of_emoji_and_words_are_unchanged() {
     ] {
         assert_eq!(visible(text), text);
     }
-    // Where it is no part of anything, or a second one hides behind the first.
+    // A character that does not belong to its neighbours is shown, and so is a second one after the first.
     assert_eq!(visible("a\u{fe0f}"), "a<fe0f>");
     assert_eq!(visible("❤\u{fe0f}\u{fe01}\u{e0121}"), "❤\u{fe0f}<fe01><e0121>");
     assert_eq!(visible("pass\u{200c}word"), "pass<200c>word");

@@ -1,5 +1,5 @@
-//! Writes, looks and decisions in any order: nothing is ever approved that was not in a list that was shown, and does not
-//! stand in the next one.
+//! Writes, reviews and decisions in random order: every change is in a list that was shown before its approval, or in the
+//! next list.
 
 use crate::project_review::git;
 use crate::world::World;
@@ -19,7 +19,7 @@ const STAGES: &str = "stages:
   - {gate: human-approval}
 ";
 
-/// A small generator: the same seed, the same order.
+/// A small random generator that is reproducible by its seed.
 struct Dice(u64);
 
 impl Dice {
@@ -33,7 +33,7 @@ impl Dice {
 
 type Files = BTreeMap<String, String>;
 
-/// The files that are written here, as they are.
+/// The current contents of the files that this test writes.
 fn files(world: &World) -> Files {
     let read = |n: usize| {
         let name = format!("f{n}");
@@ -55,7 +55,7 @@ fn listed(answer: &Value) -> BTreeSet<String> {
 /// An editor, and what it shows.
 struct Editor {
     engine: Arc<Engine>,
-    /// The name of its list, and the files as that list has them.
+    /// The id of its list, and the files as of that list.
     shows: Option<(String, Files)>,
 }
 
@@ -85,7 +85,7 @@ fn round(seed: u64) {
         fields["root"] = json!(world.root());
         serde_json::from_str(&editor.engine.call(&fields.to_string())).unwrap()
     };
-    // What the gate that is open compares with.
+    // The baseline of the open gate.
     let mut approved = start;
     for step in 0..40 {
         match dice.below(6) {
@@ -117,7 +117,7 @@ fn round(seed: u64) {
                 let now = files(&world);
                 let answer = call(&editors[at], "decide", fields.clone());
                 if answer["ok"].is_object() {
-                    // What was approved is what this editor was shown; everything else is in the next list.
+                    // The approval covers what this editor has shown; everything else is in the next list.
                     world.settled();
                     editors.iter_mut().for_each(|editor| editor.shows = None);
                     let last = world.status()["state"] == "complete";
@@ -140,7 +140,7 @@ fn round(seed: u64) {
                         editors[at].shows = Some((review, now));
                     }
                     "changed-again" => assert_ne!(seen, now),
-                    // It was decided in the other editor, and its end is on the way.
+                    // The other editor has decided it, and its event has not arrived yet.
                     other => panic!("seed {seed}, step {step}: {other}: {answer}"),
                 }
             }
@@ -156,7 +156,7 @@ fn nothing_is_approved_that_was_not_shown_and_is_not_in_the_next_list() {
     }
 }
 
-/// Everything in a folder, byte for byte, with modes and links.
+/// The contents of a directory, with modes and links.
 fn all(dir: &Path, found: &mut Vec<(PathBuf, Vec<u8>)>) {
     for entry in fs::read_dir(dir).unwrap().flatten() {
         let (path, kind) = (entry.path(), entry.file_type().unwrap());
@@ -202,7 +202,7 @@ fn gates_leave_the_users_repository_byte_for_byte_as_it_was() {
         world.write("evil.sh", &format!("{first}\n"));
         let answer = world.call("decide", json!({ "decision": "approve", "review": first }));
         assert_eq!(answer["err"]["code"], "changed-since-shown", "{answer}");
-        // What hides files has changed: they are looked for as if nothing was hidden.
+        // An ignore rule has changed, so ignored files are listed too.
         world.write("src/.gitignore", &format!("# {first}\n*\n"));
         world.look();
         fs::remove_dir_all(world.path("src")).unwrap();

@@ -1,4 +1,4 @@
-//! What holds for every text whatsoever. The fuzz targets run the same bodies (`fuzz/fuzz_targets`).
+//! Properties that hold for every text. The fuzz targets run the same functions (`fuzz/fuzz_targets`).
 
 use superpower::assist::{self, FactNow, Project, Worker};
 use superpower::check::{Checked, Context, check, check_bytes};
@@ -12,7 +12,7 @@ use superpower::plan::Plan;
 use superpower::source::{Source, Span};
 use superpower::template::{self, Variable};
 
-/// What a fuzzed declaration is checked against.
+/// The project that a fuzzed declaration is checked against.
 pub fn context() -> Context {
     Context {
         agents: Some(vec!["qa".to_owned(), "spec-kit".to_owned(), "orchestrator".to_owned()]),
@@ -31,7 +31,7 @@ fn sound(source: &Source, span: Span, what: &str) {
     );
 }
 
-/// Any bytes at all.
+/// Any bytes as a declaration.
 pub fn bytes_are_checked(bytes: &[u8]) -> Checked {
     let checked = check_bytes(bytes, &context());
     let mut last = Span::default();
@@ -70,7 +70,7 @@ pub fn bytes_are_checked(bytes: &[u8]) -> Checked {
     checked
 }
 
-/// What is read in pieces after an edit is what reading the whole gives.
+/// Parsing only the changed parts after an edit gives the same result as parsing everything.
 pub fn edits_are_followed(text: &str) {
     let whole = |text: &Patched| {
         let (tree, stop) = yaml::read(text);
@@ -92,7 +92,7 @@ pub fn edits_are_followed(text: &str) {
             let (here, there) = (seen(&tree, stop.as_ref()), whole(&patched));
             let differs = here.iter().zip(&there).find(|(here, there)| here != there);
             assert!(here == there, "{:?}: {differs:?}", patched.text());
-            // A mended copy, whose places lie elsewhere.
+            // A corrected copy, whose positions differ.
             let at = patched.text().find("agent").unwrap_or(0);
             patched = patched.replace(at, at, "x-");
         }
@@ -107,7 +107,7 @@ fn seen(tree: &Tree, stop: Option<&Stop>) -> Vec<String> {
     nodes.chain([whole]).collect()
 }
 
-/// What the checker passes, a run can walk through: every value, fact and result that it asks for is there.
+/// A declaration that the checker accepts can be run: every value, fact and result that it uses exists.
 fn it_runs(declaration: &Declaration) {
     let given =
         declaration.inputs.iter().filter(|input| input.required && input.default.is_none()).map(|input| {
@@ -191,12 +191,12 @@ pub fn template_is_rendered(text: &str) {
     assert!(places.is_empty() || rendered.contains("{{x}}"), "a value is not rendered again");
 }
 
-/// Any place in any text. `part` is where, as a share of the text's length in 1/65536.
+/// Any position in any text. `part` is the position, in 1/65536 of the text's length.
 pub fn place_is_assisted(text: &str, part: u16) {
     let checked = check(text, &context());
     let source = &checked.source;
     let mut at = text.len() * usize::from(part) / 65_535;
-    // A cursor is never inside a character, or between the two that break a line.
+    // A cursor is never inside of a character, or between CR and LF.
     while !text.is_char_boundary(at) || text[..at].ends_with('\r') {
         at -= 1;
     }

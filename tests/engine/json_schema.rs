@@ -1,4 +1,4 @@
-//! The JSON Schema that the repository ships: made from the table, and of one verdict with the checker.
+//! The JSON Schema in the repository is generated from the table of keys, and agrees with the checker.
 
 use crate::check_fixtures::fixtures;
 use crate::world::shared;
@@ -26,7 +26,7 @@ fn the_schema_file_matches_the_table() {
     assert_eq!(shipped, text, "UPDATE_FIXTURES=1 cargo test json_schema writes it anew");
 }
 
-/// The document as other tools see it, by the core schema.
+/// The document as other tools read it, by YAML's core schema.
 fn value(checked: &Checked, id: NodeId) -> Value {
     let tree = &checked.tree;
     let (id, _) = tree.resolve(id);
@@ -45,7 +45,7 @@ fn value(checked: &Checked, id: NodeId) -> Value {
             Some(Core::Null) | None => Value::Null,
             Some(Core::Bool(value)) => Value::Bool(value),
             Some(Core::Int | Core::Float) => {
-                // As a number where JSON can write it so: "012" and ".5" are the same number written otherwise.
+                // As a JSON number if possible: "012" and ".5" are the same numbers in another notation.
                 let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
                 text.parse::<i64>()
                     .map(Value::from)
@@ -59,7 +59,7 @@ fn value(checked: &Checked, id: NodeId) -> Value {
     }
 }
 
-/// Whether a schema can find this problem: it knows neither the project nor the references.
+/// Whether a schema can find this problem. It knows neither the project nor references between stages.
 fn expressible(fault: &Diagnostic) -> bool {
     let last = fault.path.rsplit('.').next().unwrap_or_default();
     match fault.code {
@@ -75,7 +75,7 @@ fn expressible(fault: &Diagnostic) -> bool {
         | Code::UnknownType => true,
         Code::InvalidName => !fault.message.contains("does not match the file name"),
         Code::MisplacedField => !fault.message.contains("is not a gate") || looks_like_gate(last),
-        // A schema cannot express the maximum time, nor how a number is written.
+        // A schema can express neither the maximum time nor the notation of a number.
         Code::InvalidValue => {
             (last == "timeout" && !fault.message.contains("99999"))
                 || fault.message.contains("\"expects\" is empty")
@@ -114,7 +114,7 @@ fn schema_and_checker_agree_on_every_fixture() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Compares every declaration below the folder with the schema, and gives their number.
+/// Compares every declaration below the directory with the schema, and returns their number.
 fn valid(folder: &Path) -> usize {
     let validator = jsonschema::draft7::new(&json_schema()).unwrap();
     let (mut seen, mut waiting) = (0, vec![folder.to_owned()]);

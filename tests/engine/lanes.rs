@@ -38,7 +38,7 @@ fn slow_operations_are_on_the_worker_lane() {
         "schema",
         "stop",
     ];
-    // `make bench` measures that these are fast; a new one needs a measurement.
+    // `make bench` measures these. Add a measurement for a new one.
     assert_eq!(main, quick.into());
 }
 

@@ -1,4 +1,4 @@
-//! A launch of a harness, with its signals as they come.
+//! Launches a harness and collects its signals.
 
 use std::path::Path;
 use std::sync::mpsc::{Receiver, channel};
@@ -24,7 +24,7 @@ pub fn launch_in(dir: &Path) -> Launch {
     }
 }
 
-/// Launches, with the signals as they come.
+/// Launches, and returns the channel of the signals.
 pub fn start(harness: &str, harnesses: &Harnesses, launch: Launch) -> (Running, Receiver<Signal>) {
     let (sender, receiver) = channel();
     let resolved = resolve(harness, harnesses, None).unwrap();
@@ -33,7 +33,7 @@ pub fn start(harness: &str, harnesses: &Harnesses, launch: Launch) -> (Running, 
     (running, receiver)
 }
 
-/// The end of it, and all before.
+/// Waits for the ending, and returns it with all signals before it.
 pub fn ended(signals: &Receiver<Signal>) -> (Vec<Signal>, Ending) {
     let mut before = Vec::new();
     loop {

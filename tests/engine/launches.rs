@@ -1,6 +1,6 @@
-//! Launches leave nothing in the engine and in the launcher: no dead process, no descriptor, no memory.
+//! Launches leave nothing in the engine or the launcher: no zombie, no descriptor, no memory.
 //!
-//! A hundred always; with `SUPERPOWER_LONG=1` the 1,000 that the figures speak of.
+//! The test has 100 launches, or 1,000 with `SUPERPOWER_LONG=1`.
 #![cfg(target_os = "linux")]
 
 use super::alone::{alone, until_no_thread_is};
@@ -13,7 +13,7 @@ fn count(folder: &str) -> usize {
     std::fs::read_dir(folder).unwrap().count()
 }
 
-/// The children of this process, whichever thread started them, dead ones included.
+/// The children of this process, of all threads, including zombies.
 fn children() -> Vec<u32> {
     let threads = std::fs::read_dir("/proc/self/task").unwrap().flatten();
     let lists =
@@ -23,7 +23,7 @@ fn children() -> Vec<u32> {
         .collect()
 }
 
-/// A line of the kernel's about the memory of a process, in KiB.
+/// A value of the kernel about the memory of a process, in KiB.
 fn memory(pid: u32, line: &str) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
     let found = status.lines().find_map(|it| it.strip_prefix(line)).unwrap();
@@ -37,7 +37,7 @@ fn launch(folder: &Path) {
     assert_eq!(ended(&signals).1.outcome, Outcome::Passed);
 }
 
-/// Its descriptors, once the threads of the last launch are gone.
+/// The open descriptors, once the threads of the last launch have ended.
 fn own_descriptors() -> usize {
     for thread in ["superpower-agent", "superpower-watch", "superpower-stdin"] {
         until_no_thread_is(thread);
@@ -68,14 +68,14 @@ fn many_launches_leave_nothing() {
         }
         assert_eq!(children(), [launcher]);
         reaped();
-        // What was open for the first init may have been counted still.
+        // The first count may include descriptors of the first init.
         super::escapes::wait_until("no more is kept than at first", super::escapes::LONG, || {
             let now = kept();
             now.0 <= first.0 && now.1 <= first.1 && now.2 <= first.2
         });
         let now = memory(launcher, "RssAnon:");
         assert!(now < first_memory + 64, "{first_memory} KiB, then {now} KiB");
-        // Its own, beside the pages of its program and of libc that all processes share.
+        // Its private memory, without the pages that it shares with other processes.
         assert!(now < 1024, "{now} KiB");
     });
 }

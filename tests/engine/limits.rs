@@ -42,7 +42,7 @@ fn a_limited_run_continues_when_the_limit_is_over() {
     let first = picture["waiting_until"].clone();
     until(&handle, "the second limit", |picture| at_limit(picture) && picture["waiting_until"] != first);
     assert_eq!(stage.launches(&handle.run_id), 2);
-    // Unknown is a quarter of an hour.
+    // An unknown time means 15 minutes.
     stage.passes(Duration::minutes(14));
     std::thread::sleep(std::time::Duration::from_millis(1200));
     assert_eq!(stage.launches(&handle.run_id), 2);
@@ -59,7 +59,7 @@ fn a_limited_run_continues_when_the_limit_is_over() {
     assert!(told.contains(&line), "told anew from the journal: {told:?}");
 }
 
-/// A manual resume and the timer that is left of before do not start the stage twice.
+/// A manual resume and the timer that is still running do not start the stage twice.
 #[test]
 fn pause_during_a_limit_is_immediate_and_resume_waits_once_more() {
     let stage = Stage::ending(vec![limited(2)]);
@@ -74,7 +74,7 @@ fn pause_during_a_limit_is_immediate_and_resume_waits_once_more() {
     stage.passes(Duration::hours(3));
     assert_eq!(over(&handle)["state"], "complete");
     assert_eq!(stage.launches(&handle.run_id), 3, "once limited, once again, and the second stage");
-    // A resume after the time goes on at once.
+    // A resume after that time continues at once.
     let stage = Stage::ending(vec![limited(2)]);
     let handle = stage.start(TWO);
     until(&handle, "the limit", at_limit);
@@ -107,7 +107,7 @@ fn cancel_while_limited_ends_the_run() {
     assert_eq!(stage.launches(&handle.run_id), 1);
 }
 
-/// A stage's clock and the run's stand still at a gate.
+/// The time at a gate does not count as working time of the stage or the run.
 #[test]
 fn clocks_stop_at_a_gate() {
     let stage = Stage::ending(vec![]);
@@ -132,7 +132,7 @@ fn clocks_stop_at_a_gate() {
     assert!(picture["summary"].as_str().unwrap().contains("complete in 0s"), "{picture:#}");
 }
 
-/// What nobody allows is denied.
+/// A permission request without an answer is denied.
 #[test]
 fn an_unanswered_permission_is_denied_by_default() {
     let question = || Question {
@@ -155,7 +155,7 @@ fn an_unanswered_permission_is_denied_by_default() {
     assert_eq!(superpower::config::Config::default().trust, superpower::config::Trust::Ask);
 }
 
-/// A pause that was asked for while nothing ran, since a fact was waited for, starts nothing any more.
+/// After a pause was requested while the run waited for a fact, nothing is started.
 #[test]
 fn a_pause_while_a_condition_is_decided_starts_nothing() {
     let stage = Stage::ending(vec![]);
@@ -206,7 +206,7 @@ fn files_are_up_to_date_when_a_stop_is_announced() {
     }
 }
 
-/// Whatever a harness believes: what is months away is read as unknown, and what is not today is shown with its date.
+/// A time of a harness that is months away counts as unknown. A time that is not today is shown with its date.
 #[test]
 fn a_long_limit_is_capped_and_shown_with_its_date() {
     let shown = |outcome: Outcome| {

@@ -1,4 +1,4 @@
-//! The names of characters that look like the signs of YAML.
+//! The names of characters that look like YAML's punctuation.
 
 use superpower::lookalike::{called, explained, meant, shown};
 

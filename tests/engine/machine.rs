@@ -1,4 +1,4 @@
-//! What every run must keep to, under random events in random order.
+//! Invariants of every run, tested with random events in random order.
 
 use crate::machine_dsl::{self, beginning, time};
 use proptest::prelude::*;
@@ -63,7 +63,7 @@ fn plan(shapes: &[Shape]) -> Arc<Plan> {
     machine_dsl::plan(&text)
 }
 
-/// What is thrown; stages and launches are taken modulo what there is, so that near misses are common.
+/// A random event. Stages and launches are taken modulo their number, so that almost valid events are common.
 #[derive(Clone, Debug)]
 enum Throw {
     Decide(bool),
@@ -114,7 +114,7 @@ fn outcome(how: u8) -> Outcome {
     }
 }
 
-/// What must hold of everything that happened, whatever it was.
+/// Checks the invariants over the whole history.
 #[derive(Default)]
 struct Witness {
     started: BTreeMap<u32, usize>,
@@ -124,7 +124,7 @@ struct Witness {
 }
 
 impl Witness {
-    /// Launches that work, and are not what the run names.
+    /// Launches that are active and that the run's state does not name.
     fn cut_off(&self, run: &Run) -> Vec<u32> {
         let named = run.current().filter(|_| run.phase == Phase::Running).and_then(|stage| {
             match run.stages[stage].step {
@@ -165,7 +165,7 @@ impl Witness {
             _ => {}
         }
         prop_assert!(!before.ended(), "something followed the end: {:?}", record.event);
-        // What works and is not what the state names is stopped.
+        // Launches that the state does not name are stopped.
         self.stopped.extend(self.cut_off(run));
         for effect in effects {
             if let Effect::StartAgent { stage, launch, .. } = effect {
@@ -236,7 +236,7 @@ fn event(run: &Run, throw: &Throw) -> Option<Event> {
             let current = run.current().unwrap_or(0);
             let stage = if *stage == 3 { (current + 1) % run.plan.total() } else { current };
             let decision = [Decision::Approve, Decision::Changes, Decision::Reject][usize::from(*how)];
-            // Rejecting ends the run; most random walks should get further.
+            // Reject rarely, because it ends the run.
             let decision =
                 if decision == Decision::Reject && *visit > 0 { Decision::Approve } else { decision };
             let visit = run.stages[stage].visit.number.saturating_sub(u32::from(*visit / 2));
@@ -295,7 +295,7 @@ fn walk(shapes: &[Shape], throws: &[Throw]) -> Result<(), TestCaseError> {
             }
         }
     }
-    // Resume is a function of plan and journal.
+    // Resuming is a function of the plan and the journal.
     let (mut again, _) = machine::start(plan, &first);
     for record in &journal {
         let text = serde_json::to_string(record).unwrap();
@@ -307,7 +307,7 @@ fn walk(shapes: &[Shape], throws: &[Throw]) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// 100,000 cases where asked for (`SUPERPOWER_LONG=1`), a few thousand always.
+/// A few thousand cases, or 100,000 with `SUPERPOWER_LONG=1`.
 fn cases() -> u32 {
     if std::env::var_os("SUPERPOWER_LONG").is_some() { 100_000 } else { 3_000 }
 }

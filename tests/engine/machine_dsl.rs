@@ -1,4 +1,4 @@
-//! What tests of the pure machine share: a plan from a text, the beginning of a run, a gate's decision, the time.
+//! Helpers for tests of the pure machine: a plan from a text, the start of a run, a gate's decision, the time.
 
 use chrono::{DateTime, Duration, TimeZone, Utc};
 use std::sync::Arc;
@@ -17,12 +17,12 @@ pub fn plan(body: &str) -> Arc<Plan> {
     Arc::new(Plan::new(declaration, &Inputs::new()).unwrap())
 }
 
-/// So many seconds after the beginning.
+/// The time this many seconds after the start.
 pub fn time(seconds: usize) -> DateTime<Utc> {
     Utc.timestamp_opt(1_700_000_000, 0).unwrap() + Duration::seconds(i64::try_from(seconds).unwrap())
 }
 
-/// A run begins.
+/// The first record of a run.
 pub fn beginning() -> Record {
     let event = Event::RunStarted {
         run_id: "r".into(),
@@ -39,17 +39,17 @@ pub fn beginning() -> Record {
     Record { at: time(0), event }
 }
 
-/// A run that has begun.
+/// A run that has started.
 pub fn begun(plan: Arc<Plan>) -> Run {
     machine::start(plan, &beginning()).0
 }
 
-/// An event at the beginning's time, which must not be refused.
+/// Applies an event at the start time. It must not be refused.
 pub fn step(run: &mut Run, event: Event) -> Vec<Effect> {
     machine::step(run, &Record { at: time(0), event }).unwrap()
 }
 
-/// What Ann decides at a gate.
+/// Ann's decision at a gate.
 pub fn decides(stage: usize, visit: u32, decision: Decision) -> Event {
     Event::GateDecided {
         stage,

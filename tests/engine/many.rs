@@ -1,4 +1,4 @@
-//! A project of many superpowers and agents: each file is read once a question, not once for each of the others.
+//! A project with many superpowers and agents: each operation reads every file once, not once for each other file.
 
 use crate::disk_faults::Failing;
 use crate::world::World;
@@ -10,7 +10,7 @@ use superpower::store::disk::Op;
 
 const SUPERPOWERS: usize = 200;
 const AGENTS: usize = 60;
-/// To look whether a file is there, to open it, and to see where it really is.
+/// The accesses that one file may need: an existence check, an open, and resolving its real path.
 const LOOKS: usize = 4;
 
 fn world() -> World {
@@ -27,7 +27,7 @@ fn world() -> World {
     world
 }
 
-/// What a question reads, and how often.
+/// The files that an operation reads, and how often.
 fn read(world: &World, ask: impl Fn() -> Value) -> (Value, HashMap<PathBuf, usize>) {
     let counted: Arc<Mutex<HashMap<PathBuf, usize>>> = Arc::default();
     let counts = counted.clone();
@@ -72,7 +72,7 @@ fn a_check_reads_each_agent_once_and_no_other_superpower_whole() {
         let others = counts.keys().filter(|it| **it != path && it.extension().is_some_and(|it| it == "yaml"));
         assert_eq!(others.count(), 0, "round {round}: {counts:?}");
     }
-    // What has changed since the first call is seen by the second.
+    // The second call sees changes since the first.
     std::fs::remove_file(world.path(".claude/agents/worker-8.md")).unwrap();
     let checked = world.ok("check", json!({ "path": path }));
     assert_eq!(checked["diagnostics"][0]["code"], "unknown-agent", "{checked}");

@@ -1,10 +1,10 @@
-//! What our messages tell people to type exists.
+//! Commands that messages tell users to type exist.
 
 use crate::architecture::sources;
 use std::fs;
 use std::path::Path;
 
-/// Whether the command has this verb, by the two files that define its verbs.
+/// Whether the command has this verb, according to the two files that define its verbs.
 fn exists(verb: &str, defined: &str) -> bool {
     [
         format!("M.{verb} ="),

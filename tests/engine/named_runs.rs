@@ -1,4 +1,4 @@
-//! A verb that names its run acts on that one, whatever the project's current run is.
+//! A verb that names a run acts on that run, even if another one is the project's current run.
 
 use crate::world::World;
 use serde_json::{Value, json};

@@ -160,7 +160,7 @@ def work(body): done()
         let served = play(providers, |_, args| args.extend(["--model".to_owned(), model.to_owned()]));
         assert_eq!(ended(&served.signals).1.outcome, Outcome::Passed, "{model}");
     }
-    // A release that does not list its models gets the prompt all the same.
+    // A release that does not list its models gets the prompt too.
     let served = play("def work(body): done()", |_, args| args.extend(["--model=fake/m".to_owned()]));
     assert_eq!(ended(&served.signals).1.outcome, Outcome::Passed);
 }

@@ -1,4 +1,4 @@
-//! `opencode run` and its traps, tested with scripts that imitate it.
+//! `opencode run` and its special cases, tested with scripts that imitate it.
 
 use super::alone::alone;
 use super::launched::{ended, launch_in, start};

@@ -59,8 +59,8 @@ def work(body):
     assert!(matches!(&outcome, Outcome::Failed { why } if why.contains("token limit")), "{outcome:?}");
 }
 
-/// As the real one does: both calls have asked before either is denied, the first denial takes the other one with it, and
-/// whoever answers that one too is told that it is not there.
+/// As the real server does: both calls ask before one is denied, the first denial cancels the other request too, and an
+/// answer to that one gets a 404.
 #[test]
 fn a_denial_that_cancels_other_calls_does_not_end_the_session() {
     let script = r#"

@@ -1,4 +1,4 @@
-//! OpenCode's server and its traps, tested with scripts that imitate it.
+//! OpenCode's server and its special cases, tested with scripts that imitate it.
 
 use super::launched::{ended, launch_in, start};
 use serde_json::{Value, json};

@@ -1,28 +1,28 @@
-//! Places that are poorer than a machine of one's own. Where the system does not let this user make one, its tests say so
-//! and test nothing.
+//! Restricted environments for a process, such as one without `/proc`. If the system does not let this user create one, its
+//! tests say so and check nothing.
 
 #![cfg(target_os = "linux")]
 
 use std::ffi::OsStr;
 use std::process::Command;
 
-/// A place for a process.
+/// A restricted environment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// No other one.
+    /// No restriction.
     Here,
     /// `/proc` is empty.
     NoProc,
-    /// It is the first process, of its own `/proc`.
+    /// The process has id 1 in a namespace with its own `/proc`.
     First,
-    /// It may have so many descriptors.
+    /// A limit of open descriptors.
     Descriptors(u32),
-    /// Its user may have so many processes; the user is nobody.
+    /// A limit of processes for its user, who is `nobody`.
     Processes(u32),
 }
 
 impl Place {
-    /// The words before a command that is to run there.
+    /// The words to put before a command to run it there.
     fn before(self) -> Vec<String> {
         let words: &[&str] = match self {
             Self::Here => &["env"],
@@ -47,7 +47,7 @@ impl Place {
     }
 }
 
-/// The command in this place. None where there is no such place.
+/// The command in this environment; `None` if it cannot be created.
 pub fn in_place(place: Place, command: &Command) -> Option<Command> {
     let before = place.before();
     let put = |program: &OsStr| {
@@ -67,12 +67,12 @@ pub fn in_place(place: Place, command: &Command) -> Option<Command> {
             None => put.env_remove(name),
         };
     }
-    // What it says there is no fault of the test's.
+    // Its error output is not the test's.
     put.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
     Some(put)
 }
 
-/// Says that a test tests nothing here.
+/// Prints that a test checks nothing here.
 pub fn skipped(why: &str) {
     let _ = std::io::Write::write_all(&mut std::io::stderr(), format!("skipped: {why}\n").as_bytes());
 }

@@ -1,5 +1,5 @@
-//! What a repository may contain in the place of a file: it is refused at once with a message that names it, and nothing
-//! outside of the project is read, written or waited for.
+//! A repository may contain something else in place of a file. It is refused at once with a message that names it, and
+//! nothing outside of the project is read or written, or blocks.
 
 use crate::world::World;
 use serde_json::json;

@@ -1,5 +1,5 @@
-//! Every path that a run accesses through the door, with something else in its place: opening, listing, planning,
-//! showing and continuing return, wait for nothing, and leave everything outside of the project alone.
+//! Every path that a run accesses through the door, with something else in its place: opening, listing, planning, showing
+//! and continuing do not block, and change nothing outside of the project.
 
 use crate::planted::{Outside, Planted};
 use crate::world::World;

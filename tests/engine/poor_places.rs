@@ -1,5 +1,4 @@
-//! A launch in places that are poorer than a machine of one's own: it leaves nothing there either, or it does not begin
-//! and says so.
+//! A launch in a restricted environment leaves nothing either, or it does not start and says why.
 #![cfg(target_os = "linux")]
 
 use super::alone::alone;
@@ -9,12 +8,12 @@ use super::places::{Place, in_place, skipped};
 use std::path::Path;
 use std::time::Duration;
 
-/// It leaves two processes of the argument `$1` behind: one in its group, one that is nobody's.
+/// Leaves two processes with the argument `$1`: one in its group, and one that has left group, session and parent.
 const LEAVES: &str = "sleep $1 & env -i setsid sleep $1 & : > away; echo done";
-/// Without `/proc`, the group is all that can be reached.
+/// Without `/proc` only the group can be reached.
 const LEAVES_GROUP: &str = "sleep $1 & : > away; echo done";
 
-/// An editor that launches the script in this place.
+/// An editor that launches the script in this environment.
 fn editor(place: Place, folder: &Path, script: &str, nap: &str) -> Option<Editor> {
     let mut command = child("launch");
     command.arg("command").arg(folder).args(["/bin/sh", "-c", script, "-", nap]);
@@ -60,7 +59,7 @@ fn below_another_that_adopts_orphans() {
     });
 }
 
-/// It works, or it fails in time; and then nothing is left.
+/// The launch works, or it fails in time. In both cases nothing is left.
 fn works_or_fails(place: Place, nap: &str) -> Option<bool> {
     let dir = folder_for_everybody();
     let editor = editor(place, dir.path(), LEAVES, nap)?;
@@ -84,7 +83,7 @@ fn with_few_descriptors() {
 
 #[test]
 fn with_few_processes() {
-    // Where the tests lie in a folder of somebody else's, nobody cannot start them at all.
+    // The user `nobody` may have no access to the directory of the test's program.
     if works_or_fails(Place::Processes(200), &nap(8, 0)) != Some(true) {
         skipped("nobody cannot start a test");
         return;

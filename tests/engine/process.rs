@@ -1,4 +1,4 @@
-//! Processes: their limits, their end, and what they leave.
+//! Processes: limits, stopping, and leftover descendants.
 
 use crate::alone::alone;
 use std::path::Path;
@@ -36,7 +36,7 @@ fn run(spec: Spec) -> Seen {
     run_with(spec, &Secrets::default(), |_, _| {})
 }
 
-/// Runs to the end; `each` may do something to the process after every event.
+/// Runs to the end, and calls `each` after every event.
 fn run_with(spec: Spec, secrets: &Secrets, mut each: impl FnMut(&mut Process<()>, &Event<()>)) -> Seen {
     let begun = Instant::now();
     let mut process = spawn::<()>(spec, &Environment::current(), secrets, Arc::default()).unwrap();
@@ -56,7 +56,7 @@ fn run_with(spec: Spec, secrets: &Secrets, mut each: impl FnMut(&mut Process<()>
     }
 }
 
-/// How long a test's processes sleep, which tells them from all others.
+/// A unique number of seconds for which a test's processes sleep, to identify them.
 fn nap(n: u32) -> String {
     format!("777{n}.{}", std::process::id())
 }
@@ -69,7 +69,7 @@ fn until_it_lives(nap: &str) {
     }
 }
 
-/// Whether a process with this argument lives, zombies aside.
+/// Whether a process with this argument is running, not counting zombies.
 fn lives(argument: &str) -> bool {
     std::fs::read_dir("/proc").unwrap().flatten().any(|entry| {
         let name = entry.file_name();
@@ -115,7 +115,7 @@ fn it_works_in_the_root() {
 
 #[test]
 fn a_program_begins_with_no_signal_blocked_and_none_newly_ignored() {
-    // Not a shell, which may change that itself.
+    // Not a shell, because a shell may change signal handling itself.
     let dir = tempfile::tempdir().unwrap();
     let mut spec = spec(dir.path(), "");
     (spec.program, spec.args) = ("/bin/cat".into(), vec!["/proc/self/status".into()]);
@@ -126,10 +126,10 @@ fn a_program_begins_with_no_signal_blocked_and_none_newly_ignored() {
         u64::from_str_radix(line.trim(), 16).unwrap()
     };
     assert_eq!(mask(&text, "SigBlk:"), 0, "{text}");
-    // This process ignores what its parent does, and SIGPIPE.
+    // Ignored signals are inherited from the parent; Rust also ignores SIGPIPE.
     let ignored = mask(&own, "SigIgn:") & !(1 << (libc::SIGPIPE - 1));
     let newly = mask(&text, "SigIgn:") & !ignored;
-    // Above 31 are those that libc has for itself.
+    // Signals above 31 are reserved by libc.
     assert_eq!(newly & 0x7fff_ffff, 0, "{text}");
 }
 

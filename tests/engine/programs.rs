@@ -1,4 +1,4 @@
-//! Programs are looked for in the absolute entries of `PATH` outside of the project, `git` too.
+//! Programs, including `git`, are searched only in absolute entries of `PATH` outside of the project.
 
 use crate::child::child;
 use crate::project::write;
@@ -14,7 +14,7 @@ fn program(path: &Path, text: &str) {
     fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-/// A project that brings programs along, beside the user's own.
+/// A project that contains programs, and the user's own programs.
 fn project(top: &Path) -> PathBuf {
     let root = top.join("project");
     write(&root, "a.txt", "1\n");
@@ -26,7 +26,7 @@ fn project(top: &Path) -> PathBuf {
     let git = std::env::split_paths(&std::env::var_os("PATH").unwrap())
         .map(|place| place.join("git"))
         .find(|path| path.is_file());
-    // As the wrappers of version managers are, which look for others in their turn.
+    // Wrappers of version managers search `PATH` for other programs.
     program(&top.join("bin/git"), &format!("helper && exec '{}' \"$@\"", git.unwrap().display()));
     for name in ["helper", "claude"] {
         program(&top.join("bin").join(name), "exit 0");

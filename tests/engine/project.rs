@@ -88,7 +88,7 @@ fn the_home_directory_is_never_a_project() {
     assert_eq!(none.looked, [home.join("notes"), home.clone()]);
     assert!(none.to_string().starts_with("no project: looked in \""), "{none}");
     assert!(find_from(None, &top, Some(&home)).is_err(), "what is above it neither");
-    // A folder below it can be one, but only as the working directory.
+    // A directory below it can be a project, but only as the working directory.
     assert_eq!(find_from(None, &home.join("notes"), Some(&home)).unwrap(), home.join("notes"));
     assert!(find_from(None, Path::new("/"), None).is_err());
 }

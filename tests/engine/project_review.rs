@@ -1,4 +1,4 @@
-//! What the gate says changed, and that nothing of the user's is touched by finding out.
+//! The gate's list of changes, and that making it changes nothing of the user's.
 
 use crate::project::write;
 use std::fs;
@@ -14,7 +14,7 @@ pub fn scratch() -> (tempfile::TempDir, PathBuf) {
     (dir, real)
 }
 
-/// With our state at `state`.
+/// Opens the review with our state in `state`.
 pub fn open(root: &Path, state: &Path) -> Result<Review, ReviewError> {
     Review::open(root, &State::at(Some(state)).unwrap())
 }
@@ -202,7 +202,7 @@ fn a_repository_that_moves_comes_or_goes_is_followed() {
     );
     write(&root, "src/b.rs", "bb\n");
     assert_eq!(told(&review, &base), ["~ src/b.rs +1 -1"]);
-    // An index that was torn by a crash.
+    // An index that a crash has damaged.
     let ours = ReviewDir::of(&State::at(Some(&private(&root))).unwrap(), &root).git();
     fs::write(ours.join("index"), "DIRC").unwrap();
     assert_eq!(told(&review, &base), ["~ src/b.rs +1 -1"]);

@@ -1,4 +1,4 @@
-//! The gate's list of changes where somebody means harm, or the machine is not as it should be.
+//! The gate's list of changes with malicious repositories and faulty machines.
 
 use crate::alone::alone;
 use crate::project::write;
@@ -110,7 +110,7 @@ fn a_git_directory_that_a_repository_brought_along_runs_nothing_and_writes_nowhe
     assert!(!top.join("ran").exists());
 }
 
-/// What is read of the user's own git directory is not waited for, and has a bound.
+/// Files of the user's git directory are read without blocking and up to a size limit.
 #[test]
 fn pipes_in_the_users_git_directory_are_not_waited_for() {
     let (_dir, top) = scratch();

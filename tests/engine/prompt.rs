@@ -1,4 +1,4 @@
-//! What an agent is told.
+//! The agent's prompt.
 
 use crate::world::World;
 use serde_json::json;

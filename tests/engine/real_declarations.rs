@@ -1,11 +1,11 @@
-//! Real declarations from start to end, through every gate: our own always, other people's where they are there.
+//! Real declarations run from start to end through every gate: our own always, other people's if they are available.
 
 use crate::world::{World, shared};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Writes the story when it is asked for one, and the tokens when it is asked for those.
+/// Writes the story or the design tokens if the prompt asks for them.
 const AGENT: &str = r#"
 case "$1" in
 spec-kit) mkdir -p docs/stories/reset-1; printf -- '---\nepic: user-auth\nui: true\n---\n' > docs/stories/reset-1/Story.md ;;
@@ -26,7 +26,7 @@ fn yaml_files(dir: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// A project that has this declaration, without the files that it expects of its agents.
+/// A project with this declaration, without the files that it expects of its agents.
 fn world_of(file: &Path) -> (World, String) {
     let world = World::new();
     let name = file.file_stem().unwrap().to_str().unwrap().to_owned();
@@ -46,7 +46,7 @@ fn all_inputs(world: &World, name: &str) -> Value {
         .into()
 }
 
-/// Approves gate after gate to the end; with a new editor at each where asked. Gives the gates' stages.
+/// Approves all gates to the end, with a new editor at each on request. Returns the gates' stages.
 fn walk(world: &mut World, new_editors: bool) -> Vec<u64> {
     let mut gates = Vec::new();
     loop {
@@ -97,7 +97,7 @@ fn other_peoples_declarations_run_from_start_to_end() {
     files.iter().for_each(|file| plays(file));
 }
 
-/// Our own shop, with the demo's agent, which writes what each stage expects.
+/// Our example shop with the demo's agent, which writes the files that each stage expects.
 #[test]
 fn the_shops_declarations_run_to_the_end() {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
@@ -128,7 +128,7 @@ fn the_shops_declarations_run_to_the_end() {
     }
 }
 
-/// The story is written by stage 1, the tokens by stage 6, and the gate at stage 7 must not vanish.
+/// Stage 1 writes the story and stage 6 the tokens. The gate at stage 7 must not be skipped because of that.
 #[test]
 #[cfg_attr(not(shared), ignore = "what others wrote is not beside the repository")]
 fn new_ui_feature_asks_at_2_5_7_and_10() {

@@ -1,4 +1,4 @@
-//! The tables of outcomes, reasons and verbs, cell by cell, on the pure machine.
+//! The tables of outcomes, pause reasons and verbs, cell by cell, on the pure machine.
 
 use crate::machine_dsl::{begun, decides, plan, time};
 use chrono::{DateTime, Duration, Utc};
@@ -160,7 +160,7 @@ fn resume_continues_the_session_except_after_a_failure() {
         let effects = table.step(Event::Resumed { by: "ann".into() }).unwrap();
         assert_eq!(starts(&effects), Some((2, expected)), "{reason:?}");
     }
-    // A comment is an answer, which belongs into the session, also of a stage that failed.
+    // A comment is an answer to the agent, so the session is continued, also after a failure.
     let mut table = Table::new();
     table.step(Event::SessionOpened { launch: 1, session: session.clone() }).unwrap();
     table.end(Outcome::VerdictFail { why: "no".into() });
@@ -214,7 +214,7 @@ fn a_limit_delays_the_run_and_spends_no_attempt() {
     assert_eq!(rests(&table), Some(reset), "{effects:?}");
     assert_eq!((table.run.phase.word(), table.run.stages[0].visit.spent), ("running", 0));
     assert!(matches!(&table.run.stages[0].step, Step::Delayed { limited: true, .. }));
-    // An unknown time, or one that has passed, is 15 minutes.
+    // A time that is unknown or in the past counts as 15 minutes from now.
     table.step(Event::WaitEnded { stage: 0 }).unwrap();
     for until in [None, Some(table.at - Duration::hours(1))] {
         let effects = table.end(Outcome::Limited { why: "quota".into(), until });
@@ -222,7 +222,7 @@ fn a_limit_delays_the_run_and_spends_no_attempt() {
         assert_eq!(rests(&table), Some(until), "{effects:?}");
         table.step(Event::WaitEnded { stage: 0 }).unwrap();
     }
-    // Paused while limited: at once; a resume before the time waits again.
+    // A pause during a limit takes effect at once. A resume before the time waits again.
     table.end(Outcome::Limited { why: "quota".into(), until: Some(reset) });
     table.step(Event::PauseRequested { by: "ann".into() }).unwrap();
     assert_eq!(table.run.phase.reason(), Some(Reason::User));

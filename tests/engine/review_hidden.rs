@@ -1,5 +1,5 @@
-//! Nothing that an agent does keeps a file out of the list of changes unsaid: what hides files stands first, and files
-//! are looked for behind it; what is left out is counted.
+//! An agent cannot hide a file from the list of changes: changed ignore rules come first in the list, ignored files are
+//! included then, and what is left out is counted.
 
 use crate::project::write;
 use crate::project_review::{git, open, repo, scratch};
@@ -17,7 +17,7 @@ struct Place {
     base: TreeId,
 }
 
-/// Something that is done to it.
+/// A change to the repository.
 type Doing<'a> = &'a dyn Fn(&Place);
 
 impl Place {
@@ -39,7 +39,7 @@ impl Place {
         open(&self.root, &self.top.join("private")).unwrap()
     }
 
-    /// The list, and what it leaves out.
+    /// The list, and the sentence that counts what it leaves out.
     fn list(&self) -> (Vec<String>, Option<String>) {
         let review = self.review();
         let (now, changes) = review.compare(&self.base, None).unwrap();
@@ -53,7 +53,7 @@ impl Place {
     }
 }
 
-/// Writes without a trace in the file's time.
+/// Writes a file and restores its modification time.
 fn rewrite_in_silence(path: &Path, text: &str) {
     let time = fs::metadata(path).unwrap().modified().unwrap();
     fs::write(path, text).unwrap();
@@ -111,7 +111,7 @@ fn what_hides_files_stands_first_and_what_it_hides_is_listed() {
         for file in ["evil.sh", "src/evil.sh", "hooks/evil.sh", "target/evil.sh", "x.log", ".env"] {
             assert!(listed.contains(&format!("+ {file}")), "{what}: {file} is not in {listed:#?}");
         }
-        // Approved so, the next list is empty.
+        // After an approval of this list the next list is empty.
         let review = place.review();
         let (shown, _) = review.compare(&place.base, None).unwrap();
         let (_, again) = review.compare(&shown, None).unwrap();
@@ -126,7 +126,7 @@ fn a_change_that_sets_the_time_back_is_seen_whatever_the_settings_say() {
         for (key, value) in settings {
             place.git(&["config", key, value]);
         }
-        // Older than the index, or git reads it anyway.
+        // The file must be older than the index, because git reads newer files anyway.
         std::thread::sleep(std::time::Duration::from_millis(1100));
         place.review().snapshot().unwrap();
         rewrite_in_silence(&place.root.join("price.txt"), "price = 999\n");
@@ -228,7 +228,7 @@ fn only_our_own_files_are_left_out_of_the_folders_that_we_share() {
         listed,
         ["+ .claude/logs/evil.sh", "+ .claude/state/squad.json.sh", "+ .claude/state/x/evil.sh"]
     );
-    // With the ignore files that we put there they are counted.
+    // Our own ignore file hides them, so they are counted.
     let place = Place::new();
     for folder in ["state", "logs"] {
         write(&place.root, &format!(".claude/{folder}/.gitignore"), "*\n");
@@ -238,8 +238,8 @@ fn only_our_own_files_are_left_out_of_the_folders_that_we_share() {
     assert_eq!(place.list(), (vec![], Some(counted.to_owned())));
 }
 
-/// What gates compare with is ours, whatever becomes of the user's repository; of a text that only that had is said that
-/// it is gone.
+/// The baseline is in our own store, so it survives changes to the user's repository. For a text that only that repository
+/// had, the diff says that it is gone.
 #[test]
 fn a_list_stands_whatever_becomes_of_the_users_repository() {
     let ends: [(&str, Doing); 4] = [
@@ -293,14 +293,14 @@ fn a_partial_clone_fetches_nothing_and_its_list_stands() {
     git(&top, &["clone", "-q", "--depth=1", "--filter=blob:none", &from, "repo"]);
     let review = open(&root, &top.join("private")).unwrap();
     let base = review.snapshot().unwrap();
-    // Nothing can be fetched from here on.
+    // From here on git cannot fetch objects.
     fs::remove_dir_all(&origin).unwrap();
     write(&root, "src/b.rs", "b\nb\n");
     let (_, changes) = review.compare(&base, None).unwrap();
     assert_eq!(changes.iter().map(|it| it.path.as_str()).collect::<Vec<_>>(), ["src/b.rs"]);
 }
 
-/// Trees are pruned with the rest: what no run needs does not grow for ever.
+/// Trees are pruned like other objects, so the store does not grow without limit.
 #[test]
 fn what_no_run_needs_is_thrown_away_with_its_trees() {
     let place = Place::new();

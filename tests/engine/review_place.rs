@@ -1,4 +1,4 @@
-//! Where the files under review are kept: in our state, and not where a repository could bring them along.
+//! The directory of reviews is in our state directory, where a repository cannot provide its contents.
 
 use crate::project::write;
 use crate::project_review::{git, open, repo, scratch, told};
@@ -18,7 +18,7 @@ use superpower::store::state::State;
 const GATED: &str = "stages:\n  - {agent: a}\n  - {gate: human-approval}\n  - {agent: b}\n";
 const DAY: i64 = 24 * 60 * 60;
 
-/// What git, or we in earlier versions, read or write in a git directory.
+/// Paths that git or earlier versions of the plugin read or write in a git directory.
 const NAMES: &[&str] = &[
     "HEAD",
     "HEAD.lock",
@@ -58,7 +58,7 @@ fn notices(events: &[Value]) -> usize {
     events.iter().filter(|event| event["message"].as_str().is_some_and(|text| text.contains(EARLIER))).count()
 }
 
-/// A run to its end, with a list at its gate.
+/// Runs to the end, with a list at the gate.
 fn reviewed(world: &World) {
     world.hook("[ $1 = a ] && date +%N > plan.md; echo done");
     world.run("gated", json!({}));
@@ -168,7 +168,7 @@ fn a_state_that_cannot_be_written_is_a_note_and_never_written_through_a_link() {
     assert_eq!(fs::read_dir(top.join("target")).unwrap().count(), 0);
 }
 
-/// A project's folder in our state, after its files were looked at.
+/// A project's review directory, after a snapshot was taken.
 fn looked_at(root: &Path, state: &Path) -> PathBuf {
     fs::create_dir_all(root).unwrap();
     write(root, "a", "1\n");
@@ -188,7 +188,7 @@ fn the_reviews_of_a_project_that_is_gone_for_thirty_days_are_cleared() {
     clear(&state, 1000 * DAY);
     clear(&state, 1029 * DAY);
     assert!(gone.is_dir() && unnamed.is_dir());
-    // It was on a disk that came back.
+    // The project's disk is mounted again.
     fs::rename(top.join("away"), top.join("gone")).unwrap();
     clear(&state, 1029 * DAY);
     fs::rename(top.join("gone"), top.join("away")).unwrap();
@@ -196,7 +196,7 @@ fn the_reviews_of_a_project_that_is_gone_for_thirty_days_are_cleared() {
     clear(&state, 1030 * DAY);
     assert!(gone.is_dir(), "counted from when it was gone again");
     assert!(!unnamed.exists(), "what names no project is nobody's");
-    // A clock that was wrong.
+    // The stored time is in the future.
     clear(&state, 900 * DAY);
     clear(&state, 929 * DAY);
     assert!(gone.is_dir());
@@ -225,7 +225,7 @@ fn a_run_that_starts_clears() {
     until(&|| !gone.exists());
 }
 
-/// Bytes that do not get smaller.
+/// Bytes that cannot be compressed.
 fn noise(seed: u64) -> Vec<u8> {
     let mut state = seed;
     let next = |_| {
@@ -254,7 +254,7 @@ fn what_is_kept_is_bounded_and_what_matters_least_goes_first() {
     let error = review.changes(&a, &c).unwrap_err().to_string();
     assert!(error.ends_with("what the files were at the last approval is not kept any more"), "{error}");
     assert!(review.changes(&b, &c).is_err());
-    // The newest, and what the repository itself holds, stay.
+    // The newest objects, and those of the user's repository, are kept.
     assert_eq!(told(&review, &c), [""; 0]);
     write(&root, "src/b.rs", "bb\n");
     assert_eq!(told(&review, &c), ["~ src/b.rs +1 -1"]);

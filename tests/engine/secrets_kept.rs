@@ -1,4 +1,4 @@
-//! What the environment holds in secret is in no file and no window of ours, whoever says it.
+//! Secrets of the environment are in no file and no window of the plugin, wherever the text comes from.
 
 use crate::alone::alone;
 use crate::child::child;
@@ -37,7 +37,7 @@ fn no_secret_reaches_a_file_or_a_window() {
 fn no_secret_is_told() {
     let world = World::new();
     world.declare("leak", STAGES);
-    // The cuts: the end of what is printed, of what goes to standard error, of a message; a line that is too long.
+    // Texts are cut in several places: the tail of the output and of standard error, a message, and a line that is too long.
     world.hook(
         "many() { head -c $1 /dev/zero | tr '\\0' y; echo; }
 if [ \"$1\" = cut ]; then
@@ -68,7 +68,7 @@ printf '%s' sk-live-; sleep 0.05; printf '%s\\n' 0123456789
     world.ok("retry", json!({ "comment": format!("use {KEY} and {TOKEN}") }));
     assert_eq!(world.settled()["reason"], "gate");
     let review = world.ok("review", json!({}));
-    // A name is masked like any other text; the file can be looked at all the same.
+    // A file name is masked like any other text, and the file can still be opened.
     let listed = "in-***/a-***.txt";
     assert!(review["files"].as_array().unwrap().iter().any(|file| file["path"] == listed), "{review}");
     let diff = world.ok("diff", json!({ "path": listed }));
@@ -96,7 +96,7 @@ printf '%s' sk-live-; sleep 0.05; printf '%s\\n' 0123456789
     assert!(masked >= 5, "they were there to be masked: {masked}");
     let mut journals = all.iter().filter(|(path, _)| path.ends_with("journal.jsonl"));
     assert!(journals.any(|(_, journal)| String::from_utf8_lossy(journal).contains("use *** and ***")));
-    // The agent itself was told what it was to be told.
+    // The agent's own prompt is not masked.
     assert!(world.read(".prompt").contains("What the reviewer said"), "{}", world.read(".prompt"));
 }
 
@@ -106,8 +106,8 @@ fn editor_with(world: &World, what: &str, environment: &[(&str, &str)]) {
     assert!(command.envs(environment.iter().copied()).status().unwrap().success());
 }
 
-/// The journal keeps no secret, and an agent is never told "***" in the place of an input: where the value came from is
-/// remembered, and where it is there no more, that is said.
+/// The journal contains no secret, and a prompt never has "***" in place of one. The journal records which variable a
+/// value came from. If a variable is gone, the run is not continued and the message names it.
 #[test]
 fn a_masked_input_is_restored_or_asked_for() {
     let world = World::new();
@@ -132,7 +132,7 @@ fn a_masked_input_is_restored_or_asked_for() {
     assert!(journal.contains("***, then ***") && !journal.contains("sk-live"), "{journal}");
 }
 
-/// What is masked is what is shown and kept. A run does with it what it would do without.
+/// Masking affects only texts that are shown or saved. It does not change what a run does.
 #[test]
 fn secrets_do_not_change_a_run() {
     let world = World::new();

@@ -1,5 +1,4 @@
-//! What gates compare with, and what was shown, are records of the journal: files beside it are only believed where
-//! they agree.
+//! The baseline and the lists that were shown are records of the journal. Files beside it count only if they agree with it.
 
 use crate::world::World;
 use serde_json::{Value, json};
@@ -35,7 +34,7 @@ fn listed(world: &World) -> Vec<String> {
     files.map(|file| file["path"].as_str().unwrap().to_owned()).collect()
 }
 
-/// A list that hides what changed, in the words of one of ours.
+/// A forged list that hides the changes.
 fn forge(world: &World, run_id: &str, gate: &str) {
     let path = format!("{}/review-{gate}.json", dir(run_id));
     let mut list: Value = serde_json::from_str(&world.read(&path)).unwrap();
@@ -84,7 +83,7 @@ fn baselines_and_shown_lists_are_in_the_journal() {
     });
     let first = world.opened(&run_id).run.shown_at(1, 1)[0].digest.clone();
     assert_eq!(decided, Some((first, 0)));
-    // So it is read back.
+    // It is read again.
     let run = world.opened(&run_id).run;
     assert_eq!(run.baseline.unwrap().tree, *shown[0].2);
     assert_eq!(run.shown.len(), 2);
@@ -109,7 +108,7 @@ fn forged_files_beside_the_journal_change_nothing() {
             "gone" => fs::remove_file(world.path(&path)).unwrap(),
             _ => world.write(&path, "{\"after\":"),
         }
-        // As if nothing had changed since what is there now.
+        // A forged baseline: the files as they are now.
         world.write(&format!("{}/baseline", dir(&run_id)), &format!("{tree}\n0\n"));
         world.restart();
         assert_eq!(listed(&world), ["a.md"], "{forged}");
@@ -123,12 +122,12 @@ fn forged_files_beside_the_journal_change_nothing() {
     }
 }
 
-/// What an approval was given for is known without the file that holds it.
+/// The files of an approval are known even if the saved list is lost.
 #[test]
 fn a_change_after_the_approval_asks_again_whatever_other_files_say() {
     for (forged, changed) in [(true, true), (false, true), (false, false)] {
         let (mut world, run_id) = at_gate();
-        // Changed by the human at the gate, which the approval covers.
+        // The user's own edit at the gate, which the approval covers.
         world.write("a.md", "better\n");
         assert_eq!(listed(&world), ["a.md"]);
         world.ok("decide", json!({ "decision": "approve" }));
@@ -153,7 +152,7 @@ fn a_change_after_the_approval_asks_again_whatever_other_files_say() {
     }
 }
 
-/// An editor that was killed before its list was on record; what another one shows is, with the decision.
+/// An editor was killed before its list was in the journal. The list of the next editor is saved with the decision.
 #[test]
 fn a_list_made_without_a_driver_is_recorded_with_the_decision() {
     let (mut world, run_id) = at_gate();
@@ -177,7 +176,7 @@ fn a_list_made_without_a_driver_is_recorded_with_the_decision() {
     );
 }
 
-/// Where the journal is not ours, its word on what was shown is none either, also after a human's yes.
+/// The lists in a foreign journal do not count, even after the user has adopted the run.
 #[test]
 fn lists_of_a_foreign_run_are_not_trusted() {
     let (mut world, run_id) = at_gate();

@@ -1,4 +1,4 @@
-//! A run driven without the engine: a host whose clock stands still until it is told, and agents that are scripts.
+//! Drives runs without the engine: a host with a clock that the test moves, and agents that are scripts.
 
 use chrono::{DateTime, Duration, TimeZone, Utc};
 use serde_json::Value;
@@ -23,31 +23,31 @@ use superpower::store::keyring::Keyring;
 use superpower::store::rundir::RunDir;
 use superpower::store::state::State;
 
-/// A stage to play on.
+/// A project with such a host.
 pub struct Stage {
     dir: tempfile::TempDir,
     _state: tempfile::TempDir,
     clock: Arc<AtomicI64>,
-    /// What the editor would have been told.
+    /// The events for the editor.
     pub told: Arc<Mutex<Vec<Value>>>,
-    /// The states of each picture, of `squad.json` and of the run's summary, as the picture was told.
+    /// The state of each snapshot, and those of `squad.json` and the run's summary at that moment.
     pub states: Arc<Mutex<Vec<[Value; 3]>>>,
-    /// What the drives work with.
+    /// The host of the drives.
     pub host: Arc<Host>,
 }
 
-/// When the clock begins.
+/// The start time of the clock.
 pub fn noon() -> DateTime<Utc> {
     Utc.with_ymd_and_hms(2026, 2, 13, 12, 0, 0).unwrap()
 }
 
 impl Stage {
-    /// Agents that do what `script` says for each launch.
+    /// Agents that play the steps of `script` for each launch.
     pub fn new(script: impl Fn(&Launch) -> Vec<Step> + Send + Sync + 'static) -> Self {
         Self::with(script, |_| {})
     }
 
-    /// Agents that end one after the other with these outcomes, and pass from then on.
+    /// Agents whose launches end with these outcomes in order, and pass after that.
     pub fn ending(outcomes: Vec<Outcome>) -> Self {
         let next = AtomicUsize::new(0);
         Self::new(move |_| {
@@ -103,7 +103,7 @@ impl Stage {
         self.dir.path().canonicalize().unwrap()
     }
 
-    /// Moves the clock on.
+    /// Moves the clock forward.
     pub fn passes(&self, time: Duration) {
         self.clock.fetch_add(time.num_milliseconds(), Ordering::SeqCst);
     }
@@ -143,7 +143,7 @@ impl Stage {
         Ok(handle)
     }
 
-    /// Takes a run up with these events.
+    /// Continues a run with these events.
     pub fn take_up(&self, run_id: &str, events: Vec<Event>) -> Result<Handle, StartError> {
         let admit = |_: &Opened| Ok(Admission::Whole);
         let handle =
@@ -152,18 +152,18 @@ impl Stage {
         Ok(handle)
     }
 
-    /// Goes on with a run.
+    /// Resumes a run.
     pub fn resume(&self, run_id: &str) -> Handle {
         self.take_up(run_id, vec![Event::Resumed { by: "ann".into() }]).unwrap()
     }
 
-    /// What the journal of a run holds.
+    /// The run as its journal has it.
     pub fn journal(&self, run_id: &str) -> Vec<Record> {
         let dir = RunDir::of(&self.root(), run_id).unwrap();
         journal::read(&Place::new(&dir, &self.host.keys)).unwrap().records
     }
 
-    /// How many agents were started.
+    /// The number of started agents.
     pub fn launches(&self, run_id: &str) -> usize {
         let started = |record: &&Record| matches!(&record.event, Event::AgentStarted { .. });
         let mut launches: Vec<u32> = self
@@ -187,13 +187,13 @@ impl Stage {
     }
 }
 
-/// Waits until the drive is over, and gives its last picture.
+/// Waits for the end of the drive, and returns its last snapshot.
 pub fn over(handle: &Handle) -> Value {
     assert!(handle.wait(std::time::Duration::from_secs(20)), "{:#}", handle.shared.snapshot());
     handle.shared.snapshot()
 }
 
-/// Waits until the picture is as it should be.
+/// Waits until the snapshot meets the condition.
 pub fn until(handle: &Handle, what: &str, mut enough: impl FnMut(&Value) -> bool) -> Value {
     let end = Instant::now() + std::time::Duration::from_secs(20);
     loop {

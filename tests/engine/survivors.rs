@@ -1,6 +1,6 @@
-//! Nothing is left: of a launch that is stopped at any instant, and of an editor that is killed at any instant.
+//! No process is left of a launch that is stopped at any moment, or of an editor that is killed at any moment.
 //!
-//! A few rounds always; with `SUPERPOWER_LONG=1` the 1,000 and 200 that the figures speak of.
+//! Each test has a few rounds, or 1,000 and 200 with `SUPERPOWER_LONG=1`.
 
 use super::child::child;
 use super::launched::{ended, launch_in, start};
@@ -9,7 +9,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 use superpower::harness::*;
 
-/// Several generations: ignoring TERM, in a session of its own, without its parent, without the mark.
+/// Several generations of processes: one ignores SIGTERM, others have their own session, no parent, or no mark.
 const TREE: &str = r#"
 arg=$1
 (setsid sh -c 'trap "" TERM; sleep '$arg' & sleep '$arg &)
@@ -23,14 +23,14 @@ fn rounds(few: u32, many: u32) -> u32 {
     if std::env::var_os("SUPERPOWER_LONG").is_some() { many } else { few }
 }
 
-/// A number from 0 to below `most`, different in each round.
+/// A number below `most`, different in each round.
 fn some(round: u32, most: u64) -> u64 {
     ((u64::from(round).wrapping_mul(6_364_136_223_846_793_005).wrapping_add(std::process::id().into()) >> 7)
         & 0xffff)
         % most
 }
 
-/// The harness whose agent is the tree.
+/// A harness whose agent is this tree of processes.
 fn command(argument: &str) -> Harnesses {
     let mut harnesses = Harnesses::default();
     let cmd = ["sh", "-c", TREE, "-", argument].map(ToOwned::to_owned);
@@ -38,7 +38,7 @@ fn command(argument: &str) -> Harnesses {
     harnesses
 }
 
-/// The harness whose agent is a server with the tree as its shell. Every other one does not answer when it is to stop.
+/// A harness whose agent is a server with the tree as its shell. Every second server does not answer when it is stopped.
 fn served(folder: &Path, argument: &str) -> Harnesses {
     let work = format!(
         "def work(body): say('now'); tool('running', input={{'command': 'x'}}); ask(); subprocess.Popen(['sh', '-c', {TREE:?}, '-', '{argument}'])"
@@ -51,12 +51,12 @@ fn harnesses(tool: &str, folder: &Path, argument: &str) -> Harnesses {
     if tool == "opencode" { served(folder, argument) } else { command(argument) }
 }
 
-/// What the tree's processes are known by: seconds to sleep, which no other round and no other test has.
+/// Identifies the processes of the tree: a number of seconds to sleep that no other round or test uses.
 fn argument(test: u8, round: u32) -> String {
     format!("{test}{}.{round}", std::process::id())
 }
 
-/// How long after its start it is ended at most, in milliseconds: a server takes its time.
+/// Latest time of the stop after the start, in milliseconds. A server takes longer to start.
 fn most(tool: &str) -> u64 {
     if tool == "opencode" { 1200 } else { 60 }
 }
@@ -101,7 +101,7 @@ fn a_server_that_is_stopped_at_any_instant_leaves_nothing() {
     stopped_at_any_instant("opencode", 6);
 }
 
-/// An editor that launches this, to be killed.
+/// An editor that launches the tree, to be killed by the test.
 fn editor(tool: &str, folder: &Path, harnesses: &Harnesses) -> std::process::Child {
     let mut command = child("launch");
     command.arg(tool).arg(folder).args(&harnesses.named[tool].cmd).spawn().unwrap()

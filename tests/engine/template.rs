@@ -1,4 +1,4 @@
-//! Templates: what is replaced, once, and what is not.
+//! Templates: variables are replaced once, and everything else stays.
 
 use superpower::template::{Variable, parse, render};
 

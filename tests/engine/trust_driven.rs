@@ -1,4 +1,4 @@
-//! Every driving verb asks for trust in what it will drive.
+//! Every verb that drives a run asks for trust in the files that it will use.
 
 use crate::world::World;
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ fn agent(world: &World, name: &str, text: &str) {
     world.write(&format!(".claude/agents/{name}.md"), &format!("---\nname: {name}\n---\n{text}\n"));
 }
 
-/// A world that asks, with two agents.
+/// A world that asks for trust, with two agents.
 pub fn asking(stages: &str) -> World {
     let world = World::new();
     world.configure(json!({ "trust": "ask" }));

@@ -1,4 +1,4 @@
-//! Which stages run, and which values their agents are given: inputs, conditions, and what earlier stages said.
+//! Which stages run, and the values in their prompts: inputs, conditions, and the results of earlier stages.
 
 use crate::world::World;
 use serde_json::json;

@@ -16,17 +16,16 @@ use superpower::store::state::State;
 
 /// A project and its engine.
 pub struct World {
-    /// Gone with the world; none where the project is somebody else's.
+    /// Removed with the world; `None` if the project belongs to another process.
     _dir: Option<tempfile::TempDir>,
     root: PathBuf,
     state: PathBuf,
-    /// Gone with the world; none where the state is that of the process that started this one.
+    /// Removed with the world; `None` if the state belongs to the process that started this one.
     _state: Option<tempfile::TempDir>,
-    /// The engine.
     pub engine: Arc<Engine>,
 }
 
-/// A script that reports and touches what it is asked to, and keeps a list of who was called.
+/// A script that reports, creates the files that the prompt names, and lists the calls.
 const AGENT: &str = r#"#!/bin/sh
 cat > .prompt
 echo "$1" >> "$SUPERPOWER_CALLS"
@@ -44,7 +43,7 @@ impl World {
         world
     }
 
-    /// The same in a directory that is there, with our state in a folder of whoever started this process.
+    /// The same in an existing directory, with the state directory of the process that started this one.
     pub fn at(dir: &Path, state: &Path) -> Self {
         fs::create_dir_all(dir.join(".claude/superpowers")).unwrap();
         let root = dir.canonicalize().unwrap();
@@ -59,7 +58,7 @@ impl World {
         world
     }
 
-    /// Configures the engine: the `command` harness with the script, trust, and what is given besides.
+    /// Configures the engine: the `command` harness with the script, trust, and the given options.
     pub fn configure(&self, more: Value) {
         let agent = self.path("bin/agent");
         let mut config = json!({
@@ -72,7 +71,7 @@ impl World {
         self.ok("configure", json!({ "config": config }));
     }
 
-    /// Another engine on the same project, as another editor has it.
+    /// Another engine on the same project, like another editor.
     pub fn restart(&mut self) {
         self.call("stop", json!({ "grace_ms": 200 }));
         self.engine = Engine::new();
@@ -84,7 +83,7 @@ impl World {
         self.root.clone()
     }
 
-    /// The folder of our state.
+    /// Our state directory.
     pub fn state_dir(&self) -> PathBuf {
         self.state.clone()
     }
@@ -95,7 +94,7 @@ impl World {
         superpower::project::review::ReviewDir::of(&state, &self.root).git()
     }
 
-    /// What makes the runs of this world ours.
+    /// The keys that make the runs of this world ours.
     pub fn keys(&self) -> Keyring {
         Keyring::open(State::at(Some(&self.state_dir())))
     }
@@ -116,12 +115,12 @@ impl World {
         journal::read(&Place::new(&dir, &self.keys())).unwrap().records
     }
 
-    /// Cuts a journal behind the line that holds this text first, as a crash before the next write has left it.
+    /// Cuts a journal after the first line with this text, as a crash before the next write leaves it.
     pub fn cut_journal(&self, run_id: &str, last: &str) {
         self.cut_journal_where(run_id, |text| text.find(last));
     }
 
-    /// The same behind the line at the byte that is found.
+    /// The same after the line at the byte that `find` returns.
     pub fn cut_journal_where(&self, run_id: &str, find: impl FnOnce(&str) -> Option<usize>) {
         let text = self.journal(run_id);
         let at = find(&text).unwrap_or_else(|| panic!("not in {text}"));
@@ -129,12 +128,12 @@ impl World {
         self.write_journal(run_id, &text[..=end]);
     }
 
-    /// A run's journal as it is.
+    /// The text of a run's journal.
     pub fn journal(&self, run_id: &str) -> String {
         self.read(&format!(".claude/state/runs/{run_id}/journal.jsonl"))
     }
 
-    /// Writes a journal, each line sealed as we would have: what a test makes of a journal, and nobody else.
+    /// Writes a journal with a valid seal on each line, for tests that change a journal.
     pub fn write_journal(&self, run_id: &str, text: &str) {
         let sealer = self.keys().make_sealer("journal", &self.root(), run_id).unwrap();
         let (mut bytes, mut last) = (Vec::new(), None);
@@ -144,7 +143,7 @@ impl World {
                 break;
             }
             let from = bytes.len();
-            // The seal took the place of the object's end.
+            // The seal was inserted before the object's closing brace.
             match line.rsplit_once(",\"seal\":") {
                 Some((own, _)) => bytes.extend_from_slice(format!("{own}}}").as_bytes()),
                 None => bytes.extend_from_slice(line.trim_end().as_bytes()),
@@ -173,13 +172,13 @@ impl World {
         fs::set_permissions(self.path(inner), fs::Permissions::from_mode(0o755)).unwrap();
     }
 
-    /// What an agent does instead of reporting: a shell script that gets its name.
+    /// Sets what an agent does instead of reporting: a shell script that gets the agent's name.
     pub fn hook(&self, script: &str) {
         self.write("agent-hook", &format!("#!/bin/sh\n{script}\n"));
         self.executable("agent-hook");
     }
 
-    /// Reads a file, empty if it is not there.
+    /// Reads a file; empty if it does not exist.
     pub fn read(&self, inner: &str) -> String {
         fs::read_to_string(self.path(inner)).unwrap_or_default()
     }
@@ -190,7 +189,7 @@ impl World {
         self.write(&format!(".claude/superpowers/{name}.yaml"), &text);
     }
 
-    /// Calls an operation with the project's root (but for those that take none).
+    /// Calls an operation with the project's root, unless it takes none.
     pub fn call(&self, op: &str, fields: Value) -> Value {
         let mut request = fields;
         request["op"] = json!(op);
@@ -217,7 +216,7 @@ impl World {
         answer["ok"].clone()
     }
 
-    /// The same, which must be refused with this code; gives the message.
+    /// The same, which must be refused with this code. Returns the message.
     pub fn refused(&self, op: &str, fields: Value, code: &str) -> String {
         let answer = self.call(op, fields);
         assert_eq!(answer["err"]["code"], code, "{op}: {answer}");
@@ -230,7 +229,7 @@ impl World {
         answer["run_id"].as_str().unwrap().to_owned()
     }
 
-    /// Looks at the list of the open gate, as whoever opens its window does; gives what names it.
+    /// Requests the open gate's list, as its window does. Returns the id of the list.
     pub fn look(&self) -> String {
         self.ok("review", json!({}))["review"].as_str().unwrap().to_owned()
     }
@@ -241,24 +240,24 @@ impl World {
         self.call("decide", json!({ "decision": decision, "comment": comment, "by": "ann" }))
     }
 
-    /// Approves the open gate as a script does, which names no list.
+    /// Approves the open gate without naming a list, as a script does.
     pub fn decide_headless(&self, more: Value) -> Value {
         let mut fields = json!({ "decision": "approve", "only": true });
         more.as_object().unwrap().iter().for_each(|(key, value)| fields[key] = value.clone());
         self.call("decide", fields)
     }
 
-    /// The run's picture.
+    /// The run's snapshot.
     pub fn status(&self) -> Value {
         self.ok("status", json!({}))
     }
 
-    /// Waits until the run is not running, and gives its picture.
+    /// Waits until the run is not running, and returns its snapshot.
     pub fn settled(&self) -> Value {
         self.until("the run to stop", |picture| picture["state"] != "running" && self.lock_free())
     }
 
-    /// Waits until the picture is as it should be.
+    /// Waits until the snapshot meets the condition.
     pub fn until(&self, what: &str, mut enough: impl FnMut(&Value) -> bool) -> Value {
         let end = Instant::now() + Duration::from_secs(30);
         loop {
@@ -285,7 +284,7 @@ impl World {
         text.lines().map(|line| line.strip_prefix("[superpower] ").unwrap().to_owned()).collect()
     }
 
-    /// Who was called, in order.
+    /// The agents that were called, in order.
     pub fn calls(&self) -> Vec<String> {
         self.read("calls").lines().map(str::to_owned).collect()
     }
@@ -319,7 +318,7 @@ impl Drop for World {
     }
 }
 
-/// What others wrote, beside the repository: for tests that are ignored where it is not there (`cfg(shared)`).
+/// Files of others beside the repository, for tests that are ignored if they are missing (`cfg(shared)`).
 pub fn shared(inner: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared").join(inner)
 }

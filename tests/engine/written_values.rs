@@ -1,4 +1,4 @@
-//! What a fix, a completion, a rename or a scaffold writes means to our own reader what it was to mean, whatever the value.
+//! A value that a fix, a completion, a rename or a scaffold writes is read back as the same value.
 
 use crate::check_fixtures::apply;
 use proptest::prelude::*;
@@ -7,7 +7,7 @@ use superpower::check::{Checked, Context, check};
 use superpower::declaration::yaml_writer::{inside, plain_or_quoted, quoted};
 use superpower::diagnostic::{Edit, Fix, Severity};
 
-/// Pieces that mean something to YAML, to other readers of it, or to nobody.
+/// Pieces with a meaning in YAML or to other parsers of it, and others.
 const PIECES: &[&str] = &[
     ": ",
     ":",
@@ -90,7 +90,7 @@ fn read(text: &str) -> Checked {
     check(text, &Context::default())
 }
 
-/// The value of `description`, of the item of `tags`, and of a stage's inputs, with `written` in the place of each.
+/// Reads the values of `description`, of an item of `tags`, and of a stage's input, with `written` in each place.
 fn meant(written: &str) -> [Option<String>; 4] {
     let text = format!(
         "name: x\ndescription: {written}\ntags: [{written}, b]\nversion: \"1.0.0\"\nstages:\n  - agent: a\n    \
@@ -124,7 +124,7 @@ proptest! {
         }
     }
 
-    /// A near value replaces one that is not known: the default of an enum, an agent, a word of a condition.
+    /// The nearest known value replaces an unknown one: the default of an enum, an agent, a word of a condition.
     #[test]
     fn a_fix_inserts_exactly_the_suggested_value(value in values(), style in 0..5_usize) {
         let typo = "wordd-for-word";
@@ -178,7 +178,7 @@ proptest! {
     }
 }
 
-/// Names that are kebab-case, or an input's, and that YAML reads as something else where they stand bare.
+/// Valid names that YAML reads as another type without quotes.
 const WORDS: [&str; 9] = ["null", "true", "false", "yes", "no", "on", "y", "1e3", "0x1f"];
 
 fn errors(checked: &Checked) -> Vec<&str> {

@@ -1,5 +1,5 @@
-//! The official test suite of YAML (yaml/yaml-test-suite), where it can be had: `YAML_TEST_SUITE` is a copy of its
-//! repository. What it calls YAML is read without a fault of syntax, and what it calls none is refused.
+//! The official test suite of YAML (yaml/yaml-test-suite), if `YAML_TEST_SUITE` is a copy of its repository. Valid YAML of
+//! the suite is read without a syntax error, and invalid YAML is refused.
 
 use serde_json::Value;
 use std::fs;
@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use superpower::check::{Context, check};
 use superpower::diagnostic::{Code, Severity};
 
-/// The suite shows white space by other signs.
+/// The suite shows white space by other characters.
 fn unescaped(text: &str) -> String {
     let mut text = text.replace('␣', " ").replace('»', "\t").replace('←', "\r").replace('⇔', "\u{feff}");
     text.retain(|c| c != '—' && c != '↵');
@@ -32,7 +32,7 @@ fn the_suite_is_read_as_it_says() {
         let cases: Vec<Value> = serde_yaml::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
         let mut fails = false;
         for (at, case) in cases.iter().enumerate() {
-            // What a case does not say is as in the one before it.
+            // A case inherits missing fields from the case before.
             fails = case["fail"].as_bool().unwrap_or(at > 0 && case.get("yaml").is_none() && fails);
             let Some(yaml) = case["yaml"].as_str().map(unescaped) else { continue };
             let checked = check(&yaml, &Context::default());

@@ -3,7 +3,7 @@ local T = require("harness")
 local Shop = require("support.shop")
 local describe, it, eq, ok, contains = T.describe, T.it, T.eq, T.ok, T.contains
 
---- Calls a function of the API with a callback, and waits for what it is given.
+--- Calls a function of the API, and waits for the arguments of its callback.
 local function called(nvim, name, ...)
   nvim:lua(
     [[local name, args, n = ..., { select(3, ...) }, select(2, ...)

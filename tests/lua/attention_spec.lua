@@ -1,9 +1,9 @@
--- How the user is called when something waits and they look elsewhere: the bytes that reach the terminal.
+-- How the user is called when something waits: the bytes that reach the terminal.
 local T = require("harness")
 local S = require("support.scripted")
 local describe, it, eq, ok, contains = T.describe, T.it, T.eq, T.ok, T.contains
 
---- A Neovim in a terminal of its own, driven over a socket; `bells()` counts what rang there.
+--- A Neovim in a terminal, driven over a socket; `bells()` returns the number of bells.
 local function terminal(config)
   local dir = T.dir()
   local init = T.write(
@@ -183,7 +183,7 @@ describe("a message that is longer than the screen is wide", function()
     local text = "demo is paused: cannot use " .. ("a long path/ "):rep(12) .. ": No space left on device, it's full"
     for _, level in ipairs({ "info", "warn", "error" }) do
       nvim:lua("local level, text = ...; require('superpower.notify')[level](text)", level, level .. ": " .. text)
-      nvim:wait("vim.fn.execute('messages'):match('full') ~= nil") -- what is shown goes with the next redraw
+      nvim:wait("vim.fn.execute('messages'):match('full') ~= nil") -- the next redraw removes what is shown
       T.eq({ blocking = false, mode = "n" }, nvim:mode())
       T.contains((nvim:messages():gsub("%s+", " ")), ((level .. ": " .. text):gsub("%s+", " ")))
       nvim:cmd("messages clear")

@@ -1,9 +1,9 @@
--- The door between Lua and the native library: whatever comes through it, the editor lives.
+-- The boundary between Lua and the native library: no argument of any kind crashes the editor.
 
 local T = require("harness")
 local describe, it, eq, ok, contains = T.describe, T.it, T.eq, T.ok, T.contains
 
---- In a child: `native` is the raw library, `engine` our module.
+--- Sets in a child: `native` is the raw library, `engine` our module.
 local PRELUDE = [[
   engine = require("superpower.engine")
   function open()
@@ -81,7 +81,7 @@ describe("the native library", function()
           function() return vim.empty_dict() end, function() return newproxy(true) end, function() return vim.re.compile("'a'") end,
           function() return require("ffi").new("int64_t", 7) end,
         }
-        -- Some of these are right for some function: those must answer ok, all others err.
+        -- Some of these are valid for some function, which must answer ok. All others must answer err.
         local kinds, done = { ok = 0, err = 0, events = 0 }, 0
         for round = 1, 100000 do
           local answer = native[name](wrong[round % #wrong + 1]())
@@ -358,7 +358,7 @@ describe("engine.lua", function()
     end
     contains(err.message, "make build")
     contains(err.message, copy)
-    -- Built meanwhile: no restart is needed.
+    -- The library was built meanwhile. No restart is needed.
     vim.fn.mkdir(copy .. "/lib", "p")
     assert(vim.uv.fs_copyfile(T.library(), copy .. "/lib/libsuperpower.so"))
     ok(nvim:lua("return (require('superpower.engine').load())"))
@@ -374,7 +374,7 @@ describe("engine.lua", function()
     contains(err.message, "make build")
   end)
 
-  --- A library of our own making, in C: what a version from another time looks like.
+  --- A library in C that imitates one of another version.
   local function foreign(body)
     local dir = T.dir()
     T.write(dir .. "/x.c", [[

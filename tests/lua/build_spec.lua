@@ -3,7 +3,7 @@
 local T = require("harness")
 local describe, it, eq, ok, contains = T.describe, T.it, T.eq, T.ok, T.contains
 
---- A checkout with nothing in it but what building needs, and a `cargo` of ours on PATH.
+--- A checkout with only the files that building needs, and a fake `cargo` in PATH.
 local function checkout(cargo)
   local dir = T.dir()
   for _, file in ipairs({

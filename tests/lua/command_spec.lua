@@ -1,4 +1,4 @@
--- `:Superpower`: its arguments, its completion, and what wrong use says.
+-- `:Superpower`: its arguments, its completion, and the messages for wrong use.
 local T = require("harness")
 local S = require("support.scripted")
 local describe, it, eq, ok, contains = T.describe, T.it, T.eq, T.ok, T.contains

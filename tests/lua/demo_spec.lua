@@ -1,4 +1,4 @@
--- The demo, played in a child Neovim with the real engine: windows are read, keys are pressed, files are looked at.
+-- The demo in a child Neovim with the real engine: the test reads windows, presses keys and checks files.
 local T = require("harness")
 local Shop = require("support.shop")
 local describe, it, eq, ok, contains = T.describe, T.it, T.eq, T.ok, T.contains

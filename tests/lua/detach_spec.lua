@@ -1,5 +1,5 @@
--- User interfaces that go and come back: `:detach`, `nvim --remote-ui`, `:restart`. A run goes on without a window, and
--- whoever attaches is shown what waits.
+-- User interfaces that detach and attach: `:detach`, `nvim --remote-ui`, `:restart`. A run continues without a user
+-- interface, and a new one is shown what waits.
 local T = require("harness")
 local S = require("support.scripted")
 local describe, it, eq, ok = T.describe, T.it, T.eq, T.ok
@@ -29,7 +29,7 @@ local function server()
       return nvim:lua("return " .. expression)
     end, ms, expression)
   end
-  --- A terminal that shows it; `keys` are typed into it.
+  --- A terminal that shows the server; `keys` are typed into it.
   function nvim.attach()
     local before = nvim:lua("return #vim.api.nvim_list_uis()")
     local ui = vim.fn.jobstart({ vim.v.progpath, "--server", dir .. "/socket", "--remote-ui" }, {

@@ -1,5 +1,5 @@
--- What the README and the help page say to type is typed here: every command, with the real engine in the shop of the
--- examples; every line for a shell that starts Neovim; every Lua, Vim and YAML block; every `make` that is named.
+-- Runs everything that the README and the help page tell users to type: every command, with the real engine in the example
+-- shop; every shell line that starts Neovim; every Lua, Vim and YAML block; every `make` target.
 local T = require("harness")
 local Shop = require("support.shop")
 local describe, it, eq, ok, contains = T.describe, T.it, T.eq, T.ok, T.contains
@@ -33,7 +33,7 @@ local function blocks(page, lang)
   return found
 end
 
---- Every `:Superpower …` of a page that can be typed as it stands, once each.
+--- Every `:Superpower …` of a page that can be typed without changes, once each.
 ---@param page string
 ---@return string[]
 local function commands(page)
@@ -54,7 +54,7 @@ local function commands(page)
   return found
 end
 
---- The state in which a verb makes sense.
+--- Brings the project into a state in which the verb makes sense.
 local staged = {
   gate = { approve = true, changes = true, reject = true, gate = true, why = true, progress = true, resume = true },
   failed = { retry = true, skip = true },
@@ -187,7 +187,7 @@ describe("every line for a shell", function()
   end)
 end)
 
--- The sample in the help page shows every key at once, also those that shut each other out.
+-- The sample in the help page shows all keys together, even those that exclude each other.
 local shown_at_once = { ["unknown-stage"] = true, ["unknown-dependency"] = true, ["misplaced-field"] = true }
 
 describe("every block", function()

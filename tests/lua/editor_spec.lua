@@ -1,5 +1,5 @@
--- The editor and what is around it: processes, buffers, a second editor, the user's own files and repository, and gates
--- where nobody is there.
+-- The editor's environment: processes, buffers, a second editor, the user's own files and repository, and gates without a
+-- user.
 local T = require("harness")
 local S = require("support.scripted")
 local Shop = require("support.shop")
@@ -8,7 +8,7 @@ local describe, it, eq, ok, contains, lacks = T.describe, T.it, T.eq, T.ok, T.co
 local bug = [[bugfix issue_number=7 description="a broken total"]]
 local gate = "Does this test show what was reported?"
 
---- A shop whose agent is a program of the test's own.
+--- A shop whose agent is a program of the test.
 local function with_agent(script, opts)
   local agent = T.write(T.dir() .. "/agent", "#!/bin/sh\n" .. script)
   T.sh({ "chmod", "+x", agent })

@@ -1,4 +1,4 @@
--- The Lua half has a direction: requires stand at the top of a file and point down, and none goes round.
+-- The requires of the Lua half are at the top of each file, point to lower floors, and have no cycle.
 local T = require("harness")
 local Floors = require("support.floors")
 local describe, it, eq, ok, contains = T.describe, T.it, T.eq, T.ok, T.contains
@@ -48,7 +48,7 @@ describe("what is registered at start-up", function()
 end)
 
 describe("the check of floors", function()
-  --- A small house, and what was planted in it.
+  --- A small set of modules, and one with a fault.
   local function house(planted)
     return Floors.problems(vim.tbl_extend("force", {
       notify = "local M = {}\nreturn M\n",
@@ -103,9 +103,9 @@ describe("the check of floors", function()
 end)
 
 describe("the main loop", function()
-  --- What replays a journal, or reads a whole project.
+  --- Operations that replay a journal or read a whole project.
   local slow = { "check-all", "diff", "health", "list", "log", "output", "plan", "review", "runs", "status", "why" }
-  --- Where the answer is waited for because whoever asks waits: scripts, `:checkhealth`, completion, the bang.
+  --- Files that may wait for the answer, because their caller waits: scripts, `:checkhealth`, completion, verbs with a bang.
   local waits = { "health", "init", "runs.current", "commands.complete", "commands.headless" }
 
   it("waits for no slow operation in a window", function()

@@ -1,4 +1,4 @@
--- What shows a run follows it: a decided gate's diff and window, a request that is gone, runs that are alike.
+-- Windows follow their run: the diff and the window of a decided gate, a withdrawn request, runs with the same name.
 local T = require("harness")
 local S = require("support.scripted")
 local describe, it, eq, ok, contains, lacks = T.describe, T.it, T.eq, T.ok, T.contains, T.lacks
@@ -178,7 +178,7 @@ describe("runs of one superpower", function()
 end)
 
 describe("what is shown of a run", function()
-  --- How it comes to be asked, and what is asked then. In each the engine is at another run by then.
+  --- The ways to ask, and the operation that follows. In each the engine has another current run by then.
   ---@type table<string, { op: string, ask: fun(nvim: table) }>
   local ways = {
     ["its output, from the progress window"] = {

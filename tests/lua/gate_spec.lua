@@ -1,4 +1,4 @@
--- The approval window: when it opens, what its keys do, and that nothing decides by accident.
+-- The approval window: when it opens, what its keys do, and that nothing is decided by accident.
 local T = require("harness")
 local S = require("support.scripted")
 local describe, it, eq, ok, contains, lacks = T.describe, T.it, T.eq, T.ok, T.contains, T.lacks
@@ -21,7 +21,7 @@ local function is_open(nvim)
   return nvim:lua("return require('superpower.gate').is_open()")
 end
 
---- Open, and past the moment in which keys do not count.
+--- Opens the window, and waits until its keys count.
 local function armed(nvim, opts)
   local it_is = nvim or child(opts)
   reach(it_is)
@@ -31,7 +31,7 @@ local function armed(nvim, opts)
   return it_is
 end
 
---- How long no key may come before keys count: an hour, until the spec says otherwise.
+--- The quiet time before keys count: an hour, unless the spec sets another one.
 local function delay(nvim, ms)
   nvim:lua("vim.g.superpower = { gate = { delay = ... } }", ms or 3600000)
 end
@@ -258,7 +258,7 @@ describe("the approval window", function()
       "diff",
       { before = "a\nc\n", after_path = nvim.project .. "/docs/stories/reset-password-1/Story.md" }
     )
-    nvim:feed("ggd") -- no file is there: the next one below is meant
+    nvim:feed("ggd") -- there is no file on this line, so the next one below counts
     nvim:wait("#vim.api.nvim_list_tabpages() == 2")
     eq("docs/design/wireframes/reset.md", S.calls(nvim, "diff")[1].path)
     nvim:cmd("tabclose")
@@ -339,7 +339,7 @@ describe("a gate that is reached while someone types", function()
       vim.uv.sleep(50)
       ok(not is_open(nvim))
       eq({}, decisions(nvim))
-      if way[2] ~= "q:" or nvim:eval("has('nvim-0.11')") == 1 then -- 0.10 keeps no message of that window
+      if way[2] ~= "q:" or nvim:eval("has('nvim-0.11')") == 1 then -- Neovim 0.10 does not keep the message of that window
         contains(nvim:messages(), "waits at gate 5/8")
       end
       if nvim:eval("getcmdwintype()") ~= "" then
@@ -527,7 +527,7 @@ describe("a key that was typed before the window was shown", function()
       nvim:feed("a")
       nvim:press("<Esc>")
       eq({}, decisions(nvim))
-      nvim:cmd("fclose!") -- it may be open already, for long
+      nvim:cmd("fclose!") -- it may have been open for long
       nvim:cmd("Superpower gate")
       nvim:wait_armed()
       nvim:feed("a")
@@ -557,11 +557,11 @@ describe("a key that was typed before the window was shown", function()
   end)
 end)
 
--- Who types across the moment decides nothing. SUPERPOWER_KEYSTREAMS=100000 for the whole of it.
+-- A user who is typing when the window opens decides nothing. SUPERPOWER_KEYSTREAMS=100000 runs the full test.
 describe("random keys across the moment that a gate opens", function()
   local keys = {}
-  -- Without "=": Neovim 0.11's own colouring of what is typed as an expression aborts on some of it (an assertion in
-  -- viml_pexpr_handle_bop, without any plugin).
+  -- Without "=": Neovim 0.11 aborts while it highlights some typed expressions (an assertion in viml_pexpr_handle_bop,
+  -- also without plugins).
   for char in ("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPRSTUVWXY0123456789.,;'\"[](){}<>/?@$%^&*-_+"):gmatch(".") do
     table.insert(keys, char == "<" and "<lt>" or char)
   end
@@ -576,7 +576,7 @@ describe("random keys across the moment that a gate opens", function()
     local nvim
     for stream = 1, streams do
       if nvim and not nvim.code and stream % 500 == 0 then
-        nvim:kill() -- with all the terminals, buffers and text that it has by now
+        nvim:kill() -- start again without the terminals, buffers and text that have accumulated
         nvim = nil
       end
       if nvim and nvim.code then -- such as `:x`
@@ -624,7 +624,7 @@ describe("random keys across the moment that a gate opens", function()
       if stream % 10 == 0 and not nvim.code then
         pcall(vim.rpcnotify, nvim.channel, "nvim_input", "<C-c><C-c><C-\\><C-n><CR><Esc>")
         vim.wait(30)
-        -- A macro that was recorded into itself has no end.
+        -- A macro that is recorded into itself never ends.
         local pid, endless, watchdog = nvim.job_pid, false, assert(vim.uv.new_timer())
         watchdog:start(20000, 0, function()
           endless = true

@@ -1,4 +1,4 @@
--- The harness itself: what a spec relies on.
+-- The test harness itself: the functions that specs rely on.
 
 local T = require("harness")
 local describe, it, eq, ok = T.describe, T.it, T.eq, T.ok

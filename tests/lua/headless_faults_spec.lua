@@ -1,11 +1,11 @@
--- What goes wrong in or around a bang verb ends it, with a status and a line: nothing is left standing, and no line is lost
--- unsaid.
+-- An error in or around a verb with a bang ends the editor with a status and a message. No process is left, and no message
+-- is lost.
 local T = require("harness")
 local Bang = require("support.bang")
 local describe, it, eq, ok, contains, lacks = T.describe, T.it, T.eq, T.ok, T.contains, T.lacks
 
---- Makes each function of our modules raise in turn: `FAIL` names it. `CALLS` is a file for the names of those that are
---- called. The functions are the real ones, wrapped as they are required.
+--- Makes one function of our modules raise an error: `FAIL` names it. The names of called functions go to the file `CALLS`.
+--- The functions are the real ones, wrapped when their module is required.
 local wrapped = [[
   local calls = vim.env.CALLS and assert(io.open(vim.env.CALLS, "a"))
   local seen = {}
@@ -43,7 +43,7 @@ local wrapped = [[
   end)
 ]]
 
---- Brings a project to where a verb has something to do.
+--- Brings a project into a state in which a verb has something to do.
 local before = {
   resume = { "run small epic=x" },
   approve = { "run small epic=x" },
@@ -55,7 +55,7 @@ local before = {
 }
 local line = { run = "run small epic=x", changes = "changes smaller" }
 
---- The verbs that take a bang, as the table of them has it: a new one joins by itself.
+--- The verbs that take a bang, from their table, so that new ones are included.
 ---@return string[]
 local function verbs()
   local said = T.sh({
@@ -84,7 +84,8 @@ local tried = {} ---@type table<string, true> what has been made to raise for so
 ---@field start string a project that is where the verb has something to do
 ---@field names string[] what the verb calls, but for what another verb has called already
 
---- Does the verb once, and notes what it calls. The folders stay until the runner ends: several tests start from them.
+--- Runs the verb once, and records the functions that it calls. The directories stay until the runner ends, because several
+--- tests start from them.
 ---@param verb string
 ---@return faults.Recorded
 local function recorded(verb)
@@ -105,7 +106,7 @@ local function recorded(verb)
   ok(#all > 5, verb .. ": " .. vim.inspect(all))
   local names = {}
   for _, name in ipairs(all) do
-    if not tried[name] or name == "superpower.session:call" then -- the door that all of them share
+    if not tried[name] or name == "superpower.session:call" then -- every verb calls it
       tried[name] = true
       table.insert(names, name)
     end
@@ -113,7 +114,7 @@ local function recorded(verb)
   return { command = command, start = start, names = names }
 end
 
---- What is wrong with how a verb ended in which `name` was made to raise.
+--- Returns what is wrong with the end of a verb in which `name` raised an error.
 ---@param done vim.SystemCompleted
 ---@return string?
 local function wrong_with(done)
@@ -127,7 +128,7 @@ local function wrong_with(done)
   elseif times > 1 then
     return "more than one line"
   elseif times == 1 and done.code ~= 1 then
-    return "status " .. done.code -- one that says that all is well, where something of ours has failed
+    return "status " .. done.code -- a status that means success, although one of our functions failed
   end
 end
 
@@ -312,17 +313,17 @@ describe("the environment of a bang verb", function()
     local dir = Bang.project()
     local home = T.dir()
     T.write(home .. "/file", "")
-    -- A file where a folder is wanted: not even root can make one there.
+    -- A file in place of the directory, so that not even root can create it.
     local env = { HOME = home .. "/file" }
     for _, name in ipairs({ "STATE", "DATA", "CONFIG", "CACHE" }) do
       env[("XDG_%s_HOME"):format(name)] = home .. "/file/" .. name
     end
-    -- What tells our runs from others' cannot be kept, so nothing is driven, in one line that says so.
+    -- The key of the seals cannot be saved, so no run is driven, and one line says why.
     local done = Bang.run("Superpower! run small epic=x", { dir = dir, env = env })
     eq(2, done.code, done.err)
     lacks(done.err, "stack traceback")
     contains(done.err, "the key that seals runs")
-    -- The rest of a home is not needed.
+    -- No other part of a home directory is needed.
     env.XDG_STATE_HOME = nil
     done = Bang.run("Superpower! run small epic=x", { dir = dir, env = env })
     eq(3, done.code, done.err)
@@ -392,7 +393,7 @@ describe("what the engine said before it refused", function()
 end)
 
 describe("the status of a named run", function()
-  --- Two runs: one rejected, the other complete; the one that was begun last is current.
+  --- Two runs: one rejected, the other complete. The one that was started last is current.
   ---@param last "rejected"|"complete"
   local function two(last)
     local dir = Bang.project()

@@ -1,4 +1,4 @@
--- The bang: what goes to which stream, whole, and what the editor's exit status says.
+-- Verbs with a bang: the complete output of each stream, and the editor's exit status.
 local T = require("harness")
 local describe, it, eq, ok, contains, lacks = T.describe, T.it, T.eq, T.ok, T.contains, T.lacks
 
@@ -224,7 +224,7 @@ describe("the bang", function()
     eq(1, done.code)
     contains(T.read(dir .. "/.claude/logs/superpower.log"), "PAUSED (interrupted)")
     if vim.fn.has("nvim-0.12") == 0 then
-      -- From 0.12 on the editor itself leaves at this signal, and whoever leaves says nothing more.
+      -- From 0.12 on Neovim exits at this signal, and the plugin prints nothing while it exits.
       contains(done.stdout, "PAUSED (interrupted)")
     end
     local squad = T.read(dir .. "/.claude/state/squad.json")

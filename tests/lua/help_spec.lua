@@ -1,4 +1,4 @@
--- The help page says what there is: every sub-word, mapping, highlight group, event and option, and nothing else.
+-- The help page lists every sub-command, mapping, highlight group, event and option, and no others.
 local T = require("harness")
 local describe, it, eq, ok, contains = T.describe, T.it, T.eq, T.ok, T.contains
 

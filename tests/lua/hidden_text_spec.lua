@@ -1,4 +1,4 @@
--- Text that others wrote: what hides or turns it is shown.
+-- Text from others: invisible characters, and those that change its direction, are shown.
 local T = require("harness")
 local Shop = require("support.shop")
 local describe, it, eq, contains = T.describe, T.it, T.eq, T.contains

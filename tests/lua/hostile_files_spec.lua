@@ -1,5 +1,5 @@
--- What a repository has put in the place of a file (a pipe, a device, a link, a huge file) does not hold the editor up,
--- and is said.
+-- Something else in place of a file in a repository (a pipe, a device, a link, a huge file) does not block the editor, and
+-- is reported.
 local T = require("harness")
 local S = require("support.scripted")
 local describe, it, eq, ok, contains = T.describe, T.it, T.eq, T.ok, T.contains
@@ -12,7 +12,7 @@ local function sh(...)
   eq(0, vim.system({ ... }):wait().code, table.concat({ ... }, " "))
 end
 
---- A project with a planted file, by what plants it.
+--- A project with such a file, which `plant` creates.
 local function project(inner, plant, files)
   local nvim = T.child({
     plugin = true,

@@ -1,9 +1,10 @@
--- The main loop calls what is on the main lane, and asks for the rest: which is which, the engine's schema tells.
+-- Lua calls operations of the main lane directly and asks for the others. The engine's schema has the lanes.
 local T = require("harness")
 local describe, it, eq, ok = T.describe, T.it, T.eq, T.ok
 
---- Calls of the worker lane, by file: what its caller cannot go on without. Neovim wants `:checkhealth` and the writing of
---- a buffer done when they return; `check()` and `status()` promise their answer; one part of one file is read at once.
+--- Direct calls of worker operations that are allowed, by file, because the caller needs the answer. Neovim expects that
+--- `:checkhealth` and writing a buffer are done when they return, `check()` and `status()` return their answer, and reading
+--- one part of one file is fast.
 local WAITED_FOR = {
   ["ask/manual.lua"] = { "submit" },
   ["health.lua"] = { "drivers", "health" },

@@ -1,4 +1,4 @@
--- What a declaration's author gets in the buffer: the real engine, a real Neovim, real keys.
+-- The language server in a declaration's buffer, with the real engine and typed keys.
 local T = require("harness")
 local describe, it, eq, ok, contains, lacks = T.describe, T.it, T.eq, T.ok, T.contains, T.lacks
 
@@ -35,7 +35,7 @@ local FILES = {
   ["docs/stories/login.md"] = "---\nui: true\n---\nLogin\n",
 }
 
---- An editor with the declaration open, served.
+--- An editor with the declaration open and the server attached.
 local function editor(text, opts)
   if not T.library() then
     T.skip("the library is not built")
@@ -56,7 +56,7 @@ local function editor(text, opts)
   return nvim
 end
 
---- The faults as `code line:column-column`, sorted by place.
+--- The diagnostics as `code line:column-column`, sorted by position.
 local function faults(nvim)
   return nvim:lua([[
     local out = {}
@@ -94,7 +94,7 @@ local function buffer(nvim)
   return nvim:lua("return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\\n') .. '\\n'")
 end
 
---- What <C-x><C-o> offers at the cursor, in insert mode.
+--- The completions of <C-x><C-o> at the cursor, in insert mode.
 local function offered(nvim, keys)
   nvim:feed(keys .. "<C-x><C-o>")
   nvim:wait("vim.fn.pumvisible() == 1", 3000)
@@ -415,7 +415,7 @@ describe(":Superpower check", function()
           return ("%s:%d:%d %s"):format(name, item.lnum, item.col, item.text:match("%[(.*)%]"))
         end, vim.fn.getqflist()) ]])
     end
-    --- Checks, and waits until the list is this one, in its window where there is one to show.
+    --- Runs the check, and waits for this list, and for its window if it is not empty.
     local function check(name, wanted)
       nvim:lua("vim.fn.setqflist({}, 'f')")
       nvim:cmd("Superpower check" .. name)
@@ -505,7 +505,7 @@ describe("a large text", function()
       "require('superpower.lsp.server').each(function(d) vim.wait(5000, function() return d.tick ~= nil end, 2) end)"
     )
     eq({}, faults(nvim))
-    -- Answers for texts that are gone are dropped, wherever they come from.
+    -- Answers for old texts are dropped.
     nvim:lua([[
       require("superpower.lsp.server").each(function(d)
         d:arrived({ tick = d.tick - 1, diagnostics = { { range = { start = { line = 0, character = 0 },

@@ -1,8 +1,8 @@
--- An agent's report, rendered: pure, so that it is looked at as text with its groups.
+-- Rendering an agent's report. The function is pure, so the test compares text with highlight groups.
 local T = require("harness")
 local describe, it, eq, ok = T.describe, T.it, T.eq, T.ok
 
---- `text|group` pieces, a line each.
+--- The pieces as `text|group`, one on each line.
 local function rendered(source, width)
   local nvim = T.child()
   return nvim:lua(

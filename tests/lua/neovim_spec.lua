@@ -1,4 +1,4 @@
--- What differs between Neovim's versions and settings: borders, message lines, ignored events, outlines.
+-- Differences between Neovim's versions and settings: borders, message lines, ignored events, outlines.
 local T = require("harness")
 local S = require("support.scripted")
 local Shop = require("support.shop")
@@ -131,7 +131,7 @@ end)
 
 describe("an outline", function()
   it("shows gates with the default filters of outlines", function()
-    -- What Trouble, Snacks and aerial all keep.
+    -- The fields that Trouble, Snacks and aerial use.
     local kept = { Class = 5, Method = 6, Constructor = 9, Enum = 10, Interface = 11, Function = 12, Struct = 23 }
     local nvim = Shop.child()
     nvim:cmd("edit .claude/superpowers/bugfix.yaml")
@@ -160,7 +160,7 @@ describe("completion of what is typed at once", function()
   end
 
   it("has a menu: the editor asks once, and the answer fits the newest text", function()
-    -- From 0.12 on the editor itself asks nothing where more is typed within 25 ms.
+    -- From 0.12 on Neovim shows no prompt if another key is typed within 25 ms.
     if T.child():eval("has('nvim-0.11') && !has('nvim-0.12')") == 0 then
       T.skip("it is 0.11 that asks at each trigger")
     end

@@ -1,4 +1,4 @@
--- Beside the real yaml-language-server, where `scripts/peer.sh` has installed it (`make bench` does).
+-- Together with the real yaml-language-server, if `scripts/peer.sh` has installed it (`make bench` does).
 local T = require("harness")
 local describe, it, eq, contains, lacks = T.describe, T.it, T.eq, T.contains, T.lacks
 
@@ -42,12 +42,12 @@ local function editor()
     "file://" .. T.root .. "/schema/superpower.schema.json"
   )
   nvim:wait("#vim.lsp.get_clients({ bufnr = 0 }) == 2", 20000)
-  -- It learns of the schema only after a while, and is asked again.
+  -- The server reads the schema after a while, so it is asked again.
   nvim:wait("require('superpower.lsp.other_server').offers_keys(vim.api.nvim_get_current_buf())", 20000)
   return nvim
 end
 
---- How often a text is on the screen.
+--- The number of times that a text is on the screen.
 local function count(nvim, text)
   return select(2, nvim:text():gsub(vim.pesc(text), ""))
 end
@@ -72,7 +72,7 @@ describe("yaml-language-server in the same buffer", function()
     nvim:wait("vim.fn.pumvisible() == 1", 10000)
     eq({ "auto", "human-approval" }, offered())
     nvim:feed("<C-e><Esc>u")
-    -- What no schema knows comes from us.
+    -- Only our server knows what a schema cannot express.
     nvim:cmd("5s/spec-kit/")
     nvim:feed("A<C-x><C-o>")
     nvim:wait("vim.fn.getline(5) == '  - agent: spec-kit'", 10000, "the only one to be inserted")

@@ -1,4 +1,4 @@
--- A stage's output: readable, raw by a key, followed while it grows, and never taken for more than text.
+-- A stage's output: readable, raw on a key, followed while it grows, and never interpreted as commands.
 local T = require("harness")
 local S = require("support.scripted")
 local describe, it, eq, ok, contains, lacks = T.describe, T.it, T.eq, T.ok, T.contains, T.lacks
@@ -88,13 +88,13 @@ describe("a stage's output", function()
     lacks(nvim:messages(), "Error")
   end)
 
-  --- Reads each file that fits, as the output window does.
+  --- Reads each matching file, as the output window does.
   local function read(pattern)
     local nvim = T.child()
     local found = vim.fn.glob(T.root .. pattern, false, true)
     for _, path in ipairs(found) do
       local shown = nvim:lua([[return #require("superpower.views.transcript").render(vim.fn.readfile(...))]], path)
-      -- What was cut off after its first step has nothing to show.
+      -- A recording that was cut after its first step has nothing to show.
       ok(shown > 0 or #vim.fn.readfile(path) < 2, path)
     end
     return #found

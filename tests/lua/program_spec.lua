@@ -1,4 +1,4 @@
--- Programs that Lua starts or looks for: none that a project brings along.
+-- Programs that Lua starts or searches: never one from the project.
 
 local T = require("harness")
 local describe, it, eq, contains = T.describe, T.it, T.eq, T.contains

@@ -1,4 +1,4 @@
--- A run as progress messages, where Neovim has them.
+-- A run as progress messages, if Neovim supports them.
 local T = require("harness")
 local S = require("support.scripted")
 local describe, it, eq, contains = T.describe, T.it, T.eq, T.contains

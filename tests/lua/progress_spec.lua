@@ -1,4 +1,4 @@
--- The progress window, the status line, the log and the screens of them all.
+-- The progress window, the status line and the log, also as screens.
 local T = require("harness")
 local S = require("support.scripted")
 local Screens = require("support.screens")
@@ -29,7 +29,7 @@ local function show(run, opts)
   return nvim
 end
 
---- The same picture every time: no spinner, no clock.
+--- Makes the screen the same every time, without a spinner and a clock.
 local function still(nvim)
   nvim:lua([[
     local runs = require("superpower.runs")
@@ -266,7 +266,7 @@ describe("the progress window", function()
       for _ = 1, 20 do render.progress(run, opts) end
       return (vim.uv.hrtime() - from) / 20 / 1e6
     ]])
-    ok(ms < 40, ("%.2f ms a frame"):format(ms)) -- the figure is 4 ms; a busy machine gets ten times that
+    ok(ms < 40, ("%.2f ms a frame"):format(ms)) -- it takes about 4 ms; a busy machine may need ten times that
   end)
 end)
 
@@ -279,7 +279,7 @@ describe("while nothing runs", function()
     eq(
       0,
       nvim:lua([[
-      if vim.fn.has("nvim-0.11") == 0 then return 0 end -- walking over handles ends a Neovim 0.10
+      if vim.fn.has("nvim-0.11") == 0 then return 0 end -- walking over handles crashes Neovim 0.10
       local timers = 0
       vim.uv.walk(function(handle)
         if handle:get_type() == "timer" and handle:is_active() then timers = timers + 1 end

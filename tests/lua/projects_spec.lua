@@ -1,4 +1,4 @@
--- Two projects in one editor: what waits in the one is not taken for the other's.
+-- Two projects in one editor: questions of one project are not mixed with those of the other.
 local T = require("harness")
 local S = require("support.scripted")
 local Shop = require("support.shop")
@@ -14,7 +14,7 @@ stages:
   - {gate: human-approval, description: "Is {{goal}} right?"}
 ]]
 
---- An editor with `two` under way in two projects, each at its stage that is done by hand.
+--- An editor with active runs of `two` in two projects, each at its manual stage.
 local function both()
   local nvim = Shop.child({ init = [[vim.g.superpower = { trust = "always" }]] })
   local projects = { one = nvim.project, other = Shop.project(T.dir()) }
@@ -33,7 +33,7 @@ local function both()
   return nvim, projects
 end
 
---- Opens what waits in a project, by its dashboard.
+--- Opens what waits in a project, from its dashboard.
 local function open(nvim, root, words)
   nvim:cmd("edit " .. root .. "/README.md")
   nvim:cmd("Superpower")
@@ -68,7 +68,7 @@ describe("two projects in one editor", function()
   it("are each offered their own gate", function()
     local nvim = S.child()
     S.answer(nvim, "review", S.review)
-    nvim:lua([[require("superpower.ui.decision").any = function() return true end]]) -- so that each is only said
+    nvim:lua([[require("superpower.ui.decision").any = function() return true end]]) -- so that each is only reported
     local runs = { S.at_gate(), S.at_gate() }
     runs[1].root, runs[1].superpower = nvim.project, "here"
     runs[2].root, runs[2].superpower, runs[2].run_id = nvim.dir, "there", "0190-xyz"

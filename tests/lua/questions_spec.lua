@@ -1,4 +1,4 @@
--- What an agent or a person is asked while a run is on: permissions, and stages done by hand.
+-- Questions to the user during a run: permissions, and manual stages.
 local T = require("harness")
 local S = require("support.scripted")
 local Shop = require("support.shop")

@@ -94,9 +94,9 @@ local function run_here(path)
   end
 end
 
---- Runs the files in processes of their own, some at a time: specs wait more than they work.
+--- Runs each file in a process of its own, several at a time, because specs mostly wait.
 local function run_apart(paths, jobs)
-  -- The longest first, as far as a size tells, so that none is left alone at the end.
+  -- The largest files first, because they probably take longest and should not run alone at the end.
   table.sort(paths, function(a, b)
     return vim.uv.fs_stat(a).size > vim.uv.fs_stat(b).size
   end)

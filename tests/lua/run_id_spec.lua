@@ -1,10 +1,10 @@
--- `run=ID`, and `run_id` in Lua: a verb acts on the run that it names, and an answer about a run is that run's.
+-- `run=ID`, and `run_id` in Lua: a verb acts on the run that it names, and answers belong to that run.
 local T = require("harness")
 local S = require("support.scripted")
 local Bang = require("support.bang")
 local describe, it, eq, ok, contains, lacks = T.describe, T.it, T.eq, T.ok, T.contains, T.lacks
 
---- An editor that shows the run 0190-abc, at its gate, in a project with others.
+--- An editor that shows the run 0190-abc at its gate, in a project with other runs.
 local function child()
   local nvim = S.child()
   S.answer(nvim, "runs", {
@@ -23,7 +23,7 @@ local function child()
   return nvim
 end
 
---- What the other run is like, as the engine answers from here on.
+--- Sets the state of the other run that the engine returns from here on.
 local function other(nvim, opts)
   local run = S.at_gate(opts)
   run.run_id, run.root, run.superpower = "0190-far", nvim.project, "bugfix"
@@ -207,7 +207,7 @@ describe("messages about a run", function()
       "SuperpowerGateOpened 0190-far bugfix",
       "SuperpowerRunFinished 0190-far bugfix",
     }, nvim:lua("return heard"))
-    -- The front run's snapshot says nothing of the other one.
+    -- The snapshot of the shown run has no information about the other one.
     S.send(nvim, { type = "snapshot", run = S.at_gate({ summary = "waits for you" }) })
     nvim:wait("#said > 0")
     for _, words in ipairs(nvim:lua("return said")) do

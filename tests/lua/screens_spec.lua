@@ -1,4 +1,4 @@
--- Every window in every state as text, kept under tests/lua/screens. UPDATE=1 writes them anew.
+-- Every window in every state as text, stored in tests/lua/screens. UPDATE=1 rewrites them.
 local T = require("harness")
 local S = require("support.scripted")
 local Screens = require("support.screens")
@@ -351,7 +351,7 @@ describe("the sheet before the first run", function()
     Screens.check(nvim, "trust")
   end)
 
-  --- A sheet with everything that one can hold.
+  --- A trust window with every kind of entry.
   local function full(columns, lines)
     local nvim = child({ columns = columns, lines = lines })
     S.refuse(nvim, "run", {

@@ -1,9 +1,9 @@
--- Git on a disk that does not answer: a cancel and the editor's end do not wait for it, and nothing is begun after them.
+-- Git on a disk that does not respond: a cancel and the editor's exit do not wait for it, and start nothing.
 local T = require("harness")
 local Shop = require("support.shop")
 local describe, it, eq, ok, contains, lacks = T.describe, T.it, T.eq, T.ok, T.contains, T.lacks
 
---- A run whose git sleeps from its first gate on, or from before it is listed there what has changed.
+--- A run whose git blocks after its first gate, or before the list of that gate is made.
 local function asleep(before)
   local bin = T.dir()
   local flag, nap = bin .. "/flag", ("sleep 900.%d"):format(vim.uv.hrtime() % 1000000)
@@ -32,7 +32,7 @@ local function asleep(before)
   end
   T.wait(naps, 10000, "git to be asked")
   if before then
-    -- It may have been asked for the stage's own files too, while its agent works.
+    -- Git may also have been started for the stage's own files, while its agent was active.
     T.wait(function()
       local journals = vim.fn.glob(nvim.project .. "/.claude/state/runs/*/journal.jsonl", true, true)
       return (T.read(journals[1]) or ""):find('"attempt-ended"', 1, true)

@@ -1,4 +1,4 @@
--- Trust, with the real library: what a gate shows first, what a bang verb refuses, and another tool's run taken over.
+-- Trust, with the real library: what a gate shows first, what a verb with a bang refuses, and adopting another tool's run.
 local T = require("harness")
 local S = require("support.scripted")
 local Shop = require("support.shop")
@@ -21,7 +21,7 @@ echo "$1" >> calls
 echo "done by $1"
 ]]
 
---- A project that asks, with a home of its own that outlives each editor.
+--- A project that asks for trust, with a home directory that all its editors share.
 ---@param hook? string what an agent does besides
 local function project(hook)
   if not T.library() then
@@ -69,7 +69,7 @@ local function headless(place, command, trust)
   return { code = done.code, out = done.stdout, err = done.stderr }
 end
 
---- Says yes to what a verb is refused with, as the sheet does.
+--- Agrees to the refusal of a verb, as the trust window does.
 local function agree(place, op, fields)
   local done = headless(
     place,
@@ -211,7 +211,7 @@ describe("a gate", function()
   end)
 end)
 
---- As another tool of the family leaves it.
+--- The file as another tool writes it.
 local squad = vim.json.encode({
   active_superpower = "new-ui-feature",
   current_stage = 4,

@@ -1,4 +1,4 @@
--- Two editors on one project, of which one drives: the one sees what the other does, and neither decides what is decided.
+-- Two editors in one project, of which one drives: each sees what the other does, and a gate is decided only once.
 local T = require("harness")
 local Shop = require("support.shop")
 local describe, it, eq, ok, contains = T.describe, T.it, T.eq, T.ok, T.contains

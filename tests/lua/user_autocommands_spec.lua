@@ -1,5 +1,5 @@
--- What Neovim refuses is Neovim's line to say, and what goes wrong in the user's own autocommands neither stops us nor shows as
--- ours.
+-- Neovim's own refusals are shown as one line. Errors in the user's autocommands do not stop the plugin, and are not shown
+-- as the plugin's errors.
 local T = require("harness")
 local S = require("support.scripted")
 local Shop = require("support.shop")
@@ -23,7 +23,7 @@ local events = {
   "TabLeave",
 }
 
---- As typed: over RPC an error that is only shown would be raised in the spec.
+--- Types the command, because over RPC an error message would be raised in the spec.
 local function type_command(nvim, command)
   nvim:feed(":" .. command .. "<CR>")
 end
@@ -38,7 +38,7 @@ local function raise(nvim)
   )
 end
 
---- What was said, in which nothing is of ours.
+--- Returns the messages, none of which may come from the plugin.
 local function said(nvim)
   local messages = nvim:messages()
   lacks(messages, "stack traceback")

@@ -1,9 +1,9 @@
--- Runs that wait, as the lists show them: each told from the others, and one whose journal is damaged as what it is.
+-- Lists of waiting runs: each entry can be told from the others, and a damaged journal is shown as damaged.
 local T = require("harness")
 local Bang = require("support.bang")
 local describe, it, eq, ok, contains, lacks = T.describe, T.it, T.eq, T.ok, T.contains, T.lacks
 
---- An editor in a project of runs that wait at their gate, one for each of these epics.
+--- An editor in a project with runs at a gate, one for each of these epics.
 ---@param epics string[]
 ---@return table nvim, string dir
 local function waiting(epics)
@@ -16,7 +16,7 @@ local function waiting(epics)
   return nvim, dir
 end
 
---- Spoils the record of the gate in the only journal of a project: what comes behind it chains to nothing that is left.
+--- Damages the gate's record in the only journal of a project, so that the later records have no valid predecessor.
 ---@param dir string
 local function spoil(dir)
   local journal = vim.fn.glob(dir .. "/.claude/state/runs/*/journal.jsonl")

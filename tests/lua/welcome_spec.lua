@@ -1,11 +1,11 @@
--- A project with something waiting says so: once, after start-up, and only to somebody who is there to read it.
+-- The message that a run waits in the project: once, after start-up, and only if there is a user interface.
 local T = require("harness")
 local Shop = require("support.shop")
 local describe, it, eq, ok = T.describe, T.it, T.eq, T.ok
 
 local words = "waits at gate 2/13"
 
---- A project whose run waits at its first gate, and nobody drives it.
+--- A project with a run at its first gate, without a driver.
 local function waiting()
   local nvim = Shop.child()
   Shop.start(nvim)
@@ -37,7 +37,7 @@ describe("a project with a run that waits", function()
     end
   end)
 
-  --- A Neovim in a terminal of its own; `said()` is how often the words have been written into it.
+  --- A Neovim in a terminal; `said()` returns how often the words were written to it.
   local function terminal(dir)
     local init = T.write(T.dir() .. "/init.lua", Shop.config .. ("\nvim.opt.runtimepath:prepend(%q)"):format(T.root))
     local screen = {}

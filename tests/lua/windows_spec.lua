@@ -1,4 +1,4 @@
--- What all our windows have in common: their place, what is below, being made a split, sessions, other windows above them.
+-- Behaviour that all windows share: position, the text below, conversion to a split, sessions, other windows above them.
 local T = require("harness")
 local S = require("support.scripted")
 local describe, it, eq, ok, contains, lacks = T.describe, T.it, T.eq, T.ok, T.contains, T.lacks
@@ -19,7 +19,7 @@ local function at_gate(nvim)
   return run
 end
 
---- Asks for trust in a declaration of so many stages.
+--- Asks for trust in a declaration with this number of stages.
 local function sheet(nvim, stages)
   local list = {}
   for position = 1, stages do
@@ -127,7 +127,7 @@ describe("a comment that is left in another tab", function()
     nvim:cmd("Superpower gate")
     nvim:wait_screen("waits for you:")
     nvim:feed("blue<Esc>")
-    -- Whatever opens a window from there and closes it: a hover, a list of keys.
+    -- Another plugin opens a window from there and closes it, such as a hover or a list of keys.
     nvim:lua([[
       local place = { relative = "editor", width = 9, height = 1, row = 0, col = 0 }
       vim.api.nvim_win_close(vim.api.nvim_open_win(vim.api.nvim_create_buf(false, true), true, place), true)
@@ -268,7 +268,7 @@ describe("recording a macro", function()
   end)
 end)
 
--- An editor stays open for weeks.
+-- No autocommands, buffers or windows may accumulate in an editor that stays open for weeks.
 describe("a window that was opened and closed", function()
   local counted = [[
     return {

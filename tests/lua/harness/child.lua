@@ -1,11 +1,11 @@
--- A child Neovim, driven over RPC in a sandbox of its own. Described at the top of tests/lua/run.lua.
+-- A child Neovim in a sandbox, driven over RPC. tests/lua/run.lua describes it.
 
 local Child = {}
 Child.__index = Child
 
 local running = {} ---@type table<integer, table> by process id
 
---- The library that the children load, unless a spec says otherwise: the one that was built last.
+--- The library that the children load, unless a spec names another: the one that was built last.
 function Child.library(root)
   if vim.env.SUPERPOWER_NATIVE and vim.env.SUPERPOWER_NATIVE ~= "" then
     return vim.env.SUPERPOWER_NATIVE
@@ -66,7 +66,7 @@ local function environment(self, extra)
   return env
 end
 
---- Starts a child. `dir` is its sandbox, `state` where its user's state is kept.
+--- Starts a child. `dir` is its sandbox, `state` the directory of its user's state.
 function Child.new(root, dir, state, opts)
   local self = setmetatable(
     { root = root, dir = dir, home = dir .. "/home", project = dir .. "/project", state = state, opts = opts },
@@ -137,7 +137,7 @@ local function request(self, method, ...)
   return answer[2]
 end
 
---- Requests that a waiting child would not answer are refused.
+--- Raises an error if the child waits for a key, because it would not answer a request.
 local function ready(self)
   local mode = request(self, "nvim_get_mode")
   if mode.blocking then
@@ -175,9 +175,9 @@ function Child:feed(keys)
   request(self, "nvim_input", keys)
 end
 
---- Types keys, and waits until the last of them was read and what it did is done: before what must not happen is looked
---- for. They must leave the editor where an unmapped key does nothing. That key is typed until it is seen, since an error
---- throws away what was typed ahead.
+--- Types keys, and waits until they are read and performed, so that a test can check that something did not happen. The
+--- keys must leave the editor in a mode where an unmapped key does nothing. That key is typed until it is seen, because an
+--- error drops the keys that were typed ahead.
 function Child:press(keys)
   local before = self:lua([[
     if not _G.harness_pressed then
@@ -204,7 +204,7 @@ function Child:press(keys)
   error("the last key was not read", 2)
 end
 
---- Waits until the keys of the decision that has the cursor count: its footer is not dim any more.
+--- Waits until the keys of the decision window with the cursor count, which is when its footer is no longer dimmed.
 function Child:wait_armed()
   self:wait(
     [[
@@ -336,7 +336,7 @@ function Child:alive()
   return self.code == nil and pcall(vim.rpcrequest, self.channel, "nvim_get_mode")
 end
 
---- `:qa!`, and the exit status; an error where it does not end in time.
+--- Runs `:qa!` and returns the exit status; an error if the child does not exit in time.
 function Child:quit(ms)
   if not self.code then
     pcall(vim.rpcnotify, self.channel, "nvim_command", "qa!")
@@ -367,7 +367,7 @@ function Child:stop()
   end
 end
 
---- Another process in the same sandbox, as when the editor is started again.
+--- Starts another process in the same sandbox, like a restart of the editor.
 function Child:restart(opts)
   self:stop()
   self.opts = vim.tbl_extend("force", self.opts, opts or {})
@@ -375,7 +375,7 @@ function Child:restart(opts)
   return self
 end
 
---- Kills every child: what waits for one of them then fails.
+--- Kills every child, so that pending requests to them fail.
 function Child.kill_all()
   for pid in pairs(running) do
     vim.uv.kill(pid, "sigkill")

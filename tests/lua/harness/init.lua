@@ -1,4 +1,4 @@
--- What a spec is written with. The whole of it is described at the top of tests/lua/run.lua.
+-- The functions for specs. tests/lua/run.lua describes them.
 
 local Child = require("harness.child")
 
@@ -48,12 +48,12 @@ function T.after_each(body)
   table.insert(scope.after, 1, body)
 end
 
---- Runs when the test has ended, however it ended; the last one first.
+--- Calls `fn` when the test has ended, also after a failure; the last one first.
 function T.finally(body)
   table.insert(cleanups, 1, body)
 end
 
---- Ends the test, which counts as skipped.
+--- Ends the test and counts it as skipped.
 function T.skip(reason)
   error(setmetatable({ reason = reason }, SKIP), 0)
 end
@@ -100,7 +100,7 @@ function T.matches(text, pattern, hint)
   end
 end
 
---- The message of the error that `fn` raises.
+--- Returns the message of the error that `fn` raises.
 function T.fails(fn, part)
   local fine, message = pcall(fn)
   if fine then
@@ -113,7 +113,7 @@ function T.fails(fn, part)
   return message
 end
 
---- Waits until `fn` answers something true, and gives it.
+--- Waits until `fn` returns a true value, and returns it.
 function T.wait(fn, ms, what)
   local answer
   local done = vim.wait(ms or 5000, function()
@@ -137,7 +137,7 @@ end
 
 local state_home ---@type string?
 
---- Where the state of this test's user is kept: the same for all editors that a test starts, as it is for one user's.
+--- The state directory of this test's user, which all editors of a test share.
 function T.state()
   if not state_home then
     state_home = T.dir()
@@ -170,7 +170,7 @@ function T.exists(path)
   return vim.uv.fs_stat(path) ~= nil
 end
 
---- Runs a command to its end.
+--- Runs a command and waits for its exit.
 function T.sh(cmd, opts)
   return vim.system(cmd, vim.tbl_extend("force", { text = true }, opts or {})):wait()
 end

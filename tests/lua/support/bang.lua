@@ -1,9 +1,9 @@
--- Bang verbs in a Neovim of their own, without a screen, on a small project with one agent that works, and one gate.
+-- Verbs with a bang in a headless Neovim, in a small project with one agent and one gate.
 --
 --   local Bang = require("support.bang")
 --   local dir = Bang.project()
 --   local done = Bang.run("Superpower! run small epic=x", { dir = dir })      { code, out, err }
---   Bang.start(…) the same, not waited for: a vim.SystemObj
+--   Bang.start(…) does the same without waiting, and returns a vim.SystemObj
 
 local T = require("harness")
 

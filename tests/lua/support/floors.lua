@@ -1,23 +1,23 @@
--- The floors of `lua/superpower`: who may require whom. Reads the requires of each file, as text.
+-- The floors of `lua/superpower`: which module may require which. Reads the requires of each file as text.
 --
---   Floors.problems({ ["superpower.runs"] = "local x = require(…)…", … })      what is wrong, a line each
+--   Floors.problems({ ["superpower.runs"] = "local x = require(…)…", … })      the problems, one on each line
 
 local Floors = {}
 
---- From the ground up. A name is a module or a folder; each may require what stands on its own floor or below it.
+--- From the lowest floor up. A name is a module or a directory. It may require modules of its own floor or below.
 Floors.order = {
-  { "base", "config", "notify" }, -- needs nothing of ours
+  { "base", "config", "notify" }, -- these require no other module of the plugin
   { "editor" }, -- the user's editor: their autocommands, whether they type, their buffers
-  { "engine", "requests", "events", "session" }, -- the library: configured, called, asked, heard
+  { "engine", "requests", "events", "session" }, -- the library: configuration, calls, requests, events
   { "runs" }, -- what is known of runs
-  { "ui" }, -- windows that know of no feature
+  { "ui" }, -- windows that do not depend on features
   { "ask", "declaration", "gate", "lsp", "notices", "verbs", "views" }, -- the features, with windows of their own
   { "commands" }, -- `:Superpower`
-  { "boot" }, -- which feature hears of which event
-  { "init", "build", "health" }, -- the ways in
+  { "boot" }, -- connects features to events
+  { "init", "build", "health" }, -- the entry points
 }
 
---- Who names everything and needs little of it: loaded lazily, by name.
+--- Modules that refer to many others and use few of them in one session, so they load them lazily.
 Floors.lazy = { "boot", "init", "commands", "commands.subcommands", "commands.views" }
 
 ---@param module string without `superpower.`
@@ -36,7 +36,7 @@ end
 ---@field line integer
 ---@field how "top"|"lazy"|"inside"
 
---- What a file requires of ours.
+--- The plugin's modules that a file requires.
 ---@param module string its own name
 ---@param source string
 ---@return floors.Require[]
@@ -62,7 +62,7 @@ function Floors.requires(module, source)
   return found
 end
 
---- The circles among files, each as `a -> b -> a`.
+--- The cycles among files, each as `a -> b -> a`.
 ---@param edges table<string, string[]>
 ---@return string[]
 local function circles(edges)

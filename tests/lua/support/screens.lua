@@ -1,4 +1,4 @@
--- Screens as text, kept under tests/lua/screens and compared cell by cell. `UPDATE=1` writes them anew.
+-- Screens as text, stored in tests/lua/screens and compared cell by cell. `UPDATE=1` rewrites them.
 --
 --   Screens.check(nvim, "approval")
 

@@ -1,5 +1,5 @@
--- A stand-in for the native library, for specs of what the editor shows: operations are answered from a script, events
--- are sent by the spec. The editor itself is a real one.
+-- A replacement of the native library, for specs of windows: operations are answered from a script, and the spec sends
+-- events. The editor is a real one.
 --
 --   local S = require("support.scripted")
 --   local nvim = S.child({ columns = 120, lines = 30 })
@@ -21,7 +21,7 @@ S.engine = [[
     if queue and #queue > 0 then
       return nil, table.remove(queue, 1)
     end
-    if op == "read-file" then -- of the project's own, or of what the spec has written elsewhere
+    if op == "read-file" then -- a file of the project, or one that the spec has written elsewhere
       local file = io.open(fields.path, "rb") or io.open(fields.root .. "/" .. fields.path, "rb")
       local text = file and file:read("*a")
       if file then file:close() end
@@ -71,7 +71,7 @@ function S.child(opts)
   return nvim
 end
 
---- Gives the child a real user interface, in a terminal of its own.
+--- Attaches a real user interface in a terminal to the child.
 function S.attach_ui(nvim)
   local address = nvim:lua("return vim.fn.serverstart()")
   local job = vim.fn.jobstart({ vim.v.progpath, "--server", address, "--remote-ui" }, {
@@ -86,7 +86,7 @@ function S.attach_ui(nvim)
   T.wait(function()
     local answered, count = pcall(nvim.lua, nvim, "return #vim.api.nvim_list_uis()")
     if not answered then
-      nvim:feed("<CR>") -- on a busy machine the editor may ask for a key while it is attached to
+      nvim:feed("<CR>") -- on a busy machine the editor may show a prompt while the user interface attaches
     end
     return answered and count > 0
   end, 8000, "the user interface")
@@ -100,7 +100,7 @@ function S.refuse(nvim, op, err)
   nvim:lua("local op, err = ...; require('superpower.engine').script.refuse(op, err)", op, err)
 end
 
---- Sends an event on the main loop, as the real one does.
+--- Sends an event on the main loop, as the real library does.
 function S.send(nvim, event)
   event.root = event.root or nvim.project
   if event.run then

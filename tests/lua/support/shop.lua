@@ -1,4 +1,4 @@
--- A child Neovim on a copy of examples/shop, with the agent that plays it: the real library, real processes, real files.
+-- A child Neovim in a copy of examples/shop with the demo's agent: the real library, real processes, real files.
 --
 --   local nvim = Shop.child({ env = { DEMO_FAIL = "ux-researcher" } })
 --   Shop.start(nvim)                       :Superpower run new-ui-feature …
@@ -22,7 +22,7 @@ function Shop.project(dir)
   return dir
 end
 
---- What the demo's init file sets.
+--- The options of the demo's init file.
 Shop.config = ([[vim.g.superpower = {
   harness = "command", trust = "always",
   harnesses = { command = { cmd = { "%s/examples/demo/agent", "{agent}{skill}" } } },

@@ -8,7 +8,7 @@ use std::fs;
 #[test]
 fn viewing_a_project_starts_nothing_and_writes_nothing() {
     // Threads are counted.
-    alone("looking::viewing_a_project_starts_nothing_and_writes_nothing", &[], look);
+    alone("no_effects::viewing_a_project_starts_nothing_and_writes_nothing", &[], look);
 }
 
 fn look() {

@@ -1,5 +1,4 @@
-//! What is shown is what is decided: an approval is for a list, and what changed after that list was made is never
-//! approved with it.
+//! An approval counts for the list that was shown. Changes after that list was made are never approved with it.
 
 use crate::world::World;
 use serde_json::{Value, json};
@@ -11,7 +10,7 @@ const TWO: &str =
     "stages:\n  - {agent: a}\n  - {gate: human-approval}\n  - {agent: b}\n  - {gate: human-approval}\n";
 const MAYBE: &str = "inputs:\n  - {name: again, type: bool, default: false}\nstages:\n  - {agent: a}\n  - {gate: human-approval}\n  - {agent: b}\n  - {gate: human-approval, when: '{{again}}'}\n";
 
-/// Something that is done to a project.
+/// A change to a project.
 type Change<'a> = &'a dyn Fn(&World);
 
 /// A run that waits at its first gate, with `a.md` under review.
@@ -42,7 +41,7 @@ fn approve(world: &World, review: &str, more: Value) -> Value {
     world.call("decide", fields)
 }
 
-/// Not taken, with this code and these files; gives the list that was shown instead.
+/// Checks that the approval is refused with this code and these files. Returns the list that was shown instead.
 fn held(answer: &Value, code: &str, files: &[&str]) -> String {
     assert_eq!(answer["err"]["code"], code, "{answer}");
     assert_eq!(answer["err"]["data"]["files"], json!(files), "{answer}");
@@ -74,7 +73,7 @@ fn what_changes_after_the_list_was_shown_is_not_approved_with_it() {
         let made = |event: &Event| matches!(event, Event::GateDecided { .. });
         assert!(!world.records(&run_id).iter().any(|it| made(&it.event)), "{path}");
         assert_eq!((world.status()["gate"]["id"].as_str(), world.calls().len()), (Some("2.1"), 1));
-        // What was shown instead is what is approved then.
+        // The next approval is for the list that was shown instead.
         assert_eq!(world.look(), second);
         assert!(listed(&world).contains(&path.to_owned()));
         assert!(approve(&world, &second, json!({}))["ok"].is_object());
@@ -93,7 +92,7 @@ fn the_second_decision_is_for_what_was_shown_last_and_the_rest_stands_in_the_nex
     let second = held(&approve(&world, &first, json!({})), "changed-since-shown", &["one.log"]);
     world.write("one.log", "1\n2\n");
     world.write("evil.sh", "x\n");
-    // Whoever still shows the first list has been told nothing yet.
+    // An editor that still shows the first list does not know of the change yet.
     let third = held(&approve(&world, &first, json!({})), "changed-since-shown", &["evil.sh", "one.log"]);
     assert_ne!(second, third);
     assert!(approve(&world, &second, json!({}))["ok"].is_object());
@@ -123,7 +122,7 @@ fn at_the_last_gate_the_second_decision_needs_a_word() {
         }
         let shown = world.look();
         world.write("x.log", "1\n");
-        // The word alone is no look at what changed.
+        // An answer alone does not replace the new list.
         let answer = approve(&world, &shown, json!({ "answer": "go-on" }));
         let shown = held(&answer, "changed-since-shown", &["x.log"]);
         world.write("x.log", "2\n");
@@ -136,7 +135,7 @@ fn at_the_last_gate_the_second_decision_needs_a_word() {
     }
 }
 
-/// Two editors show two trees; each decides about its own.
+/// Two editors show lists of different trees. Each decides about its own list.
 #[test]
 fn each_editor_decides_about_the_list_that_it_shows() {
     let (mut world, _) = at_gate(TWO);
@@ -146,7 +145,7 @@ fn each_editor_decides_about_the_list_that_it_shows() {
     world.restart();
     let second = world.look();
     assert_ne!(first, second);
-    // The other editor's list is on no record; here nothing is known of it.
+    // The other editor's list is not in the journal, so this editor does not know it.
     let other = std::mem::replace(&mut world.engine, one);
     world.configure(json!({}));
     held(&approve(&world, &second, json!({})), "not-shown", &[]);
@@ -181,7 +180,7 @@ fn changes_and_reject_are_always_taken() {
     }
 }
 
-/// What a person edits at the gate is in the list once the window is entered again.
+/// The user's own edits at the gate are in the list when the window is entered again.
 #[test]
 fn a_list_is_made_anew_each_time_it_is_asked_for() {
     let (world, _) = at_gate(TWO);
@@ -196,7 +195,7 @@ fn a_list_is_made_anew_each_time_it_is_asked_for() {
 #[test]
 fn headless_a_list_is_printed_before_anything_is_approved() {
     let (mut world, _) = at_gate(TWO);
-    // The list of the editor before was never printed.
+    // The previous editor's list was never printed.
     world.restart();
     world.configure(json!({ "headless": true }));
     let printed = |world: &World| -> Vec<String> {
@@ -209,7 +208,7 @@ fn headless_a_list_is_printed_before_anything_is_approved() {
     let head = format!("gate of stage 2/4: 1 file changed since the last approval (review={review})");
     let left_out = "  not listed: 2 new ignored files (.prompt, calls)";
     assert_eq!(lines, [head, "  + a.md +1".to_owned(), left_out.to_owned()]);
-    // Another process goes on from there.
+    // Another process continues from here.
     world.restart();
     world.configure(json!({ "headless": true }));
     world.write("evil.sh", "x\n");
@@ -231,7 +230,7 @@ fn headless_a_list_is_printed_before_anything_is_approved() {
     assert_eq!(world.settled()["state"], "complete");
 }
 
-/// Where nothing can be listed that is said, and on record; what was not listed stands in the next list.
+/// If no list can be made, the gate says so and the journal records it. The changes are in the next list.
 #[test]
 fn a_decision_without_a_list_says_so_and_the_next_list_has_it_all() {
     let (mut world, run_id) = at_gate(TWO);

@@ -1,4 +1,4 @@
-//! JSON as other programs really write it, at every door that reads it. A new door needs one row in `DOORS`.
+//! JSON as other programs really write it, for every reader in the engine. A new reader needs one row in `DOORS`.
 
 use super::claude::scripted;
 use super::launched::{ended, launch_in, start};
@@ -13,7 +13,7 @@ use superpower::outcome::Outcome;
 use superpower::process::Exit;
 use superpower::store::squad;
 
-/// What a door reads from a text.
+/// The result of reading a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Read {
     /// It understood the word.
@@ -32,7 +32,7 @@ enum Understood {
     Always,
     /// Where an object may be surrounded by other text, so not in a document.
     AmongOthers,
-    /// Never: it is reported.
+    /// It cannot be understood, and is reported.
     Never,
 }
 use Understood::{Always, AmongOthers, Never};
@@ -60,7 +60,7 @@ const FORMS: &[Form] = &[
     ("the text ends in a string", |it| format!("{},\"x\":\"half", &it[..it.len() - 1]), Never),
 ];
 
-/// A door: its name, the strict object that means `word` there, what it reads, and whether it is a document.
+/// A reader: its name, the strict object that means `word` there, its function, and whether it reads a document.
 type Door = (&'static str, fn() -> String, fn(&str) -> Read, bool);
 
 const DOORS: &[Door] = &[

@@ -1,4 +1,4 @@
--- What is shown is what is decided: the list in the approval window, the real engine, and files that change meanwhile.
+-- Files that change while the approval window is open, with the real engine: a decision is for the list that is shown.
 local T = require("harness")
 local S = require("support.scripted")
 local Shop = require("support.shop")
@@ -15,7 +15,7 @@ stages:
   - {gate: human-approval, description: Second look}
 ]]
 
---- An editor at the first gate of `two`, in a project of its own.
+--- An editor at the first gate of `two`, in a new project.
 local function at_gate()
   local dir = T.dir()
   T.write(dir .. "/.claude/superpowers/two.yaml", two)
@@ -56,11 +56,11 @@ describe("an approval", function()
     Shop.gate(nvim, "Second look")
     contains(nvim:text(), "~ dev.log")
     contains(log(dir), "APPROVED  stage 2/4  (changed after it was shown: dev.log)")
-    -- It is the last gate: no later list has what it writes from here on.
+    -- It is the last gate, so no later list can show changes from here on.
     nvim:feed("a")
     nvim:wait_screen("Nothing was approved yet")
     armed(nvim)
-    -- The choice is recorded and taken; a list that blocks cannot be looked at from outside on every Neovim.
+    -- `vim.ui.select` is replaced, because not every Neovim can be inspected while a selection blocks it.
     nvim:lua("vim.ui.select = function(items, opts, done) _G.prompt = opts.prompt; done(items[1], 1) end")
     nvim:feed("a")
     nvim:wait("_G.prompt ~= nil")
