@@ -34,7 +34,7 @@ pub(super) struct Connection {
     /// Calls without an answer.
     waiting: Mutex<BTreeMap<u64, Asked>>,
     /// The configuration and environment that were sent last.
-    sent: Mutex<(Option<Arc<Value>>, Option<Arc<Variables>>)>,
+    sent: Mutex<Sent>,
     /// The newest picture, and whether its run is active.
     picture: Mutex<Option<(Arc<str>, RunHead)>>,
     /// Makes the reading thread look at what is waited for.
@@ -44,6 +44,13 @@ pub(super) struct Connection {
     over: AtomicBool,
     /// This client has left.
     closed: AtomicBool,
+}
+
+/// What every call of a connection has in common, sent when it changes.
+#[derive(Debug, Default)]
+struct Sent {
+    config: Option<Arc<Value>>,
+    environment: Option<Arc<Variables>>,
 }
 
 /// What kind of event it is.
@@ -191,13 +198,13 @@ impl Connection {
         line["id"] = json!(asked.id);
         {
             let mut sent = locked(&self.sent);
-            if sent.0.as_ref().is_none_or(|known| *known != asked.config) {
+            if sent.config.as_ref().is_none_or(|known| *known != asked.config) {
                 line["config"] = (*asked.config).clone();
-                sent.0 = Some(asked.config.clone());
+                sent.config = Some(asked.config.clone());
             }
-            if sent.1.as_ref().is_none_or(|known| *known != asked.environment) {
+            if sent.environment.as_ref().is_none_or(|known| *known != asked.environment) {
                 line["environment"] = json!(wire::packed(&asked.environment));
-                sent.1 = Some(asked.environment.clone());
+                sent.environment = Some(asked.environment.clone());
             }
         }
         locked(&self.waiting).insert(asked.id, asked);
