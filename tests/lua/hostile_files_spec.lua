@@ -89,6 +89,24 @@ describe("a planted file", function()
     end
   end)
 
+  it("is not opened from the list of what is trusted", function()
+    for name, says in pairs({ pipe = "is a pipe", device = "is a device", huge = "is larger than" }) do
+      local nvim = S.child()
+      plants[name](nvim.project .. "/CLAUDE.md")
+      S.refuse(nvim, "run", {
+        code = "untrusted",
+        message = "not trusted",
+        data = { digest = "d", sheet = { superpower = "s", stages = {}, files = { "CLAUDE.md" } } },
+      })
+      nvim:cmd("Superpower run s")
+      nvim:wait_armed()
+      nvim:lua("vim.fn.search('CLAUDE.md')")
+      nvim:feed("o")
+      nvim:wait(("vim.fn.execute(%q):match(%q) ~= nil"):format("messages", says))
+      eq(1, nvim:eval("tabpagenr('$')"))
+    end
+  end)
+
   it("in the place of the log or of a prompt is said", function()
     local nvim = project(".claude/logs/superpower.log", plants.pipe)
     nvim:lua("require('superpower.views.log').open(...)", nvim.project)

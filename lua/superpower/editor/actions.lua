@@ -140,7 +140,7 @@ end
 --- Opens a file, unless it would block the editor. If Neovim cannot abandon the buffer of this window ('hidden' is
 --- off, and it has changes), the file opens in a split. If Neovim refuses for another reason, or the user cancels at
 --- the question about a swap file, the message is shown and no file is opened.
----@param how "edit"|"tabedit"
+---@param how "edit"|"tabedit"|"tab sview"
 ---@param path string
 ---@return boolean opened
 function M.file(how, path)
@@ -150,7 +150,7 @@ function M.file(how, path)
     return false
   end
   local function open(command)
-    vim.cmd[command](vim.fn.fnameescape(path))
+    vim.cmd(command .. " " .. vim.fn.fnameescape(path))
   end
   -- Not silently: the user has to see what Neovim says about the file, and its question about a swap file.
   local fine, message = pcall(open, how)

@@ -1,6 +1,7 @@
 --- Shows what a run will do, and asks for trust before it starts. The engine keeps the answer and notices changed
 --- files. The window is a decision like a gate: no stray key trusts anything, and closing it starts nothing.
 local text = require("superpower.base.text")
+local actions = require("superpower.editor.actions")
 local notify = require("superpower.notify")
 local session = require("superpower.session")
 local decision = require("superpower.ui.decision")
@@ -86,8 +87,8 @@ function M.ask(root, name, data, done)
           local file = files[vim.api.nvim_win_get_cursor(0)[1]]
           if file then
             local outside = vim.startswith(file, "/") or vim.startswith(file, "~")
-            local path = outside and vim.fs.normalize(file) or vim.fs.joinpath(root, file)
-            vim.cmd("tab sview " .. vim.fn.fnameescape(path))
+            local path = outside and vim.fs.normalize(file, { expand_env = false }) or vim.fs.joinpath(root, file)
+            actions.file("tab sview", path)
           end
         end,
       },
