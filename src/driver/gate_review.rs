@@ -13,6 +13,7 @@ use crate::store::beneath::Door;
 use crate::store::keyring::Keyring;
 use crate::store::rundir::{self, RunDir};
 use crate::store::{atomic, journal, summary};
+use crate::terminal::visible;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -58,11 +59,11 @@ impl GateReview {
         lines.extend(self.files.iter().take(PRINTED).map(|file| {
             let (added, removed) = (count("+", file.added), count("-", file.removed));
             let (added, removed) = (added.unwrap_or_default(), removed.unwrap_or_default());
-            format!("  {} {}{added}{removed}", file.status.sign(), file.path)
+            format!("  {} {}{added}{removed}", file.status.sign(), visible(&file.path))
         }));
         let more = self.files.len().saturating_sub(PRINTED);
         lines.extend((more > 0).then(|| format!("  and {}", log::count(more, "more file"))));
-        lines.extend(self.left_out.iter().map(|left_out| format!("  {left_out}")));
+        lines.extend(self.left_out.iter().map(|left_out| format!("  {}", visible(left_out))));
         lines
     }
 

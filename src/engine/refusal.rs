@@ -17,6 +17,7 @@ use crate::runs::open_error::OpenError;
 use crate::store::journal::Damage;
 use crate::store::squad::SquadError;
 use crate::sync::panic_text;
+use crate::terminal::visible;
 use changed::Changed;
 use foreign_run::ForeignRun;
 use std::any::Any;
@@ -81,14 +82,17 @@ pub(crate) enum Refusal {
     /// A verb that names no run where several are possible.
     #[error("{} runs are possible; name one as the first word:\n{}", ids.len(), lines.join("\n"))]
     SeveralRuns { ids: Vec<String>, lines: Vec<String> },
-    #[error("{error}{aside}")]
+    #[error("{error}{}", if error.is_movable() { aside.to_string() } else { String::new() })]
     UnreadableSquad { error: SquadError, aside: Aside },
     #[error("\"squad.json\" is at stage {stage} of {superpower}, which has only {total}")]
     SquadPastEnd { stage: usize, superpower: String, total: usize },
+    /// Another tool's run that the verb itself is about.
+    #[error("{0}; correct \"squad.json\", or :Superpower cancel moves it aside")]
+    SquadNotTaken(Box<Refusal>),
     /// Another tool's run, which would be lost if `squad.json` were overwritten.
     #[error(
-        "cannot take over the run of {superpower} that another tool left in \"squad.json\": {why}; move the file away to \
-         continue without it"
+        "cannot take over the run of {superpower} that another tool left in \"squad.json\": {why}; to go on \
+         without that run, :Superpower cancel moves the file aside"
     )]
     SquadInTheWay { superpower: String, why: Box<Refusal> },
     /// The run that another tool's `squad.json` names has ended.
@@ -135,7 +139,7 @@ pub(crate) enum Refusal {
     DeclarationUnusable { superpower: String, why: Vec<String> },
     #[error(
         "{} changed since stage {stage} was approved: continue, or review again? (answer=go-on, answer=look-again)",
-        files.join(", ")
+        names(files)
     )]
     FilesChanged { stage: usize, files: Vec<String> },
     #[error(
@@ -212,8 +216,10 @@ pub(crate) enum Aside {
 impl fmt::Display for Aside {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Left => Ok(()),
-            Self::Moved(aside) => write!(out, "; it was moved to \"{}\"", aside.display()),
+            Self::Left => out.write_str("; correct it, or :Superpower cancel moves the file aside"),
+            Self::Moved(aside) => {
+                write!(out, "; it was moved to \"{}\", and the next verb goes on without it", aside.display())
+            }
             Self::Failed(error) => write!(out, "; it could not be moved aside: {error}"),
         }
     }
@@ -240,6 +246,11 @@ fn listed(runs: &[String]) -> String {
     if runs.len() > MAX_LISTED { format!("{shown}, …") } else { shown }
 }
 
+/// Names of files. A repository or an agent chooses them, and each must look like one name.
+fn names(files: &[String]) -> String {
+    files.iter().map(|file| visible(file)).collect::<Vec<_>>().join(", ")
+}
+
 fn of_squad(error: &InputError, superpower: &str) -> String {
     match error {
         InputError::Missing(_) => format!(
@@ -263,6 +274,15 @@ impl Refusal {
     /// Whether it means that there is no such run, or none at all.
     pub fn is_nothing(&self) -> bool {
         matches!(self, Self::NothingToResume(_) | Self::Open(OpenError::Missing(_)))
+    }
+
+    /// Whether it is about a `squad.json` that no run can be taken from.
+    pub fn is_of_squad(&self) -> bool {
+        match self {
+            Self::SquadNotTaken(_) | Self::SquadInTheWay { .. } | Self::InputsOfSquad { .. } => true,
+            Self::UnreadableSquad { error, .. } => error.is_movable(),
+            _ => false,
+        }
     }
 
     /// Whether it means that the run exists but is unreadable.

@@ -2,6 +2,7 @@
 //! reason, and is reported.
 
 use crate::store::beneath::{Door, Kind};
+use crate::terminal::visible;
 use serde::Serialize;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -47,7 +48,7 @@ impl Left {
 
 impl fmt::Display for Left {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let path = self.path.display();
+        let path = visible(&self.path.to_string_lossy());
         if self.leads_somewhere {
             write!(out, "{path} is a link out of the project, which is not followed")
         } else {

@@ -279,3 +279,32 @@ fn a_look_that_is_given_up_shows_and_decides_nothing() {
     assert_eq!(listed(&world), ["a.md"], "another look is another");
     assert!(approve(&world, &world.look(), json!({ "look": 9 }))["ok"].is_object());
 }
+
+/// A file's name with a line break would look like a line of ours.
+#[test]
+fn a_file_name_is_shown_on_one_line_wherever_it_is_named() {
+    let name = "b\n  + c.md +1\u{1b}[2J\u{202e}";
+    let shown = "b^J  + c.md +1^[[2J<202e>";
+    let (mut world, _) = at_gate(TWO);
+    world.restart();
+    world.configure(json!({ "headless": true }));
+    world.write(name, "x\n");
+    held(&world.decide_headless(json!({})), "not-shown", &[]);
+    let lines = world.events().into_iter().filter(|event| event["answer"] == true);
+    let lines: Vec<String> = lines.map(|event| event["message"].as_str().unwrap().to_owned()).collect();
+    assert!(lines.contains(&format!("  + {shown} +1")), "{lines:#?}");
+    assert!(!lines.iter().any(|line| line.contains(char::is_control)), "{lines:#?}");
+    world.write(name, "y\n");
+    let answer = world.decide_headless(json!({}));
+    held(&answer, "changed-since-shown", &[name]);
+    let message = answer["err"]["message"].as_str().unwrap();
+    assert!(message.contains(shown) && !message.contains(char::is_control), "{message:?}");
+    // What is refused because of its kind.
+    symlink("/nowhere", world.path(".claude/superpowers/l\nm.yaml")).unwrap();
+    let left = world.ok("left", json!({})).to_string();
+    assert!(left.contains("l^Jm.yaml is a broken link"), "{left}");
+    let path = format!(".claude/state/{name}");
+    symlink("/nowhere", world.path(&path)).unwrap();
+    let message = world.refused("read-file", json!({ "path": path }), "unreadable-file");
+    assert!(message.contains(&format!("{shown}\" is a link")), "{message:?}");
+}

@@ -1,4 +1,6 @@
 --- Formats an error of the engine for people: its message, and the lists that came with it.
+local text = require("superpower.base.text")
+
 local M = {}
 
 ---@param value any
@@ -26,7 +28,8 @@ function M.text(err)
     local list = type(err.data) == "table" and err.data[key] or nil
     if type(list) == "table" then
       for _, item in ipairs(list) do
-        local shown = one(item)
+        local words = one(item)
+        local shown = words and text.line(words) -- a file's name may have line breaks
         if shown and not (err.message or ""):find(shown, 1, true) then
           table.insert(out, "  " .. shown)
         end

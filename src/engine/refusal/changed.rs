@@ -46,7 +46,7 @@ impl Changed {
 
 impl fmt::Display for Changed {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (stage, files) = (self.stage, self.files.join(", "));
+        let (stage, files) = (self.stage, super::names(&self.files));
         match self.why {
             Why::NotShown => write!(
                 out,

@@ -1,9 +1,10 @@
 //! Why an existing file is not opened, in messages that name it.
 
+use crate::terminal::visible;
 use rustix::fs::FileType;
 use std::fmt;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Why an existing file is not opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,24 +30,24 @@ impl fmt::Display for Refused {
                 write!(
                     f,
                     "\"{}\" is a link; remove it: the plugin does not follow links to its own files",
-                    path.display()
+                    shown(path)
                 )
             }
             Self::Outside(path) => {
                 write!(
                     f,
                     "\"{}\" leads out of the project through a link, which is not followed",
-                    path.display()
+                    shown(path)
                 )
             }
             Self::NotAFile(path, what) => {
-                write!(f, "\"{}\" is a {what}, not a regular file; move it away", path.display())
+                write!(f, "\"{}\" is a {what}, not a regular file; move it away", shown(path))
             }
             Self::TooLarge(path, max) => {
-                write!(f, "\"{}\" is larger than {}", path.display(), bytes(*max))
+                write!(f, "\"{}\" is larger than {}", shown(path), bytes(*max))
             }
-            Self::TooMany(path, max) => write!(f, "\"{}\" holds more than {max} files", path.display()),
-            Self::NotBelow(path) => write!(f, "\"{}\" is not below the project", path.display()),
+            Self::TooMany(path, max) => write!(f, "\"{}\" holds more than {max} files", shown(path)),
+            Self::NotBelow(path) => write!(f, "\"{}\" is not below the project", shown(path)),
         }
     }
 }
@@ -64,6 +65,11 @@ impl Refused {
     pub fn of(error: &io::Error) -> Option<&Self> {
         error.get_ref().and_then(|inner| inner.downcast_ref())
     }
+}
+
+/// The path as one line: whoever made the file chose its name.
+fn shown(path: &Path) -> String {
+    visible(&path.to_string_lossy())
 }
 
 fn bytes(count: u64) -> String {
