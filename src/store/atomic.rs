@@ -26,14 +26,26 @@ pub fn read(path: &Path) -> io::Result<String> {
 
 /// Renames an unreadable file out of the way and returns its new path.
 pub fn set_aside(path: &Path, now: DateTime<Utc>) -> io::Result<PathBuf> {
-    let aside = aside(path, now);
-    door(path).rename(path, &aside)?;
-    Ok(aside)
+    rename(path, aside(path, now))
+}
+
+/// Renames a file out of the way that can be read but is not wanted any more, and returns its new path.
+pub fn file_away(path: &Path, now: DateTime<Utc>) -> io::Result<PathBuf> {
+    rename(path, beside(path, "cancelled", now))
 }
 
 /// The path that [`set_aside`] renames a file to.
 pub fn aside(path: &Path, now: DateTime<Utc>) -> PathBuf {
-    let mut aside = path.as_os_str().to_owned();
-    aside.push(format!(".corrupt-{}", now.format("%Y%m%dT%H%M%S%3f")));
-    PathBuf::from(aside)
+    beside(path, "corrupt", now)
+}
+
+fn rename(from: &Path, to: PathBuf) -> io::Result<PathBuf> {
+    door(from).rename(from, &to)?;
+    Ok(to)
+}
+
+fn beside(path: &Path, word: &str, now: DateTime<Utc>) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(format!(".{word}-{}", now.format("%Y%m%dT%H%M%S%3f")));
+    PathBuf::from(name)
 }

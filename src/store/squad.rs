@@ -47,6 +47,16 @@ pub enum SquadError {
     /// An object with an invalid field; it is refused and left unchanged.
     #[error("cannot take over \"squad.json\": {0}")]
     Invalid(String),
+    /// It names a run by what cannot be one, such as a path: no verb follows it, and none touches it.
+    #[error("cannot take over \"squad.json\": {0}; remove the file to go on")]
+    NotARun(NotARunId),
+}
+
+impl SquadError {
+    /// Whether a verb may move the file aside.
+    pub fn is_movable(&self) -> bool {
+        matches!(self, Self::Unreadable(_) | Self::Invalid(_))
+    }
 }
 
 /// Reads the file; `None` if it does not exist.
@@ -58,7 +68,7 @@ pub fn read(root: &Path) -> Result<Option<Squad>, SquadError> {
         Err(error) => return Err(unfit(&error, &path).map_or(SquadError::Io(error), SquadError::Unreadable)),
     };
     match document(&text) {
-        Ok(Value::Object(map)) => parse(&map).map(Some).map_err(SquadError::Invalid),
+        Ok(Value::Object(map)) => parse(&map).map(Some),
         Ok(_) => Err(SquadError::Unreadable("it is not an object".into())),
         Err(damage) => Err(SquadError::Unreadable(format!("it is not JSON: {damage}"))),
     }
@@ -83,10 +93,10 @@ fn unfit(error: &io::Error, path: &Path) -> Option<String> {
     }
 }
 
-fn parse(map: &Map<String, Value>) -> Result<Squad, String> {
+fn parse(map: &Map<String, Value>) -> Result<Squad, SquadError> {
     let strange = |key: &str, wanted: &str| {
         let value = map.get(key).map(kept::line).unwrap_or_default();
-        format!("\"{key}\" is {}, not {wanted}", names::line(&value, 80))
+        SquadError::Invalid(format!("\"{key}\" is {}, not {wanted}", names::line(&value, 80)))
     };
     let text = |key: &str, wanted: &str| match map.get(key) {
         None | Some(Value::Null) => Ok(None),
@@ -94,20 +104,29 @@ fn parse(map: &Map<String, Value>) -> Result<Squad, String> {
         Some(_) => Err(strange(key, wanted)),
     };
     // A name written as a number is still a name.
-    let name = |key: &str, wanted: &str| -> Result<Option<String>, String> {
+    let name = |key: &str, wanted: &str| -> Result<Option<String>, SquadError> {
         match map.get(key) {
             Some(Value::Number(number)) => Ok(Some(number.to_string())),
             _ => Ok(text(key, wanted)?.map(|text| text.trim().to_owned())),
         }
     };
-    let current_stage = match map.get("current_stage") {
-        None | Some(Value::Null) => 1,
-        Some(value) => stage(value).ok_or_else(|| strange("current_stage", "the number of a stage"))?.max(1),
-    };
+    let run_id = name("run_id", "the id of a run")?;
+    if let Some(other) = run_id.as_ref().filter(|run_id| !names::is_run_id(run_id)) {
+        return Err(SquadError::NotARun(NotARunId::new(other)));
+    }
+    // The other fields of our own run are rebuilt from its journal.
+    let or_rebuilt = |why: SquadError| if run_id.is_some() { Ok(()) } else { Err(why) };
+    let mut current_stage = 1;
+    if let Some(value) = map.get("current_stage").filter(|value| !value.is_null()) {
+        match stage(value) {
+            Some(stage) => current_stage = stage.max(1),
+            None => or_rebuilt(strange("current_stage", "the number of a stage"))?,
+        }
+    }
     let values = match map.get("inputs") {
         None | Some(Value::Null) => None,
         Some(Value::Object(inputs)) => Some(inputs),
-        Some(_) => return Err("\"inputs\" is not an object".into()),
+        Some(_) => or_rebuilt(SquadError::Invalid("\"inputs\" is not an object".into())).map(|()| None)?,
     };
     let mut inputs = Inputs::new();
     let mut unfit_inputs = BTreeMap::new();
@@ -119,17 +138,14 @@ fn parse(map: &Map<String, Value>) -> Result<Squad, String> {
             _ => None,
         });
     }
-    let active_superpower =
-        name("active_superpower", "the name of a superpower")?.ok_or("\"active_superpower\" is missing")?;
+    let active_superpower = name("active_superpower", "the name of a superpower")?
+        .ok_or_else(|| SquadError::Invalid("\"active_superpower\" is missing".into()))?;
     if !names::is_superpower(&active_superpower) {
         let shown = names::line(&active_superpower, 80);
-        return Err(format!("\"{shown}\" is not the name of a superpower"));
+        return Err(SquadError::Invalid(format!("\"{shown}\" is not the name of a superpower")));
     }
-    let run_id = name("run_id", "the id of a run")?;
-    if let Some(other) = run_id.as_ref().filter(|run_id| !names::is_run_id(run_id)) {
-        return Err(NotARunId::new(other).to_string());
-    }
-    let status = names::line(&text("status", "a word")?.unwrap_or_default(), 80);
+    let status = text("status", "a word").or_else(|why| or_rebuilt(why).map(|()| None))?;
+    let status = names::line(&status.unwrap_or_default(), 80);
     Ok(Squad { active_superpower, current_stage, status, inputs, unfit_inputs, run_id })
 }
 

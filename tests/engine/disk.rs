@@ -104,6 +104,7 @@ fn an_invalid_foreign_squad_is_refused_and_left_unchanged() {
         foreign(&world, squad.clone());
         let message = world.refused("resume", json!({}), code);
         assert!(message.contains(says), "{message}");
+        assert_eq!(message.contains(":Superpower cancel moves"), code != "finished", "{message}");
         assert_eq!(world.squad(), squad);
     }
 }

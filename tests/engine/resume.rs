@@ -152,13 +152,10 @@ fn another_tools_run_is_kept_when_a_new_one_starts() {
         (json!({ "active_superpower": "two", "current_stage": "four" }), "unreadable-squad", "\"four\""),
     ] {
         theirs(squad.clone());
-        for (op, fields) in [
-            ("run", json!({ "name": "two" })),
-            ("resume", json!({ "run_id": ours })),
-            ("cancel", json!({ "run_id": ours })),
-        ] {
+        for (op, fields) in [("run", json!({ "name": "two" })), ("resume", json!({ "run_id": ours }))] {
             let message = world.refused(op, fields, code);
             assert!(message.contains(says), "{op}: {message}");
+            assert!(message.contains(":Superpower cancel moves the file aside"), "{op}: {message}");
         }
         assert_eq!((world.squad(), asides(&world)), (squad, 0));
     }
@@ -175,6 +172,93 @@ fn another_tools_run_is_kept_when_a_new_one_starts() {
     world.run("two", json!({}));
     world.settled();
     assert_eq!(asides(&world), 1);
+}
+
+/// A run can always be cancelled, also one that no verb can take over, and ours behind such a file.
+#[test]
+fn cancel_moves_a_squad_aside_that_cannot_be_taken_over() {
+    for text in [
+        r#"{"active_superpower": "two", "status": ["x"]}"#,
+        r#"{"active_superpower": "two", "current_stage": "four"}"#,
+        r#"{"active_superpower": "two", "inputs": [1]}"#,
+        r#"{"active_superpower": "../x"}"#,
+        r#"{"active_superpower": "gone"}"#,
+        r#"{"active_superpower": "two", "current_stage": 9}"#,
+        r#"{"active_superpower": "needs"}"#,
+        "{}",
+        "[]",
+        "{\"active_superp",
+    ] {
+        let world = World::new();
+        world.declare("two", TWO);
+        world.declare("needs", &("inputs:\n  - {name: scope, required: true}\n".to_owned() + TWO));
+        world.write(".claude/state/squad.json", text);
+        assert_eq!(world.ok("cancel", json!({}))["state"], "cancelled", "{text}");
+        let kept = moved(&world);
+        assert_eq!(kept.len(), 1, "{text}");
+        assert_eq!(fs::read_to_string(&kept[0]).unwrap(), text);
+        let said = world.events().into_iter().any(|event| {
+            let message = event["message"].as_str().unwrap_or_default().to_owned();
+            message.contains(kept[0].file_name().unwrap().to_str().unwrap())
+        });
+        assert!(said, "{text}");
+        world.refused("cancel", json!({}), "nothing-to-resume");
+        // Ours is cancelled too, if it is named.
+        let ours = world.run("two", json!({}));
+        world.settled();
+        world.write(".claude/state/squad.json", text);
+        world.ok("cancel", json!({ "run_id": ours }));
+        assert_eq!(world.status()["state"], "cancelled", "{text}");
+        assert_eq!(moved(&world).len(), 2, "{text}");
+    }
+}
+
+/// What was moved out of the place of `squad.json`.
+fn moved(world: &World) -> Vec<std::path::PathBuf> {
+    let entries = fs::read_dir(world.path(".claude/state")).unwrap().map(|entry| entry.unwrap().path());
+    entries.filter(|path| path.file_name().unwrap().to_str().unwrap().starts_with("squad.json.")).collect()
+}
+
+/// An unreadable file may have named a run of ours, which is not cancelled without a word.
+#[test]
+fn cancel_of_an_unreadable_squad_cancels_no_other_run() {
+    let mut world = World::new();
+    world.declare("two", TWO);
+    let ours = world.run("two", json!({}));
+    world.settled();
+    world.restart();
+    world.write(".claude/state/squad.json", "{\"active_superp");
+    world.refused("cancel", json!({}), "unreadable-squad");
+    assert_eq!(world.ok("status", json!({ "run_id": ours }))["state"], "paused");
+    world.ok("cancel", json!({}));
+    assert_eq!(world.ok("status", json!({ "run_id": ours }))["state"], "cancelled");
+}
+
+/// Of a run of ours only the id matters: the rest is in its journal.
+#[test]
+fn other_fields_of_our_own_squad_need_not_be_valid() {
+    for (field, value) in [
+        ("status", json!(["x"])),
+        ("current_stage", json!("four")),
+        ("inputs", json!([1])),
+        ("status", json!(3)),
+    ] {
+        let mut world = World::new();
+        world.declare("two", TWO);
+        world.run("two", json!({}));
+        world.settled();
+        world.restart();
+        let mut squad = world.squad();
+        squad[field] = value;
+        world.write(".claude/state/squad.json", &squad.to_string());
+        assert_eq!(world.status()["reason"], "gate", "{field}");
+        world.ok("cancel", json!({}));
+        world.settled();
+        assert_eq!(
+            (&world.squad()["status"], &world.squad()["current_stage"]),
+            (&json!("cancelled"), &json!(2))
+        );
+    }
 }
 
 /// A verb may have to ask twice, and gets both answers.

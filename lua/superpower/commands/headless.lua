@@ -281,6 +281,9 @@ function M.drive(verb, op, fields)
   if (value.others or 0) > 0 then
     say(current.others(value.others))
   end
+  if not value.run_id then -- another tool's run was cancelled, which has no id
+    return quit(0)
+  end
   waited = value.run_id
   local ending = wait(fields.root, waited)
   if ending and ending.state == "paused" and ending.reason ~= "gate" and (ending.detail or "") ~= "" then

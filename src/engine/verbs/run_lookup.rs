@@ -2,11 +2,13 @@
 
 use super::adoption::{Takeover, adopt, over};
 use super::run_id::{resolve_id, starting_with};
+use crate::driver::lock::StartError;
 use crate::engine::core::Engine;
 use crate::engine::refusal::{Aside, Nothing, Refusal};
 use crate::runs::list::summaries;
 use crate::store::atomic;
 use crate::store::journal::{self, Place};
+use crate::store::lease;
 use crate::store::rundir::RunDir;
 use crate::store::squad::{self, Squad, SquadError};
 use crate::store::summary::{self, Summary};
@@ -51,7 +53,7 @@ fn is_gone(root: &Path, squad: &Squad) -> bool {
 pub fn current(engine: &Engine, root: &Path, takeover: &Takeover) -> Result<String, Refusal> {
     match current_run(engine, root) {
         Ok(CurrentRun::Ours(run_id)) => Ok(run_id),
-        Ok(CurrentRun::Foreign(foreign)) => adopt(engine, root, &foreign, takeover),
+        Ok(CurrentRun::Foreign(foreign)) => take_over(engine, root, &foreign, takeover),
         Ok(CurrentRun::Nothing) => newest_unfinished(engine, root).ok_or_else(nothing),
         Err(error) => Err(unreadable(root, error)),
     }
@@ -96,7 +98,7 @@ pub fn named(
     if let Some(foreign) =
         here.as_ref().filter(|squad| squad.run_id.is_none() && squad.active_superpower == which)
     {
-        return adopt(engine, root, foreign, takeover).map(|run_id| (run_id, unfinished.len()));
+        return take_over(engine, root, foreign, takeover).map(|run_id| (run_id, unfinished.len()));
     }
     let current = here.and_then(|squad| squad.run_id);
     let named = unfinished.iter().find(|summary| Some(&summary.run_id) == current.as_ref());
@@ -139,6 +141,38 @@ pub fn explain_unreadable(engine: &Engine, root: &Path, run_id: &str, refusal: R
     Refusal::Lost { why: Box::new(refusal), superpower }
 }
 
+/// Takes over another tool's run. A refusal that only a change of the file can avert says how to go on without it.
+fn take_over(engine: &Engine, root: &Path, squad: &Squad, takeover: &Takeover) -> Result<String, Refusal> {
+    adopt(engine, root, squad, takeover).map_err(|why| match why {
+        Refusal::UnknownSuperpower(_) | Refusal::InvalidDeclaration { .. } | Refusal::SquadPastEnd { .. } => {
+            Refusal::SquadNotTaken(Box::new(why))
+        }
+        why => why,
+    })
+}
+
+/// Moves a `squad.json` aside that no run can be taken from, with a notice, so that its run counts as cancelled. `why` is
+/// the refusal that says so.
+pub fn cancel_squad(engine: &Engine, root: &Path, why: Refusal) -> Result<(), Refusal> {
+    if let Refusal::UnreadableSquad { aside: Aside::Moved(_) | Aside::Failed(_), .. } = why {
+        // The file may have named a run that is still unfinished.
+        let is_gone = matches!(&why, Refusal::UnreadableSquad { aside: Aside::Moved(_), .. });
+        if !is_gone || newest_unfinished(engine, root).is_some() {
+            return Err(why);
+        }
+        engine.notice(root, "warn", &why.to_string());
+        return Ok(());
+    }
+    if let Some(holder) = lease::holder(root) {
+        return Err(StartError::DrivenElsewhere(holder).into());
+    }
+    let aside = atomic::file_away(&squad::path(root), Utc::now())
+        .map_err(|error| Refusal::disk("cannot move \"squad.json\" aside", error))?;
+    let words = format!("moved \"squad.json\", whose run cannot be taken over, to \"{}\"", aside.display());
+    engine.notice(root, "warn", &words);
+    Ok(())
+}
+
 /// Saves another tool's run before `squad.json` is overwritten, by taking it over. An unreadable `squad.json` is moved
 /// aside, with a notice; one that is readable but cannot be taken over stays, and the verb is refused.
 pub fn save_foreign_run(engine: &Engine, root: &Path) -> Result<(), Refusal> {
@@ -169,7 +203,9 @@ pub fn save_foreign_run(engine: &Engine, root: &Path) -> Result<(), Refusal> {
             engine.notice(root, "warn", &format!("{unreadable}; it was moved to \"{}\"", aside.display()));
             Ok(())
         }
-        Err(error @ SquadError::Invalid(_)) => Err(Refusal::UnreadableSquad { error, aside: Aside::Left }),
+        Err(error @ (SquadError::Invalid(_) | SquadError::NotARun(_))) => {
+            Err(Refusal::UnreadableSquad { error, aside: Aside::Left })
+        }
     }
 }
 

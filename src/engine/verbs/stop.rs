@@ -64,9 +64,9 @@ pub fn pause(engine: &Engine, request: Verb) -> Result<Value, Refusal> {
 
 pub fn cancel(engine: &Engine, request: Verb) -> Result<Value, Refusal> {
     let by = by(request.by);
-    let event = Event::Cancelled { by: by.clone() };
+    let event = || Event::Cancelled { by: by.clone() };
     let target = TargetRun::of(&request.run_id, request.only, Eligible::Cancel);
-    let answer = send_or_perform(engine, &request.root, event, target);
+    let answer = send_or_perform(engine, &request.root, event(), target);
     match answer {
         Err(refusal)
             if matches!(refusal, Refusal::ForeignRun(_))
@@ -84,6 +84,13 @@ pub fn cancel(engine: &Engine, request: Verb) -> Result<Value, Refusal> {
             let run_id = target.find(engine, &request.root, &Takeover::Quietly)?;
             cancel_unreadable(&engine.host(), &request.root, &run_id, &by)?;
             Ok(json!({ "run_id": run_id, "others": 0, "state": "cancelled" }))
+        }
+        Err(why) if why.is_of_squad() => {
+            run_lookup::cancel_squad(engine, &request.root, why)?;
+            if target.run_id.is_some() {
+                return send_or_perform(engine, &request.root, event(), target);
+            }
+            Ok(json!({ "others": 0, "state": "cancelled" }))
         }
         answer => answer,
     }
