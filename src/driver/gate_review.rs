@@ -226,8 +226,11 @@ impl Comparer<'_> {
     /// Takes a snapshot of the files and compares it with the last approval.
     pub fn compare(&self, run: &Run) -> Result<Comparison, String> {
         let store = self.store()?;
-        let before = baseline(run).ok_or(NO_BASELINE)?;
-        compare(&store, &before, None)
+        match baseline(run) {
+            Some(before) => compare(&store, &before, None),
+            // Why the files cannot be looked at says more.
+            None => Err(store.snapshot().map_or_else(text, |_| NO_BASELINE.to_owned())),
+        }
     }
 
     /// Compares a snapshot that was just taken with an earlier one.

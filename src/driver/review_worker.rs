@@ -94,9 +94,10 @@ impl ReviewWorker {
 
     /// Takes a snapshot for a gate and compares it with `before`, within a time limit, so that a gate always opens.
     pub fn compare(&self, before: Option<&TreeId>, since: Instant) -> Result<Comparison, String> {
-        let before = before.ok_or(NO_BASELINE)?;
         let cancel = self.cancel.within(LONGEST);
+        // If there is nothing to compare with, the reason why the files cannot be read says more than that.
         let tree = self.tree_cancellable(&cancel, since)?;
+        let before = before.ok_or(NO_BASELINE)?;
         self.host.comparer(&cancel, &self.root).compare_tree(before, tree)
     }
 

@@ -16,6 +16,7 @@ mod rule_names;
 mod rules;
 mod scan_scope;
 mod snapshot;
+mod waits;
 
 use super::branch::Repository;
 use crate::store::beneath::Door;

@@ -128,3 +128,44 @@ fn pipes_in_the_users_git_directory_are_not_waited_for() {
     write(&root, "src/b.rs", "bb\n");
     assert_eq!(told(&review, &base), ["~ src/b.rs +1 -1"]);
 }
+
+#[test]
+fn a_pipe_that_git_itself_opens_is_named_and_not_waited_for() {
+    let (_dir, top) = scratch();
+    let places = [
+        ".git/HEAD",
+        ".git/config",
+        ".git/commondir",
+        ".git/objects/info/alternates",
+        ".gitignore",
+        ".gitattributes",
+        "src/.gitignore",
+        "new/.git/HEAD",
+    ];
+    std::thread::scope(|scope| {
+        for (at, name) in places.into_iter().enumerate() {
+            let top = &top;
+            scope.spawn(move || {
+                let root = top.join(format!("repo-{at}"));
+                repo(&root);
+                if name.starts_with("new/") {
+                    for part in ["new/.git/config", "new/.git/objects/x", "new/.git/refs/x", "new/a"] {
+                        write(&root, part, "");
+                    }
+                }
+                let _ = fs::remove_file(root.join(name));
+                assert!(Command::new("mkfifo").arg(root.join(name)).status().unwrap().success());
+                // Another pipe, which git does not open, and a socket, as git makes one.
+                assert!(Command::new("mkfifo").arg(root.join("pipe")).status().unwrap().success());
+                let made = std::os::unix::net::UnixListener::bind(top.join(at.to_string())).unwrap();
+                fs::rename(top.join(at.to_string()), root.join(".git/a-socket")).unwrap();
+                let looked =
+                    open(&root, &top.join(format!("state-{at}"))).and_then(|review| review.snapshot());
+                drop(made);
+                let error = looked.unwrap_err().to_string();
+                let named = root.join(name).display().to_string();
+                assert!(error.contains(&format!("git waits for \"{named}\"")), "{name}: {error}");
+            });
+        }
+    });
+}

@@ -1,6 +1,7 @@
 //! Cancels calls of git, when a run is cancelled, the editor exits, or a time limit is reached.
 
 use rustix::process::{Pid, Signal, kill_process_group};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -8,6 +9,8 @@ use std::time::{Duration, Instant};
 
 /// Time limit for one call of git, which blocks forever on a disk that does not respond.
 const MAX_CALL: Duration = Duration::from_secs(120);
+/// After this time it is looked for what a call of git may be waiting for.
+const SLOW: Duration = Duration::from_secs(1);
 /// How often to check for a cancel.
 const POLL: Duration = Duration::from_millis(50);
 
@@ -22,12 +25,14 @@ pub struct CancelToken {
 }
 
 /// Why a call of git was ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Ended {
     /// It was cancelled.
     Unwanted,
     /// The time limit was reached.
     Late(Duration),
+    /// It waits for this, which is no file.
+    Waits(PathBuf),
 }
 
 impl CancelToken {
@@ -49,11 +54,11 @@ impl CancelToken {
         Self { flag: Arc::default(), parents, until: self.until }
     }
 
-    /// The same token with a time limit from now.
+    /// The same token with a time limit from now, if it has no earlier one.
     #[must_use]
     pub fn within(&self, limit: Duration) -> Self {
         let until = Instant::now().checked_add(limit).map(|until| (until, limit));
-        Self { until, ..self.clone() }
+        Self { until: self.until.into_iter().chain(until).min(), ..self.clone() }
     }
 
     /// Whether it is cancelled or its time limit is reached.
@@ -67,9 +72,16 @@ impl CancelToken {
         if self.is_set() { Some(Ended::Unwanted) } else { late.map(|(_, limit)| Ended::Late(limit)) }
     }
 
-    /// Kills the process group on a cancel or at the time limit. Returns `None` once `done` is disconnected.
-    pub(super) fn watch(&self, group: u32, done: &Receiver<()>) -> Option<Ended> {
+    /// Kills the process group on a cancel or at the time limit. Returns `None` once `done` is disconnected. `waits`
+    /// finds what the group may be waiting for.
+    pub(super) fn watch(
+        &self,
+        group: u32,
+        done: &Receiver<()>,
+        waits: impl FnOnce() -> Option<PathBuf>,
+    ) -> Option<Ended> {
         let begun = Instant::now();
+        let mut waits = Some(waits);
         loop {
             if let Err(RecvTimeoutError::Disconnected) = done.recv_timeout(POLL) {
                 return None;
@@ -77,6 +89,10 @@ impl CancelToken {
             let ended = match self.ended() {
                 Some(ended) => ended,
                 None if begun.elapsed() > MAX_CALL => Ended::Late(MAX_CALL),
+                None if begun.elapsed() > SLOW => match waits.take().and_then(|waits| waits()) {
+                    Some(path) => Ended::Waits(path),
+                    None => continue,
+                },
                 None => continue,
             };
             // The group id is still ours, because its leader is not reaped yet.

@@ -1,8 +1,10 @@
 //! Errors of a review: why changed files are not listed.
 
+use super::cancel_token::Ended;
 use crate::process::NotFound;
+use crate::terminal::visible;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Why there is no list. The gate shows the text as a note.
@@ -56,10 +58,37 @@ pub enum ReviewError {
         verb: String,
         limit: Duration,
     },
+    /// It would wait forever.
+    #[error(
+        "changed files are not listed, because git waits for \"{}\", which is a pipe or a device; move it away, and \
+         open the gate again", shown(.0)
+    )]
+    Waits(PathBuf),
     /// The comparison was cancelled.
     #[error("changed files are not listed, because nobody waited for them")]
     Unwanted,
     /// Our own files could not be read or written.
     #[error("changed files are not listed: {0}")]
     Io(#[from] io::Error),
+}
+
+impl ReviewError {
+    /// From why a call of git was ended.
+    pub(super) fn ended(ended: Ended, verb: &str) -> Self {
+        match ended {
+            Ended::Unwanted => Self::Unwanted,
+            Ended::Late(limit) => Self::Late { verb: verb.to_owned(), limit },
+            Ended::Waits(path) => Self::Waits(path),
+        }
+    }
+
+    /// Whether nothing else can be told either: git was ended, and would be again.
+    pub(super) fn is_end(&self) -> bool {
+        matches!(self, Self::Unwanted | Self::Late { .. } | Self::Waits(_))
+    }
+}
+
+/// Whoever brought the file chose its name.
+fn shown(path: &Path) -> String {
+    visible(&path.to_string_lossy())
 }

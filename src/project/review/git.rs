@@ -1,6 +1,6 @@
 //! Runs `git` in a way that starts no program of the user's or of a repository, and writes nothing of the user's.
 
-use super::cancel_token::Ended;
+use super::waits::waited_for;
 use super::{CancelToken, ReviewError};
 use crate::process::{Environment, NotFound, Places};
 use std::ffi::OsString;
@@ -9,6 +9,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::mpsc::channel;
+use std::time::Duration;
 
 /// Switches for every call: no hooks, no monitors, no housekeeping, no waiting for the disk.
 const SWITCHES: &[&str] = &[
@@ -39,6 +40,9 @@ const USED_SETTINGS: &[&str] = &[
     "core.precomposeunicode",
     "core.symlinks",
 ];
+
+/// Time limit for reading settings, because a file that they include may be anything.
+const BRIEF: Duration = Duration::from_secs(20);
 
 /// The directory of our trees in our git directory. Trees are never taken from the user's objects.
 pub(super) const TREES: &str = "trees";
@@ -197,7 +201,7 @@ fn user_settings(
 ) -> Result<Vec<(String, String)>, ReviewError> {
     let mut command = tool.command(root);
     command.args(["config", "--null", "--list"]);
-    let output = output(cancel, &mut command, "config", b"")?;
+    let output = output(&cancel.within(BRIEF), &mut command, "config", b"")?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     // A key without a value means true.
     let pair = |field: &str| {
@@ -239,10 +243,8 @@ fn output(
     verb: &str,
     input: &[u8],
 ) -> Result<Output, ReviewError> {
-    match cancel.ended() {
-        Some(Ended::Unwanted) => return Err(ReviewError::Unwanted),
-        Some(Ended::Late(limit)) => return Err(ReviewError::Late { verb: verb.to_owned(), limit }),
-        None => {}
+    if let Some(ended) = cancel.ended() {
+        return Err(ReviewError::ended(ended, verb));
     }
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
     let mut child = command.spawn().map_err(|error| match error.kind() {
@@ -254,8 +256,10 @@ fn output(
     let (stdin, mut stdout, mut stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let (running, done) = channel::<()>();
     let group = child.id();
+    let folder = command.get_current_dir().map(Path::to_path_buf);
+    let waits = || folder.and_then(|folder| waited_for(&folder));
     let (stdout, stderr, ended) = std::thread::scope(|scope| {
-        let watching = scope.spawn(move || cancel.watch(group, &done));
+        let watching = scope.spawn(move || cancel.watch(group, &done, waits));
         scope.spawn(move || stdin.map(|mut stdin| stdin.write_all(input)));
         let errors = scope.spawn(move || all(&mut stderr));
         let (stdout, stderr) = (all(&mut stdout), errors.join());
@@ -264,8 +268,7 @@ fn output(
     });
     let status = child.wait()?;
     match ended {
-        Some(Ended::Unwanted) => Err(ReviewError::Unwanted),
-        Some(Ended::Late(limit)) => Err(ReviewError::Late { verb: verb.to_owned(), limit }),
+        Some(ended) => Err(ReviewError::ended(ended, verb)),
         None => Ok(Output { status, stdout, stderr }),
     }
 }

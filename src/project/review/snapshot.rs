@@ -44,7 +44,10 @@ impl Review {
         // A killed editor may have left it. Nobody else uses the index, because we hold our own lock.
         let _ = self.door.remove_file(Path::new("index.lock"));
         // An error status only means that files differ.
-        let _ = self.git.run(&["update-index", "-q", "--refresh"], b"");
+        match self.git.run(&["update-index", "-q", "--refresh"], b"") {
+            Err(error) if error.is_end() => return Err(error),
+            _ => {}
+        }
         let mut found = Found::default();
         self.list(scope, &mut found)?;
         let feed = Feed::sort(self, &found.names)?;

@@ -10,7 +10,9 @@ pub enum Kind {
     Dir,
     /// A symbolic link that was not followed.
     Link,
-    /// A pipe, a device or a socket.
+    /// A socket, which cannot be opened as a file.
+    Socket,
+    /// A pipe or a device, and opening it may take for ever.
     Other,
 }
 
@@ -75,6 +77,7 @@ pub(super) fn of(stat: &rustix::fs::Stat) -> Meta {
             FileType::RegularFile => Kind::File,
             FileType::Directory => Kind::Dir,
             FileType::Symlink => Kind::Link,
+            FileType::Socket => Kind::Socket,
             _ => Kind::Other,
         },
         len: stat.st_size as u64,
