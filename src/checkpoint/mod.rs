@@ -34,6 +34,7 @@ pub mod status;
 mod step;
 pub mod store;
 mod thread;
+mod unfit;
 pub mod update;
 pub mod view;
 mod waiting;

@@ -29,6 +29,9 @@ pub enum Unreadable {
     /// An object has the same key twice. The document can be used, but the first value is lost when it is written.
     #[error("\"{0}\" occurs twice, and only the last value counts")]
     Twice(String),
+    /// A field of the protocol holds something else. The document can be used, but this is lost when it is written.
+    #[error("\"{0}\" is {1}, which cannot be used")]
+    Unfit(&'static str, String),
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -102,7 +105,7 @@ impl Record {
     }
 
     /// `loop_state`, where there is one.
-    fn state(&self) -> Option<&Map<String, Value>> {
+    pub(super) fn state(&self) -> Option<&Map<String, Value>> {
         self.0.get("loop_state")?.as_object()
     }
 
@@ -220,6 +223,11 @@ impl Record {
 pub struct View<'a>(&'a Value);
 
 impl<'a> View<'a> {
+    /// Its fields, unless it is a bare status.
+    pub(super) fn object(self) -> Option<&'a Map<String, Value>> {
+        self.0.as_object()
+    }
+
     /// Its status as written.
     pub fn status_text(self) -> Option<&'a str> {
         self.0.as_str().or_else(|| self.0.get("status")?.as_str())
@@ -274,14 +282,15 @@ impl<'a> View<'a> {
 }
 
 /// A count, also if it is written as text or as `2.0`.
-fn count_of(value: &Value) -> Option<u64> {
-    match value {
-        Value::Number(number) => number
-            .as_u64()
-            .or_else(|| number.as_f64().filter(|n| n.fract() == 0.0 && *n >= 0.0).map(|n| n as u64)),
-        Value::String(text) => plain(text).trim().parse().ok(),
-        _ => None,
-    }
+pub(super) fn count_of(value: &Value) -> Option<u64> {
+    let text = match value {
+        Value::Number(number) => number.to_string(),
+        Value::String(text) => plain(text).trim().to_owned(),
+        _ => return None,
+    };
+    // A number that is too large for us is beyond every limit.
+    let whole = |number: &f64| *number >= 0.0 && (number.is_infinite() || number.fract() == 0.0);
+    text.parse().ok().or_else(|| text.parse().ok().filter(whole).map(|number| number as u64))
 }
 
 fn object_or_none<'a>(

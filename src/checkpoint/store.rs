@@ -5,6 +5,7 @@ use super::owner::Owner;
 use super::place::{DOCUMENT, Place};
 use super::record::{Record, Unreadable};
 use super::status::stamp;
+use super::unfit::lost;
 use crate::store::beneath::{SMALL, Stamp};
 use chrono::{DateTime, Utc};
 use std::io::{self, ErrorKind, Write};
@@ -72,6 +73,8 @@ pub struct Store {
     lock: Lock,
     patience: Patience,
     swept: bool,
+    /// Whether a document was copied because of an unfit value.
+    unfit: bool,
     /// The document when it was last read or written.
     known: Option<(Stamp, Arc<Record>)>,
     /// The last written text and its document. While nobody else writes, nothing is parsed twice.
@@ -82,7 +85,15 @@ impl Store {
     /// The document at `place`.
     pub fn new(place: Place) -> Self {
         let lock = Lock::behind(place.door(), place.dir());
-        Self { place, lock, patience: Patience::default(), swept: false, known: None, written: None }
+        Self {
+            place,
+            lock,
+            patience: Patience::default(),
+            swept: false,
+            unfit: false,
+            known: None,
+            written: None,
+        }
     }
 
     pub const fn place(&self) -> &Place {
@@ -139,7 +150,10 @@ impl Store {
             if before.as_deref() == Some(&record) && record.text() == text {
                 return Ok(found);
             }
-            if let Some(why) = loses.filter(|_| found.aside.is_none()) {
+            let unfit = before.as_deref().and_then(|before| lost(before, &record));
+            // Once a process: an agent may write the same again and again.
+            let unfit = unfit.filter(|_| !std::mem::replace(&mut self.unfit, true));
+            if let Some(why) = loses.or(unfit).filter(|_| found.aside.is_none()) {
                 found.aside = Some(self.copy_aside(&path, &text, why, now)?);
             }
             let text = record.text();

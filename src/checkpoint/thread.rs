@@ -340,7 +340,7 @@ impl Writer {
             let (document, why) = (self.store.place().document(), &aside.why);
             let (document, kept) = (document.display(), aside.path.display());
             (self.report)(Report::Fixed(match why {
-                Unreadable::Twice(_) => {
+                Unreadable::Twice(_) | Unreadable::Unfit(..) => {
                     format!("\"{document}\": {why}; the original was saved as \"{kept}\"")
                 }
                 _ => format!(

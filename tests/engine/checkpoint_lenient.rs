@@ -12,15 +12,16 @@ const WAIT: Duration = Duration::from_secs(10);
 
 /// Writes a checkpoint into a document; returns its new text, what was found, and the other files there.
 fn written(bytes: &[u8]) -> (String, Found, Vec<PathBuf>) {
+    changed(bytes, |record| _ = record.checkpoint_mut("PLAN").insert("status".into(), "PASSED".into()))
+}
+
+/// The same with any change.
+fn changed(bytes: &[u8], change: impl Fn(&mut Record)) -> (String, Found, Vec<PathBuf>) {
     let dir = tempfile::tempdir().unwrap();
     let place = Place::of_run(dir.path(), dir.path());
     fs::write(place.document(), bytes).unwrap();
     let mut store = Store::new(place.clone());
-    let found = store
-        .update(Utc::now(), WAIT, |record, _| {
-            record.checkpoint_mut("PLAN").insert("status".into(), "PASSED".into());
-        })
-        .unwrap();
+    let found = store.update(Utc::now(), WAIT, |record, _| change(record)).unwrap();
     let beside = fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().path());
     let beside: Vec<_> = beside.filter(|path| *path != place.document()).collect();
     if let Some(aside) = &found.aside {
@@ -98,6 +99,52 @@ fn a_duplicate_key_is_reported_and_the_document_saved() {
         assert!(aside.why.to_string().contains(&format!("\"{name}\" occurs twice")));
         assert!(beside[0].to_string_lossy().contains("metadata.json.before-"), "{beside:?}");
         assert!(now.contains("PASSED"), "{now}");
+    }
+}
+
+/// Writes the start and the end of a step into a document with this state.
+fn begun(state: &str) -> (String, Found, Vec<PathBuf>) {
+    changed(format!("{{\"loop_state\": {{{state}}}}}").as_bytes(), |record| {
+        record.set_current_step("PLAN", Utc::now());
+        let plan = record.checkpoint_mut("PLAN");
+        plan.insert("status".into(), "PASSED".into());
+        plan.insert("agent".into(), "planner".into());
+        plan.insert("output_files".into(), serde_json::json!([]));
+    })
+}
+
+#[test]
+fn a_value_that_cannot_be_used_is_reported_and_the_document_saved() {
+    for (state, field, shown) in [
+        (r#""current_step": {"a": 1}"#, "current_step", r#"{"a":1}"#),
+        (r#""step_status": 5"#, "step_status", "5"),
+        (r#""checkpoints": {"PLAN": {"status": ["PASSED"]}}"#, "status", r#"["PASSED"]"#),
+        (r#""checkpoints": {"PLAN": {"output_files": "a.md"}}"#, "output_files", "\"a.md\""),
+        (r#""checkpoints": {"PLAN": {"agent": {"x": 1}}}"#, "agent", r#"{"x":1}"#),
+    ] {
+        let (now, found, beside) = begun(state);
+        let aside = found.aside.unwrap_or_else(|| panic!("{state} is not reported"));
+        assert_eq!(aside.why, Unreadable::Unfit(field, shown.into()), "{state}");
+        assert!(beside[0].to_string_lossy().contains("metadata.json.before-"), "{beside:?}");
+        assert!(now.contains("PASSED"), "{now}");
+    }
+    // Null is no value, and a field of somebody else's is kept.
+    for state in [r#""current_step": null"#, r#""checkpoints": {"OTHER": {"status": 5}}"#, r#""mood": [1]"#] {
+        let (_, found, _) = begun(state);
+        assert_eq!(found.aside, None, "{state}");
+    }
+}
+
+#[test]
+fn a_count_that_cannot_be_used_is_reported_and_one_too_large_is_beyond_every_limit() {
+    for (count, shown) in [("\"two\"", "\"two\""), ("2.5", "2.5"), ("-5", "-5"), ("[1]", "[1]")] {
+        let text = format!("{{\"loop_state\": {{\"fix_cycle_count\": {count}}}}}");
+        let (_, found, _) = changed(text.as_bytes(), Record::begin_fix);
+        assert_eq!(found.aside.unwrap().why, Unreadable::Unfit("fix_cycle_count", shown.into()), "{count}");
+    }
+    for count in ["1e400", "99999999999999999999", "18446744073709551615", "9"] {
+        let record = Record::parse(&format!("{{\"loop_state\": {{\"fix_cycle_count\": {count}}}}}")).unwrap();
+        assert!(record.next_fix().past(), "{count}");
     }
 }
 
