@@ -243,6 +243,22 @@ describe("an error in the user's code", function()
     end
   end)
 
+  it("is not blamed for a signal that ends the editor", function()
+    for _, signal in ipairs({ "sigterm", "sighup" }) do
+      local dir = Bang.project()
+      T.write(dir .. "/agent", "#!/bin/sh\necho started >started\nsleep 30\n")
+      local job = Bang.start("Superpower! run small epic=x", { dir = dir })
+      T.wait(function()
+        return T.exists(dir .. "/started")
+      end, 10000)
+      job:kill(signal)
+      local done = job:wait()
+      eq(1, done.code)
+      contains(done.stdout, "PAUSED (interrupted)")
+      contains(done.stderr, "superpower: a signal ended the editor before the run stopped: resume it\n")
+    end
+  end)
+
   it("that quits the editor with a status decides the status", function()
     local init = on("SuperpowerStageStarted", "vim.cmd('cquit 7')")
     eq(7, Bang.run("Superpower! run small epic=x", { dir = Bang.project(), init = init }).code)
@@ -446,6 +462,14 @@ describe("a run that asks, headless", function()
 end)
 
 describe("text that others wrote", function()
+  it("names the verbs that take a bang, and no others", function()
+    local done = Bang.run("Superpower!", { dir = Bang.project() })
+    eq(2, done.code)
+    local named = vim.split(done.err:match("one of: (.-)\n"), ", ")
+    table.sort(named)
+    eq(verbs(), named)
+  end)
+
   it("cannot control the terminal: control bytes are shown, not sent", function()
     local dir = Bang.project()
     T.write(dir .. "/agent", "#!/bin/sh\ncat >/dev/null\nprintf '\\033]0;pwn\\007\\033[2J evil' >&2\nexit 1\n")

@@ -232,6 +232,22 @@ describe("the bang", function()
     lacks(squad, '"running"')
   end)
 
+  it("cancels (0) another tool's run that cannot be taken over, and every other verb says how to go on", function()
+    local dir = project()
+    local squad = dir .. "/.claude/state/squad.json"
+    T.write(squad, '{"active_superpower":"small","status":["x"]}')
+    for _, verb in ipairs({ "resume", "approve", "pause", "run small epic=x" }) do
+      local run = headless("Superpower! " .. verb, { dir = dir })
+      eq(2, run.code)
+      contains(run.err, '"status" is ["x"], not a word; correct it, or :Superpower cancel moves the file aside')
+    end
+    local run = headless("Superpower! cancel", { dir = dir })
+    eq(0, run.code)
+    contains(run.err, 'moved "squad.json", whose run cannot be taken over, to ')
+    ok(not T.exists(squad), "it is moved")
+    eq(3, headless("Superpower! run small epic=x", { dir = dir }).code)
+  end)
+
   it("never asks about unsaved buffers, and stops at the first verb", function()
     local dir = project()
     T.write(dir .. "/notes.md", "x\n")

@@ -191,7 +191,8 @@ local function on_quit(verb)
   if ended and ended.reason ~= "interrupted" then
     return M.code(verb, ended)
   end
-  io.stderr:write("superpower: a callback quit the editor before the run stopped: resume it\n")
+  local who = vim.v.dying > 0 and "a signal ended" or "a callback quit"
+  io.stderr:write(("superpower: %s the editor before the run stopped: resume it\n"):format(who))
   return 1
 end
 

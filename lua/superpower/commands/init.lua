@@ -77,7 +77,10 @@ function M.execute(opts)
   local name, rest = args.first(opts.args)
   if name == "" then
     if opts.bang then
-      return fail("the bang needs a verb, one of: " .. table.concat(known_names(), ", "), #vim.api.nvim_list_uis() == 0)
+      local verbs = vim.tbl_filter(function(verb)
+        return subcommands[verb].bang
+      end, known_names())
+      return fail("the bang needs a verb, one of: " .. table.concat(verbs, ", "), #vim.api.nvim_list_uis() == 0)
     end
     name = "dashboard"
   end
