@@ -24,3 +24,4 @@ pub mod wire;
 
 pub use listener::{Listener, listen};
 pub use router::Router;
+pub use start::program;

@@ -376,3 +376,62 @@ fn a_folder_that_cannot_be_trusted_has_the_run_driven_in_the_editor() {
     }
     unsafe { std::env::remove_var("XDG_RUNTIME_DIR") };
 }
+
+/// A driver of another version: what it says first, and what it answers.
+fn other_version(world: &World, protocol: u32, driving: bool) -> std::sync::mpsc::Receiver<Value> {
+    let socket = Place::of(&world.root()).unwrap().socket();
+    let listener = UnixListener::bind(&socket).unwrap();
+    let root = world.root();
+    let (sender, calls) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let hello = json!({ "superpower": "0.0.9", "protocol": protocol, "pid": 1, "root": root });
+        writeln!(stream, "{hello}").unwrap();
+        for line in BufReader::new(stream.try_clone().unwrap()).lines().map_while(Result::ok) {
+            let call: Value = serde_json::from_str(&line).unwrap();
+            let leaves = call["op"] == "leave" && !driving;
+            let answer = match call["op"].as_str() {
+                Some("hello") => json!({ "ok": { "driving": driving } }),
+                Some("leave") => json!({ "ok": { "now": leaves } }),
+                _ => json!({ "ok": { "state": "paused" } }),
+            };
+            let answer = json!({ "type": "answered", "id": call["id"], "answer": answer });
+            if leaves {
+                std::fs::remove_file(&socket).unwrap();
+                drop(listener);
+                return;
+            }
+            writeln!(stream, "{answer}").unwrap();
+            let _ = sender.send(call);
+        }
+    });
+    calls
+}
+
+#[test]
+fn a_driver_of_another_version_without_work_is_replaced() {
+    let world = World::new();
+    world.declare("one", "stages:\n  - agent: coder\n");
+    let _calls = other_version(&world, 1, false);
+    let mut editor = Editor::of(&world);
+    editor.ok("run", json!({ "name": "one", "by": "ann" }));
+    let _ends = Ends(editor.driver().unwrap());
+    let run = editor.wait_for_state("complete");
+    assert_ne!(run["driver"]["pid"], std::process::id(), "it was driven by a new driver");
+}
+
+#[test]
+fn a_driver_of_another_protocol_is_left_to_its_work_and_can_be_paused() {
+    let world = World::new();
+    world.declare("one", "stages:\n  - agent: coder\n");
+    let calls = other_version(&world, 99, true);
+    let mut editor = Editor::of(&world);
+    let refused = editor.call("run", json!({ "name": "one", "by": "ann" }));
+    assert_eq!(refused["err"]["code"], "other-driver", "{refused}");
+    let message = refused["err"]["message"].as_str().unwrap();
+    assert!(message.contains("0.0.9") && message.contains("pause"), "{message}");
+    editor.until_heard("notice");
+    editor.ok("pause", json!({}));
+    let ops: Vec<Value> = calls.try_iter().map(|call| call["op"].clone()).collect();
+    assert_eq!(ops, ["hello", "leave", "pause"]);
+}
