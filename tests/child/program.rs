@@ -1,6 +1,7 @@
 //! The second process of the engine's tests: `test-child JOB [ARGUMENT...]`. `tests/engine/child.rs` starts it.
 
 mod checkpoint;
+mod connect;
 mod crash;
 mod launch;
 mod nested;
@@ -25,6 +26,7 @@ fn main() {
     match arguments.as_slice() {
         ["checkpoint-hold", dir] => checkpoint::hold(dir),
         ["checkpoint-write", dir] => checkpoint::write(dir),
+        ["connect", socket] => connect::reads_the_first_line(socket),
         ["crash", root, state] => crash::drives_to_the_end(root, state),
         ["drive", arguments @ ..] => {
             let arguments: Vec<std::ffi::OsString> = arguments.iter().map(Into::into).collect();

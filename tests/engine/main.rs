@@ -38,6 +38,7 @@ mod disk;
 mod disk_faults;
 mod documents;
 mod drift;
+mod driver_hostile;
 mod driver_kills;
 mod driver_process;
 mod escapes;
