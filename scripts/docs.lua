@@ -1,4 +1,4 @@
--- Writes the generated parts of doc/superpower.txt: `nvim -l scripts/docs.lua [--check]`.
+-- Writes the generated parts of doc/superpower.txt, and schema/options.json: `nvim -l scripts/docs.lua [--check]`.
 --
 -- A part begins below a line that ends in its tag and ends at the next rule (a line of = or -). What it says is taken
 -- from the tables that the code itself uses, so that the page cannot say something else.
@@ -44,6 +44,32 @@ local function options()
     )
   end
   return lines
+end
+
+--- The table of options as JSON, one option a line, for the program `superpower`.
+local function options_json()
+  local function json(value)
+    return (vim.json.encode(value):gsub("\\/", "/"))
+  end
+  local rows = {}
+  for _, option in ipairs(require("superpower.base.options")) do
+    local fields = { ('"path":%s'):format(json(option.path)), ('"type":%s'):format(json(option.type)) }
+    for _, name in ipairs({ "enum", "min", "engine" }) do
+      if option[name] ~= nil then
+        table.insert(fields, ('"%s":%s'):format(name, json(option[name])))
+      end
+    end
+    local keys = vim.tbl_keys(option.item or {})
+    table.sort(keys)
+    local items = vim.tbl_map(function(key)
+      return ("%s:%s"):format(json(key), json(option.item[key]))
+    end, keys)
+    if #items > 0 then
+      table.insert(fields, ('"item":{%s}'):format(table.concat(items, ",")))
+    end
+    table.insert(rows, ("{%s}"):format(table.concat(fields, ",")))
+  end
+  return "[\n" .. table.concat(rows, ",\n") .. "\n]\n"
 end
 
 local function schema()
@@ -114,19 +140,30 @@ local function rendered(lines)
   return result
 end
 
-local function run()
-  local lines = vim.fn.readfile(page)
-  local fresh = rendered(lines)
-  if vim.deep_equal(lines, fresh) then
+--- Writes a file, or says where it is not what the code says.
+---@return integer status
+local function put(path, text)
+  local file = io.open(root .. "/" .. path)
+  local old = file and file:read("*a") or ""
+  if file then
+    file:close()
+  end
+  if old == text then
     return 0
   elseif vim.tbl_contains(arg, "--check") then
-    local old, new = table.concat(lines, "\n") .. "\n", table.concat(fresh, "\n") .. "\n"
-    io.stderr:write('doc/superpower.txt is not what the code says: run "make docs"\n', vim.diff(old, new), "\n")
+    io.stderr:write(path, ' is not what the code says: run "make docs"\n', vim.diff(old, text), "\n")
     return 1
   end
-  vim.fn.writefile(fresh, page)
-  io.stderr:write("wrote doc/superpower.txt\n")
+  local out = assert(io.open(root .. "/" .. path, "w"))
+  out:write(text)
+  out:close()
+  io.stderr:write("wrote ", path, "\n")
   return 0
+end
+
+local function run()
+  local fresh = table.concat(rendered(vim.fn.readfile(page)), "\n") .. "\n"
+  return math.max(put("schema/options.json", options_json()), put("doc/superpower.txt", fresh))
 end
 
 if not vim.uv.fs_stat(page) then

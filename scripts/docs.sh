@@ -1,5 +1,6 @@
 #!/bin/sh
-# Writes the generated parts of doc/superpower.txt, or with --check fails where they are not what the code says.
+# Writes the generated parts of doc/superpower.txt, and schema/options.json; with --check, fails where they are not what
+# the code says.
 set -eu
 . "$(dirname "$0")/lib.sh"
 cd "$root"

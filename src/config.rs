@@ -1,11 +1,16 @@
 //! The user's configuration, as received from the editor. Every option has a default.
 
-use serde::Deserialize;
+pub mod file;
+
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-#[derive(Clone, Debug, Deserialize)]
+///
+/// What is serialized is kept for the command line: the part that is data, without whether to trust.
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
     /// The harness of stages without one of their own: a name, or `auto`.
@@ -13,15 +18,16 @@ pub struct Config {
     /// Harness commands by name.
     pub harnesses: BTreeMap<String, HarnessConfig>,
     /// Whether the first run of a declaration asks for trust.
+    #[serde(skip_serializing)]
     pub trust: Trust,
     /// Time limit of one attempt.
-    #[serde(deserialize_with = "duration")]
+    #[serde(deserialize_with = "duration", serialize_with = "seconds")]
     pub timeout: Duration,
     /// Time without output after which a streaming agent is stopped.
-    #[serde(deserialize_with = "duration")]
+    #[serde(deserialize_with = "duration", serialize_with = "seconds")]
     pub idle: Duration,
     /// Maximum time that a permission request waits for a human before it is denied automatically.
-    #[serde(deserialize_with = "duration")]
+    #[serde(deserialize_with = "duration", serialize_with = "seconds")]
     pub permission_timeout: Duration,
     /// Facts that Lua provides.
     pub conditions: Vec<String>,
@@ -30,8 +36,10 @@ pub struct Config {
     /// More directories of superpowers, relative to the project.
     pub places: Vec<PathBuf>,
     /// Our state directory, outside of projects; defaults to the one from the environment.
+    #[serde(skip_serializing)]
     pub state_dir: Option<PathBuf>,
     /// State directory of older versions, whose trust answers are imported once.
+    #[serde(skip_serializing)]
     pub old_state_dir: Option<PathBuf>,
     /// Number of finished runs that a project keeps.
     pub keep_runs: usize,
@@ -44,11 +52,27 @@ pub struct Config {
     /// What becomes of a run in a driver process when the editor that started it exits.
     pub on_exit: OnExit,
     /// Whether no user can be asked.
+    #[serde(skip_serializing)]
     pub headless: bool,
+    /// Whether this is the command line, which no Lua answers.
+    #[serde(skip_serializing)]
+    pub command: bool,
+}
+
+impl Config {
+    /// The options that differ from their defaults, as far as they are data.
+    pub fn chosen(&self) -> Map<String, Value> {
+        let fields = |config: &Self| match serde_json::to_value(config) {
+            Ok(Value::Object(fields)) => fields,
+            _ => Map::new(),
+        };
+        let defaults = fields(&Self::default());
+        fields(self).into_iter().filter(|(name, value)| defaults.get(name) != Some(value)).collect()
+    }
 }
 
 /// The command line of a harness.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct HarnessConfig {
     /// Program and its first arguments; if empty, the harness's own.
@@ -109,6 +133,7 @@ impl Default for Config {
             driver: Driver::default(),
             on_exit: OnExit::default(),
             headless: false,
+            command: false,
         }
     }
 }
@@ -124,6 +149,10 @@ pub fn parse_duration(text: &str) -> Option<Duration> {
         _ => return None,
     };
     (seconds > 0).then(|| Duration::from_secs(seconds))
+}
+
+fn seconds<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&format!("{}s", duration.as_secs()))
 }
 
 fn duration<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {

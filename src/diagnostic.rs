@@ -92,6 +92,8 @@ codes! {
     InvalidCondition "invalid-condition" Error;
     /// A fact is neither built in nor registered.
     UnknownCondition "unknown-condition" Error;
+    /// Without an editor: a fact is neither built in nor known from a configuration; it may be registered from Lua.
+    UncheckedCondition "unchecked-condition" Warning;
     /// An enum input is compared with a value that it can never have.
     ConstantCondition "constant-condition" Warning;
     /// `{{x}}` names no input.

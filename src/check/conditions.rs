@@ -74,8 +74,11 @@ fn check_fact(
         _ => sink.nearest(name, known()).map(str::to_owned),
     };
     let hint = near.as_ref().map(|near| format!(" (did you mean \"{near}\"?)")).unwrap_or_default();
-    let report =
-        sink.inside(Code::UnknownCondition, text, span, format!("unknown condition \"{name}\"{hint}"));
+    let (code, words) = match context.more_facts {
+        false => (Code::UnknownCondition, "unknown condition"),
+        true => (Code::UncheckedCondition, "not checked without an editor: condition"),
+    };
+    let report = sink.inside(code, text, span, format!("{words} \"{name}\"{hint}"));
     if let Some(near) = near {
         report.fix(format!("change to {near}"), near);
     }

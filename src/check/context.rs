@@ -15,6 +15,8 @@ pub struct Context {
     pub skills_left: Vec<Left>,
     /// The user's own facts, registered from Lua.
     pub facts: Vec<String>,
+    /// Whether other facts may be registered that are not known here, without an editor.
+    pub more_facts: bool,
     /// Harnesses from the configuration, in addition to the built-in ones.
     pub harnesses: Vec<String>,
     /// Another file with the same name in the same place.

@@ -15,6 +15,7 @@ const OF_WORDS: &[Code] = &[
     Code::InvalidDefault,
     Code::InvalidTemplate,
     Code::MisplacedField,
+    Code::UncheckedCondition,
     Code::UndefinedVariable,
     Code::UnknownAgent,
     Code::UnknownCondition,
@@ -37,7 +38,10 @@ pub fn explain(source: &Source, tree: &Tree, diagnostic: &mut Diagnostic) {
     let Some(c) = found.filter(|_| OF_WORDS.contains(&diagnostic.code)) else { return };
     let span = match diagnostic.code {
         // A text may contain several look-alikes, and one quote is useless without the other.
-        Code::ConstantCondition | Code::InvalidCondition | Code::UnknownCondition => {
+        Code::ConstantCondition
+        | Code::InvalidCondition
+        | Code::UncheckedCondition
+        | Code::UnknownCondition => {
             scalar(tree, diagnostic.span).map_or(diagnostic.span, |(whole, _)| whole)
         }
         _ => diagnostic.span,

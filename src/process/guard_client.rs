@@ -41,7 +41,9 @@ pub fn program() -> Option<PathBuf> {
         }
         PathBuf::from(OsStr::from_bytes(CStr::from_ptr(info.dli_fname).to_bytes()))
     };
-    let folder = path.canonicalize().ok().or_else(|| std::env::current_exe().ok())?.parent()?.to_path_buf();
+    // For a program this is its first argument, which may be a mere name: that is not searched for in the working directory.
+    let own = Some(path).filter(|path| path.is_absolute()).and_then(|path| path.canonicalize().ok());
+    let folder = own.or_else(|| std::env::current_exe().ok())?.parent()?.to_path_buf();
     // Cargo builds a test's program in a directory below that of the guard.
     [folder.join(PROGRAM), folder.parent()?.join(PROGRAM)].into_iter().find(|path| path.is_file())
 }

@@ -2,6 +2,7 @@
 
 pub mod atomic;
 pub mod beneath;
+pub mod configuration;
 pub mod disk;
 pub mod journal;
 pub mod keyring;

@@ -16,7 +16,12 @@ pub fn index(engine: &Engine, root: &Path) -> Index {
 /// The checker's context: the file's name and the project's agents and skills, as far as they are known.
 pub fn context(engine: &Engine, index: Option<&Index>, path: Option<&Path>) -> Context {
     let config = engine.config();
-    let bare = Context { stem: path.map(stem), facts: config.conditions, ..Context::default() };
+    let bare = Context {
+        stem: path.map(stem),
+        facts: config.conditions,
+        more_facts: config.command,
+        ..Context::default()
+    };
     let Some(index) = index else { return bare };
     let agents = index.agents.iter().map(|agent| agent.name.clone()).collect();
     // A skill can be named by its directory or by its own name.

@@ -15,6 +15,8 @@ use crate::environ;
 use crate::plan::Inputs;
 use crate::run::event::Event;
 use crate::runs::open::Opened;
+use crate::store::configuration;
+use crate::store::state::State;
 use serde_json::{Value, json};
 use std::path::Path;
 use std::time::Duration;
@@ -66,7 +68,19 @@ pub fn verb(
 /// The reply of a verb that has started a drive.
 pub fn started_reply(engine: &Engine, root: &Path, handle: Handle, others: usize) -> Result<Value, Refusal> {
     let handle = engine.keep(root, handle);
+    keep_configuration(engine, root);
     Ok(json!({ "run_id": handle.run_id, "others": others, "state": handle.standing().state }))
+}
+
+/// Keeps this editor's configuration for the command line.
+fn keep_configuration(engine: &Engine, root: &Path) {
+    let config = engine.config();
+    if config.command {
+        return;
+    }
+    let state = State::at(config.state_dir.as_deref()).filter(|state| state.is_outside(root));
+    // Where it cannot be kept, the command line uses what its own file says.
+    let _ = state.map(|state| configuration::keep(&state, root, config.chosen()));
 }
 
 /// Refuses while this editor drives a run of the project; waits for a drive that is about to end.

@@ -13,7 +13,7 @@ use crate::engine::refusal::untrusted::{How, Untrusted};
 use crate::environ;
 use crate::plan::Plan;
 use crate::project::Index;
-use crate::project::trust::{Cache, Change, Driven, Sheet, Subject, Trust};
+use crate::project::trust::{Cache, Change, Driven, GrantError, Sheet, Subject, Trust};
 use crate::run::event::Event;
 use crate::run::state::Reason;
 use crate::runs::open::Opened;
@@ -103,6 +103,12 @@ impl TrustCheck {
         if let Trust::Changed(changes) = &self.trust { Some(changes) } else { None }
     }
 
+    /// What a sheet shows outside of a run, with `claim` at its top.
+    pub fn shown(&self, engine: &Engine, root: &Path, claim: Option<String>) -> Value {
+        let Untrusted { digest, sheet, trust, .. } = self.untrusted(engine, root, claim, How::Run);
+        json!({ "trusted": trust == Trust::Trusted, "digest": digest, "sheet": sheet })
+    }
+
     /// The refusal that shows the sheet, with `claim` at its top; the claim needs an answer of its own.
     pub fn refusal(&self, engine: &Engine, root: &Path, claim: Option<String>, how: How) -> Refusal {
         Refusal::Untrusted(Box::new(self.untrusted(engine, root, claim, how)))
@@ -173,6 +179,13 @@ pub fn is_agreed(engine: &Engine, root: &Path, opened: &Opened, answers: &Answer
     Ok(TrustCheck::next(engine, root, opened, &next)?.trust == Trust::Trusted)
 }
 
+/// What a run would drive next, and whether the user has agreed to it. What its files claim needs an answer of its own.
+pub fn of_run(engine: &Engine, root: &Path, opened: &Opened, answers: &Answers) -> Result<Value, Refusal> {
+    let next = next(engine, root, opened, answers)?;
+    let claim = opened.run.unconfirmed.as_ref().map(|adopted| claim(&opened.run.plan, adopted));
+    Ok(TrustCheck::next(engine, root, opened, &next)?.shown(engine, root, claim))
+}
+
 /// The digest and the sheet of a foreign run, for the declaration in its own files.
 pub fn sheet_of(engine: &Engine, root: &Path, opened: &Opened, claim: String) -> Option<(String, Sheet)> {
     let answers = Answers::old();
@@ -200,10 +213,14 @@ pub fn at_gate(engine: &Engine, root: &Path, opened: &Opened) -> Value {
 }
 
 /// Stores an agreement to exactly what was shown.
-pub fn grant(engine: &Engine, root: &Path, name: &str, digest: &str) -> Result<(), Refusal> {
-    let subject = match engine.sheets.driven(root, digest) {
-        Some(driven) => read(root, &index(engine, root), &driven)?,
-        None => TrustCheck::loaded(engine, root, &Loaded::find(engine, root, name)?, None)?.subject,
+pub fn grant(engine: &Engine, root: &Path, name: Option<&str>, digest: &str) -> Result<(), Refusal> {
+    let subject = match (engine.sheets.driven(root, digest), name) {
+        (Some(driven), _) => read(root, &index(engine, root), &driven)?,
+        (None, Some(name)) => {
+            TrustCheck::loaded(engine, root, &Loaded::find(engine, root, name)?, None)?.subject
+        }
+        // A run would drive something else by now.
+        (None, None) => return Err(Refusal::TrustNotKept(GrantError::Changed.to_string())),
     };
     keep(engine, &subject, digest)
 }

@@ -1,0 +1,75 @@
+//! The way to the engine: requests and events. Nothing else of the program knows where the engine is.
+
+use crate::refused::Refused;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{OFlags, fcntl_setfl};
+use serde_json::{Value, json};
+use std::collections::VecDeque;
+use std::io::{self, PipeReader, Read};
+use std::os::fd::{AsRawFd, BorrowedFd};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use superpower::engine::Engine;
+
+/// Maximum number of events that are taken at once.
+const BATCH: usize = 200;
+
+/// The engine in this process.
+pub struct Door {
+    engine: Arc<Engine>,
+    /// Readable while events wait.
+    bell: PipeReader,
+    events: VecDeque<Value>,
+}
+
+impl Door {
+    pub fn open() -> io::Result<Self> {
+        let (bell, ours) = io::pipe()?;
+        fcntl_setfl(&bell, OFlags::NONBLOCK)?;
+        let engine = Engine::new();
+        engine.attach(ours.as_raw_fd())?;
+        Ok(Self { engine, bell, events: VecDeque::new() })
+    }
+
+    /// Performs an operation.
+    pub fn call(&self, op: &str, fields: &Value) -> Result<Value, Refused> {
+        let mut request = fields.clone();
+        request["op"] = json!(op);
+        let answer: Value = serde_json::from_str(&self.engine.call(&request.to_string()))
+            .map_err(|error| Refused::internal(format!("the engine's answer cannot be read: {error}")))?;
+        match answer.get("err") {
+            Some(err) => Err(Refused::of(err)),
+            None => Ok(answer["ok"].clone()),
+        }
+    }
+
+    /// The next event. None if none comes in this time, or if `interrupted` becomes readable meanwhile.
+    pub fn next_event(&mut self, timeout: Duration, interrupted: BorrowedFd<'_>) -> Option<Value> {
+        let until = Instant::now() + timeout;
+        loop {
+            if let Some(event) = self.take() {
+                return Some(event);
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return None;
+            }
+            let mut ends =
+                [PollFd::new(&self.bell, PollFlags::IN), PollFd::from_borrowed_fd(interrupted, PollFlags::IN)];
+            // An interrupted wait is one that has to be looked at.
+            let _ = poll(&mut ends, Timespec::try_from(left).ok().as_ref());
+            if !ends[1].revents().is_empty() {
+                return self.take();
+            }
+        }
+    }
+
+    fn take(&mut self) -> Option<Value> {
+        if self.events.is_empty() {
+            while matches!(self.bell.read(&mut [0; 64]), Ok(1..)) {}
+            let events = serde_json::from_str::<Vec<Value>>(&self.engine.poll(BATCH));
+            self.events.extend(events.unwrap_or_default());
+        }
+        self.events.pop_front()
+    }
+}

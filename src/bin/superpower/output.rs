@@ -1,0 +1,60 @@
+//! Standard output, for what was asked and for the log's lines, and standard error, for everything else: in whole lines.
+
+use crate::text;
+use serde_json::Value;
+use std::io::{self, ErrorKind, Write};
+use std::process::ExitCode;
+
+#[derive(Default)]
+pub struct Output {
+    /// Why standard output could not be written.
+    lost: Option<io::Error>,
+    /// Whether a lost line matters even to a reader that has gone: the log of a run.
+    keeps: bool,
+}
+
+impl Output {
+    /// From now on every line matters.
+    pub fn keep(&mut self) {
+        self.keeps = true;
+    }
+
+    /// A line of the answer.
+    pub fn line(&mut self, line: &str) {
+        self.raw(format!("{line}\n").as_bytes());
+    }
+
+    /// An object of the answer, on one line.
+    pub fn object(&mut self, value: &Value) {
+        self.line(&text::json(value));
+    }
+
+    pub fn raw(&mut self, bytes: &[u8]) {
+        let mut out = io::stdout().lock();
+        if let Err(error) = out.write_all(bytes).and_then(|()| out.flush()) {
+            self.lost.get_or_insert(error);
+        }
+    }
+
+    /// What is said beside the answer.
+    pub fn say(&mut self, words: &str) {
+        self.said(&format!("superpower: {}\n", text::lines(words).join("\n")));
+    }
+
+    /// The same as it is.
+    pub fn said(&mut self, words: &str) {
+        // Where nobody can be told, nobody is.
+        let _ = io::stderr().lock().write_all(words.as_bytes());
+    }
+
+    /// The program's exit status: lost lines are a failure, unless the reader has seen enough.
+    pub fn status(mut self, status: u8) -> ExitCode {
+        match self.lost.take() {
+            Some(error) if self.keeps || error.kind() != ErrorKind::BrokenPipe => {
+                self.say(&format!("lines were lost: standard output cannot be written: {error}"));
+                ExitCode::from(1)
+            }
+            _ => ExitCode::from(status),
+        }
+    }
+}
