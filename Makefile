@@ -14,7 +14,7 @@ ready:
 	@scripts/library.sh
 	@scripts/nvim-path.sh >/dev/null
 
-build: ## build the native library and install it under lib/
+build: ## build the native library and the command line, and install them under lib/
 	@scripts/build.sh
 
 fmt: ## format Rust and Lua
@@ -42,7 +42,7 @@ test-agents: build ## the plugin with the real Claude Code and OpenCode from npm
 	@scripts/test-agents
 
 test-rust: ## only the tests in Rust
-	@cargo test --no-default-features
+	@cargo test --no-default-features --features cli
 
 test-lua: ## only the Lua specs, with the library that was built last: make test-lua ONLY=door
 	@scripts/specs.sh default $(ONLY)

@@ -27,7 +27,7 @@ if [ "$what" = fmt ]; then
 fi
 if [ "$what" = all ] || [ "$what" = rust ]; then
   check 'cargo fmt' cargo fmt --check
-  check 'clippy, without the bridge' cargo clippy --quiet --locked --no-default-features --all-targets -- -D warnings
+  check 'clippy, without the bridge' cargo clippy --quiet --locked --no-default-features --features cli --all-targets -- -D warnings
   check 'clippy, with the bridge' cargo clippy --quiet --locked --all-targets -- -D warnings
 fi
 if [ "$what" = all ] || [ "$what" = lua ]; then

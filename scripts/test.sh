@@ -65,9 +65,9 @@ count_lua() {
 
 rust_tests() {
   if cargo nextest --version >/dev/null 2>&1; then
-    cargo nextest run --locked --no-default-features --no-fail-fast --color never
+    cargo nextest run --locked --no-default-features --features cli --no-fail-fast --color never
   else
-    cargo test --locked --no-default-features --no-fail-fast --color never
+    cargo test --locked --no-default-features --features cli --no-fail-fast --color never
   fi
 }
 

@@ -31,7 +31,8 @@ pub fn read() -> Result<Map<String, Value>, String> {
     };
     match jsonc_parser::parse_to_serde_value(&text, &ParseOptions::default()) {
         Ok(Value::Object(options)) => Ok(options),
-        Ok(Value::Null) if text.trim().is_empty() => Ok(Map::new()),
+        // Nothing but comments.
+        Ok(Value::Null) => Ok(Map::new()),
         Ok(_) => Err(format!("{}: expected an object", path.display())),
         Err(error) => Err(format!("{}: {error}", path.display())),
     }

@@ -41,9 +41,7 @@ pub fn explain(source: &Source, tree: &Tree, diagnostic: &mut Diagnostic) {
         Code::ConstantCondition
         | Code::InvalidCondition
         | Code::UncheckedCondition
-        | Code::UnknownCondition => {
-            scalar(tree, diagnostic.span).map_or(diagnostic.span, |(whole, _)| whole)
-        }
+        | Code::UnknownCondition => scalar(tree, diagnostic.span).map_or(diagnostic.span, |(whole, _)| whole),
         _ => diagnostic.span,
     };
     let text = source.slice(span);

@@ -28,6 +28,8 @@ mod checks;
 mod child;
 mod claude;
 mod clients;
+#[cfg(feature = "cli")]
+mod command_line;
 mod condition;
 mod conformance;
 mod contributing_map;

@@ -21,9 +21,9 @@ pub fn check(session: &mut Session, given: Given) -> Result<u8, Refused> {
         match checked {
             Ok(checked) => files.extend(checked),
             // The others are checked all the same.
-            Err(refused) if words_left(&refused) => {
+            Err(refused) if !matches!(refused.code.as_str(), "config" | "no-project" | "usage") => {
                 session.out.say(&refused.text());
-                failed = Some(crate::REFUSED);
+                failed = Some(refused.status("check"));
             }
             Err(refused) => return Err(refused),
         }
@@ -35,11 +35,6 @@ pub fn check(session: &mut Session, given: Given) -> Result<u8, Refused> {
     });
     let faulty = files.iter().flat_map(diagnostics).any(|diagnostic| diagnostic["severity"] == 1);
     Ok(failed.unwrap_or(if faulty { FAULTY } else { 0 }))
-}
-
-/// Whether a refusal is about one word only.
-fn words_left(refused: &Refused) -> bool {
-    matches!(refused.code.as_str(), "unknown-superpower" | "unreadable-file")
 }
 
 /// A file, or the name of a superpower, which has no ending.

@@ -54,8 +54,10 @@ impl Door {
             if left.is_zero() {
                 return None;
             }
-            let mut ends =
-                [PollFd::new(&self.bell, PollFlags::IN), PollFd::from_borrowed_fd(interrupted, PollFlags::IN)];
+            let mut ends = [
+                PollFd::new(&self.bell, PollFlags::IN),
+                PollFd::from_borrowed_fd(interrupted, PollFlags::IN),
+            ];
             // An interrupted wait is one that has to be looked at.
             let _ = poll(&mut ends, Timespec::try_from(left).ok().as_ref());
             if !ends[1].revents().is_empty() {

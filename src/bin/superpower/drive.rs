@@ -131,9 +131,14 @@ fn look(session: &mut Session, root: &Value, run_id: &str) -> Option<Ending> {
     let run = match session.door.call("status", &json!({ "root": root, "run_id": run_id })) {
         Ok(run) if run.is_object() => run,
         other => {
-            let words = other.err().map_or_else(|| "the run is no longer there".into(), |refused| refused.text());
+            let words =
+                other.err().map_or_else(|| "the run is no longer there".into(), |refused| refused.text());
             session.out.say(&words);
-            return Some(Ending { state: "paused".into(), reason: "interrupted".into(), detail: String::new() });
+            return Some(Ending {
+                state: "paused".into(),
+                reason: "interrupted".into(),
+                detail: String::new(),
+            });
         }
     };
     (run["state"] != "running").then(|| Ending::of(&run))

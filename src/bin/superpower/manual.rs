@@ -11,8 +11,14 @@ use clap_mangen::roff::{Roff, bold, roman};
 use std::io;
 
 const FILES: &[(&str, &str)] = &[
-    ("$XDG_CONFIG_HOME/superpower/config.json", "options; comments are allowed. What an editor has chosen comes first."),
-    ("$XDG_STATE_HOME/superpower/", "the key of your runs, your answers about trust, and what editors have chosen."),
+    (
+        "$XDG_CONFIG_HOME/superpower/config.json",
+        "options; comments are allowed. What an editor has chosen comes first.",
+    ),
+    (
+        "$XDG_STATE_HOME/superpower/",
+        "the key of your runs, your answers about trust, and what editors have chosen.",
+    ),
     (".claude/logs/superpower.log", "the log of a project."),
 ];
 

@@ -46,7 +46,8 @@ const SCHEMA: &str = "$schema";
 
 /// Whether the engine takes the option.
 pub fn is_for_engine(name: &str) -> bool {
-    matches!(name, STATE_DIR | "conditions") || TABLE.iter().any(|option| option.engine && option.path == name)
+    matches!(name, STATE_DIR | "conditions")
+        || TABLE.iter().any(|option| option.engine && option.path == name)
 }
 
 /// What is wrong, with the full path of each option.
@@ -192,10 +193,16 @@ mod tests {
             (json!({ "harnes": "x" }), "harnes: unknown option (did you mean \"harness\"?)"),
             (json!({ "trust": "maybe" }), "trust: expected \"ask\" or \"always\", got \"maybe\""),
             (json!({ "timeout": 5 }), "timeout: expected a number with s, m or h, such as \"30m\", got 5"),
-            (json!({ "timeout": "+5m" }), "timeout: expected a number with s, m or h, such as \"30m\", got \"+5m\""),
+            (
+                json!({ "timeout": "+5m" }),
+                "timeout: expected a number with s, m or h, such as \"30m\", got \"+5m\"",
+            ),
             (json!({ "keep_runs": 0 }), "keep_runs: expected an integer of 1 or more, got 0"),
             (json!({ "progress": 1 }), "progress: expected an object, got 1"),
-            (json!({ "progress": { "widht": 1 } }), "progress.widht: unknown option (did you mean \"width\"?)"),
+            (
+                json!({ "progress": { "widht": 1 } }),
+                "progress.widht: unknown option (did you mean \"width\"?)",
+            ),
             (json!({ "gate": { "delay": 10 } }), "gate.delay: expected an integer of 300 or more, got 10"),
             (json!({ "harnesses": [] }), "harnesses: expected an object, got []"),
             (
@@ -206,7 +213,10 @@ mod tests {
                 json!({ "harnesses": { "claude": { "cdm": [] } } }),
                 "harnesses.claude.cdm: unknown option (did you mean \"cmd\"?)",
             ),
-            (json!({ "prompt": "x" }), "prompt: expected nothing: a function is in an editor's configuration, got \"x\""),
+            (
+                json!({ "prompt": "x" }),
+                "prompt: expected nothing: a function is in an editor's configuration, got \"x\"",
+            ),
             (json!({ "state_dir": "here" }), "state_dir: expected an absolute path, got \"here\""),
         ] {
             assert_eq!(of(options), [problem]);

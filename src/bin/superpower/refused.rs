@@ -9,8 +9,7 @@ pub const INTERNAL: u8 = 1;
 const FAULTS: [&str; 4] = ["bad-argument", "internal", "panic", "stopped"];
 
 /// The lists in `data` that are worth showing, in the order of display.
-const LISTS: [&str; 8] =
-    ["lines", "inputs", "names", "looked", "differences", "files", "allowed", "tried"];
+const LISTS: [&str; 8] = ["lines", "inputs", "names", "looked", "differences", "files", "allowed", "tried"];
 
 /// Maximum number of lines.
 const MOST: usize = 20;
@@ -82,8 +81,13 @@ fn one(item: &Value) -> Option<String> {
         return Some(text.to_owned());
     }
     if let Some(name) = item["name"].as_str() {
-        let values: Vec<&str> = item["enum"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-        return Some(if values.is_empty() { name.to_owned() } else { format!("{name} ({})", values.join(", ")) });
+        let values: Vec<&str> =
+            item["enum"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        return Some(if values.is_empty() {
+            name.to_owned()
+        } else {
+            format!("{name} ({})", values.join(", "))
+        });
     }
     item["path"].as_str().map(str::to_owned)
 }

@@ -55,7 +55,8 @@ impl Session {
         }
         let cwd = std::env::current_dir()
             .map_err(|error| Refused::usage(format!("cannot tell the working directory: {error}")))?;
-        let found = self.door.call("project", &json!({ "cwd": utf8(&cwd)?, "file": file.map(utf8).transpose()? }))?;
+        let found =
+            self.door.call("project", &json!({ "cwd": utf8(&cwd)?, "file": file.map(utf8).transpose()? }))?;
         Ok(PathBuf::from(found["root"].as_str().unwrap_or_default()))
     }
 

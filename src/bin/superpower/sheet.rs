@@ -23,7 +23,8 @@ pub fn lines(sheet: &Value) -> Vec<String> {
     let changes: Vec<&Value> = items(sheet, "changes").collect();
     if !changes.is_empty() {
         lines.extend(["".into(), "Changed since you trusted it".into()]);
-        let line = |it: &&Value| format!("  {}  {}", text::line(text::of(it, "path")), text::of(it, "change"));
+        let line =
+            |it: &&Value| format!("  {}  {}", text::line(text::of(it, "path")), text::of(it, "change"));
         lines.extend(changes.iter().map(line));
     }
     lines.extend(["".into(), format!("  {}", text::line(text::of(sheet, "path"))), "".into()]);

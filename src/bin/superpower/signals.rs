@@ -56,7 +56,6 @@ impl Signals {
             }
         }
     }
-
 }
 
 extern "C" fn note(_: libc::c_int) {

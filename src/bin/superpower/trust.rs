@@ -55,14 +55,17 @@ pub fn trust(session: &mut Session, mut given: Given) -> Result<u8, Refused> {
     let which = if run_id.is_none() { given.name() } else { None };
     let mut fields = given.pairs()?;
     if let Some(key) = fields.keys().find(|key| !matches!(key.as_str(), "harness" | "answer")) {
-        return Err(Refused::usage(format!("trust takes a name or a run, harness=NAME and answer=…, got \"{key}=\"")));
+        return Err(Refused::usage(format!(
+            "trust takes a name or a run, harness=NAME and answer=…, got \"{key}=\""
+        )));
     }
     match (run_id, which) {
         (Some(run_id), _) => fields.insert("run_id".into(), json!(run_id)),
         (None, Some(which)) => {
             let list = session.ask("list", json!({}))?;
             let named = list.as_array().is_some_and(|all| all.iter().any(|entry| entry["name"] == *which));
-            let is_id = !named && session.ask("status", json!({ "run_id": which })).is_ok_and(|run| run.is_object());
+            let is_id =
+                !named && session.ask("status", json!({ "run_id": which })).is_ok_and(|run| run.is_object());
             fields.insert(if is_id { "run_id" } else { "name" }.into(), json!(which))
         }
         (None, None) => return Err(Refused::usage("name a superpower or a run: superpower trust NAME")),
@@ -81,7 +84,10 @@ pub fn trust(session: &mut Session, mut given: Given) -> Result<u8, Refused> {
     session.show(&shown, |shown| {
         let state = if shown["trusted"] == true { "trusted" } else { "not trusted" };
         let mut lines = sheet::lines(&shown["sheet"]);
-        lines.extend([String::new(), format!("{state}; digest: {}", shown["digest"].as_str().unwrap_or_default())]);
+        lines.extend([
+            String::new(),
+            format!("{state}; digest: {}", shown["digest"].as_str().unwrap_or_default()),
+        ]);
         lines
     });
     if shown["trusted"] == true {

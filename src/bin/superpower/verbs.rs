@@ -33,18 +33,12 @@ pub struct Verb {
 
 const ANSWER: &str = "answer=… answers in advance what would be asked: old, new, go-on, look-again, adopt, trust or \
                       repair; several with commas between them.";
-const RUN: &str = "run=ID names the run, of which a start is enough; without it, the only one that the verb fits.";
+const RUN: &str =
+    "run=ID names the run, of which a start is enough; without it, the only one that the verb fits.";
 
 /// A verb without words of its own.
-const PLAIN: Verb = Verb {
-    name: "",
-    usage: "",
-    words: Words::None,
-    about: "",
-    more: "",
-    digest: false,
-    act: |_, _| Ok(0),
-};
+const PLAIN: Verb =
+    Verb { name: "", usage: "", words: Words::None, about: "", more: "", digest: false, act: |_, _| Ok(0) };
 
 pub const VERBS: &[Verb] = &[
     Verb {

@@ -15,7 +15,8 @@ pub struct Given {
 
 impl Given {
     pub fn of(verb: &Verb, matches: &ArgMatches) -> Self {
-        let words = matches.try_get_many::<String>("words").ok().flatten().into_iter().flatten().cloned().collect();
+        let words =
+            matches.try_get_many::<String>("words").ok().flatten().into_iter().flatten().cloned().collect();
         let digest = verb.digest.then(|| matches.get_one::<String>("digest").cloned()).flatten();
         Self { words, digest }
     }
@@ -121,7 +122,10 @@ mod tests {
     #[test]
     fn pairs_have_a_key_each_and_once() {
         let pairs = given(&["a=1", "b-c=two words", "d_=x=y", "e="]).pairs().unwrap();
-        assert_eq!(Value::Object(pairs), serde_json::json!({"a": "1", "b-c": "two words", "d_": "x=y", "e": ""}));
+        assert_eq!(
+            Value::Object(pairs),
+            serde_json::json!({"a": "1", "b-c": "two words", "d_": "x=y", "e": ""})
+        );
         for (words, expected) in [
             (&["epic"][..], "expected key=value, got \"epic\""),
             (&["=1"], "expected key=value"),

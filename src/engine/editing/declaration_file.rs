@@ -31,7 +31,10 @@ pub fn checked(root: Option<&Path>, path: &Path, context: &Context) -> Checked {
 }
 
 fn bounded(root: Option<&Path>, path: &Path) -> io::Result<File> {
-    let door = Door::to(root.unwrap_or(path), path);
+    let door = match root {
+        Some(root) => Door::to(root, path),
+        None => Door::home(path.parent().unwrap_or(path)),
+    };
     let file = match door.open(path) {
         Ok(file) => file,
         Err(error) => return unfit(error),

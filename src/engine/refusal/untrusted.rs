@@ -66,7 +66,8 @@ impl fmt::Display for Untrusted {
             Trust::Unknown { older: false } => format!("\"{name}\" is not trusted yet"),
         };
         let verb = self.how.verb(name);
-        let look = format!("review what it does and agree with {verb} in the editor or superpower trust {name}");
+        let look =
+            format!("review what it does and agree with {verb} in the editor or superpower trust {name}");
         let always = "or set trust = \"always\" in vim.g.superpower";
         match (&self.sheet.claim, &self.trust, &self.how) {
             (Some(claim), Trust::Trusted, _) => {
