@@ -57,19 +57,33 @@ pub fn drive(session: &mut Session, verb: &str, op: &str, mut fields: Value) -> 
         Some(ending) => status(verb, ending),
         None => 1,
     };
-    if let Some(Ending { state, reason, detail }) = ending {
-        if session.json {
-            let reason = Some(reason).filter(|reason| !reason.is_empty());
-            let detail = Some(detail).filter(|detail| !detail.is_empty());
-            session.out.object(&json!({
-                "type": "stopped", "run_id": run_id, "state": state, "reason": reason, "detail": detail,
-                "status": status,
-            }));
-        } else if state == "paused" && reason != "gate" && !detail.is_empty() {
-            session.out.say(&text::line(&detail));
-        }
+    if let Some(ending) = ending {
+        tell_ending(session, &fields["root"], &run_id, &ending, status);
     }
     Ok(status)
+}
+
+/// Says why the run waits, and what can be done.
+fn tell_ending(session: &mut Session, root: &Value, run_id: &str, ending: &Ending, status: u8) {
+    let run = session.door.call("status", &json!({ "root": root, "run_id": run_id })).unwrap_or_default();
+    let summary = text::line(text::of(&run, "summary"));
+    let Ending { state, reason, detail } = ending;
+    if session.json {
+        let some = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
+        return session.out.object(&json!({
+            "type": "stopped", "run_id": run_id, "state": state, "reason": some(reason), "detail": some(detail),
+            "summary": some(&summary), "status": status,
+        }));
+    }
+    if state != "paused" || reason == "gate" {
+        return;
+    }
+    if !matches!(reason.as_str(), "user" | "interrupted") && !summary.is_empty() {
+        session.out.say(&format!("{}: {summary}", text::line(text::of(&run, "superpower"))));
+    }
+    if !detail.is_empty() {
+        session.out.say(&text::line(detail));
+    }
 }
 
 /// Calls the operation; what it asks about trust is answered at a terminal.

@@ -23,10 +23,13 @@ fn what_takes_time_is_told_as_events_and_how_it_stopped() {
     let said: Vec<&str> = events.iter().filter_map(|event| event["line"].as_str()).collect();
     assert_eq!(said[0], "[superpower] LOADED  small  v1.0.0  stages=3");
     let run_id = &events[0]["run_id"];
-    let last = json!({
-        "type": "stopped", "run_id": run_id, "state": "paused", "reason": "gate", "detail": null, "status": 3,
+    let mut last = events.last().unwrap().clone();
+    assert!(last["summary"].take().as_str().unwrap().contains("Is it right"), "{last}");
+    let expected = json!({
+        "type": "stopped", "run_id": run_id, "state": "paused", "reason": "gate", "detail": null, "summary": null,
+        "status": 3,
     });
-    assert_eq!(events.last(), Some(&last));
+    assert_eq!(last, expected);
     let done = shell.expect(0, &["approve", "--json"]);
     assert_eq!(lines(&done.out).last().unwrap()["state"], "complete");
 }
