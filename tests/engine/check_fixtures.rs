@@ -48,6 +48,7 @@ fn context(bytes: &[u8]) -> Context {
         facts: list("facts").unwrap_or_default(),
         harnesses: list("harnesses").unwrap_or_default(),
         twin: text("twin"),
+        more_facts: value["more_facts"] == true,
         ..Context::default()
     }
 }

@@ -182,7 +182,6 @@ pub const VERBS: &[Verb] = &[
         more: "Asks at a terminal; elsewhere --digest agrees to what was printed with that digest.",
         digest: true,
         act: trust::trust,
-        ..PLAIN
     },
     Verb { name: "schema", about: "The JSON Schema of superpower files", act: views::schema, ..PLAIN },
     Verb {

@@ -158,7 +158,7 @@ fn items(value: &Value) -> impl Iterator<Item = &Value> {
 }
 
 fn lines(value: &Value) -> Vec<String> {
-    items(value).filter_map(Value::as_str).map(|line| superpower::terminal::visible(line)).collect()
+    items(value).filter_map(Value::as_str).map(superpower::terminal::visible).collect()
 }
 
 fn or(lines: Vec<String>, none: &str) -> Vec<String> {

@@ -45,7 +45,7 @@ impl Given {
 
     /// Takes the next word, if it is no `key=value`.
     pub fn name(&mut self) -> Option<String> {
-        self.words.pop_front_if(|word| !word.contains('='))
+        if self.words.front()?.contains('=') { None } else { self.words.pop_front() }
     }
 
     /// Takes a word that is `key=…`. A comment with spaces is one word, and no such word.
