@@ -10,6 +10,9 @@ use std::path::{Path, PathBuf};
 /// The status where a superpower has an error.
 const FAULTY: u8 = 1;
 
+/// A file of this name beside superpowers is none.
+const SCHEMA: &str = "schema";
+
 pub fn check(session: &mut Session, given: Given) -> Result<u8, Refused> {
     let words = given.rest();
     let (mut files, mut failed) = (Vec::new(), None);
@@ -50,6 +53,9 @@ fn named(session: &mut Session, name: Option<&str>) -> Result<Vec<Value>, Refuse
 
 /// A file, in the project that it belongs to. Without one, what a project has is not checked.
 fn file(session: &mut Session, word: &str) -> Result<Vec<Value>, Refused> {
+    if Path::new(word).file_stem().is_some_and(|stem| stem == SCHEMA) {
+        return Ok(Vec::new());
+    }
     let path = std::path::absolute(word).unwrap_or_else(|_| PathBuf::from(word));
     let root = session.find(Some(&path)).ok();
     session.configure(root.as_deref())?;

@@ -101,6 +101,9 @@ fn the_documented_examples_check_a_project() {
     shell.world.declare("bad", BAD);
     let entry: Vec<&str> = hook["entry"].as_str().unwrap().split(' ').skip(1).chain([file]).collect();
     shell.expect(1, &entry);
+    shell.world.write(".claude/superpowers/schema.yaml", "type: object\n");
+    let schema = shell.expect(0, &["check", ".claude/superpowers/schema.yaml"]);
+    assert_eq!((schema.out.as_str(), schema.err.as_str()), ("", ""));
     shell.expect(0, &["check", ".claude/superpowers/small.yaml"]);
 }
 
