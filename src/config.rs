@@ -48,8 +48,10 @@ pub struct Config {
     /// Maximum size of the log in bytes; one older log of the same size is kept.
     pub max_log: u64,
     /// Which process drives runs.
+    #[serde(skip_serializing)]
     pub driver: Driver,
     /// What becomes of a run in a driver process when the editor that started it exits.
+    #[serde(skip_serializing)]
     pub on_exit: OnExit,
     /// Whether no user can be asked.
     #[serde(skip_serializing)]

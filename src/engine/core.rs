@@ -8,7 +8,7 @@ use super::queue::Queue;
 use super::request_worker::Worker;
 use super::verbs::gate_lists::GateLists;
 use super::verbs::shown::{Claims, GateCaches, Sheets};
-use crate::config::{Config, Driver, OnExit};
+use crate::config::{Config, Driver, OnExit, file};
 use crate::driver::handle::Handle;
 use crate::driver::unwritten_checkpoints::Unwritten;
 use crate::driver::{Delivery, Host, Message};
@@ -188,7 +188,14 @@ impl Engine {
         self.stop(grace);
     }
 
-    pub(super) fn configure(&self, config: Config) {
+    pub(super) fn configure(&self, mut config: Config) {
+        if config.state_dir.is_none() {
+            // It is the same for every editor and for the command line.
+            config.state_dir = file::state_dir().unwrap_or_else(|problem| {
+                self.queue.push(json!({ "type": "notice", "level": "warn", "message": problem }));
+                None
+            });
+        }
         *locked(&self.config) = config;
     }
 

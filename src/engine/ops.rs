@@ -7,7 +7,7 @@ use super::op::{Fields, Lane, Op, Place, Reply};
 use super::refusal::Refusal;
 use super::verbs::{decide, replies, run, stop, trust};
 use super::views::{health, output, read_file, review, schema, status, why};
-use crate::config::{Config, file};
+use crate::config::Config;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -112,14 +112,7 @@ struct Configure {
 }
 
 fn configure(engine: &Engine, fields: Fields) -> Result<Reply, Refusal> {
-    let Configure { mut config } = fields.read()?;
-    if config.state_dir.is_none() {
-        // It is the same for every editor and for the command line.
-        config.state_dir = file::state_dir().unwrap_or_else(|problem| {
-            engine.queue().push(json!({ "type": "notice", "level": "warn", "message": problem }));
-            None
-        });
-    }
+    let Configure { config } = fields.read()?;
     engine.configure(config);
     Ok(Reply::Value(json!({})))
 }

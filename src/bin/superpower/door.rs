@@ -9,13 +9,15 @@ use std::io::{self, PipeReader, Read};
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use superpower::engine::Engine;
+use superpower::engine::{Engine, Home};
+use superpower::server::Router;
 
 /// Maximum number of events that are taken at once.
 const BATCH: usize = 200;
 
-/// The engine in this process.
+/// The engine of the project's driver, where there is one, and else the one in this process.
 pub struct Door {
+    router: Router,
     engine: Arc<Engine>,
     /// Readable while events wait.
     bell: PipeReader,
@@ -26,16 +28,17 @@ impl Door {
     pub fn open() -> io::Result<Self> {
         let (bell, ours) = io::pipe()?;
         fcntl_setfl(&bell, OFlags::NONBLOCK)?;
-        let engine = Engine::new();
+        let router = Router::new(Home::Command);
+        let engine = router.engine().clone();
         engine.attach(ours.as_raw_fd())?;
-        Ok(Self { engine, bell, events: VecDeque::new() })
+        Ok(Self { router, engine, bell, events: VecDeque::new() })
     }
 
     /// Performs an operation.
     pub fn call(&self, op: &str, fields: &Value) -> Result<Value, Refused> {
         let mut request = fields.clone();
         request["op"] = json!(op);
-        let answer: Value = serde_json::from_str(&self.engine.call(&request.to_string()))
+        let answer: Value = serde_json::from_str(&self.router.call(&request.to_string()))
             .map_err(|error| Refused::internal(format!("the engine's answer cannot be read: {error}")))?;
         match answer.get("err") {
             Some(err) => Err(Refused::of(err)),

@@ -1,7 +1,6 @@
 //! A verb that drives: it waits until the run pauses or ends, prints the log's lines, and has an exit status for
 //! scripts. Its lines and statuses are those of the bang in a headless editor.
 
-use crate::door::Door;
 use crate::refused::Refused;
 use crate::session::{Session, utf8};
 use crate::{text, trust};
@@ -165,7 +164,7 @@ impl Ending {
     }
 }
 
-/// Tells an event, answers what it asks, and returns how the run has stopped, if it has.
+/// Tells an event, and returns how the run has stopped, if it has.
 fn tell(session: &mut Session, event: &Value, run_id: &str) -> Option<Ending> {
     let kind = text::of(event, "type");
     if session.json && TOLD.contains(&kind) {
@@ -178,7 +177,6 @@ fn tell(session: &mut Session, event: &Value, run_id: &str) -> Option<Ending> {
         }
     }
     match kind {
-        "ask-fact" | "ask-prompt" => answer(&session.door, event),
         "run-paused" if event["run_id"] == run_id => {
             return Some(Ending { state: "paused".into(), ..Ending::of(event) });
         }
@@ -186,16 +184,6 @@ fn tell(session: &mut Session, event: &Value, run_id: &str) -> Option<Ending> {
         _ => {}
     }
     None
-}
-
-/// Nobody here can answer for Lua: the run pauses, and says which configuration it needs.
-fn answer(door: &Door, event: &Value) {
-    let needs = match text::of(event, "name") {
-        "" => "the option \"prompt\" is a function".to_owned(),
-        name => format!("the condition \"{name}\" is one of \"conditions\""),
-    };
-    let error = format!("{needs} in an editor's configuration; continue the run in that editor");
-    let _ = door.call("answer", &json!({ "id": event["id"], "error": error }));
 }
 
 /// Rewrites the hint of a pause at a gate: `resume` does not pass a gate, so the verbs that decide it are named.

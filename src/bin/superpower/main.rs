@@ -1,4 +1,5 @@
-//! `superpower`: the verbs on the command line, without an editor. It calls the engine in its own process.
+//! `superpower`: the verbs on the command line, without an editor. It calls the engine through `door.rs`; with
+//! `drive` it is a project's driver.
 
 mod check;
 mod commands;
@@ -25,11 +26,17 @@ use refused::{INTERNAL, Refused};
 use session::Session;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
+use superpower::server::driver;
 
 /// The status of what was refused, a wrong command line included.
 const REFUSED: u8 = 2;
 
 fn main() -> ExitCode {
+    // It becomes a process of its own, which no thread may exist before.
+    let mut arguments = std::env::args_os().skip(1);
+    if arguments.next().is_some_and(|verb| verb == "drive") {
+        return driver::main(&arguments.collect::<Vec<_>>());
+    }
     let matches = match commands::program().try_get_matches() {
         Ok(matches) => matches,
         Err(error) => return wrong(&error),

@@ -68,6 +68,7 @@ impl Shell {
         command.args(words).current_dir(self.world.root()).stdin(Stdio::null());
         command.env_clear().env("PATH", std::env::var_os("PATH").unwrap()).env("USER", "ann");
         command.env("HOME", self.home.path()).env("XDG_CONFIG_HOME", self.home.path().join("config"));
+        command.env("XDG_RUNTIME_DIR", self.home.path());
         command.env("XDG_STATE_HOME", self.world.state_dir().parent().unwrap());
         command
     }

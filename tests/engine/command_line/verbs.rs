@@ -189,8 +189,12 @@ fn a_fact_of_lua_pauses_the_run_and_says_which_configuration_it_needs() {
     let shell = Shell::new();
     shell.world.declare("facts", "stages:\n  - {agent: writer, when: story.has_api}\n");
     let run = shell.expect(1, &["run", "facts"]);
-    assert!(run.err.contains("\"story.has_api\"") && run.err.contains("in that editor"), "{}", run.err);
-    assert_eq!(shell.ask(&["status"])["run"]["state"], "paused");
+    assert!(
+        run.err.contains("\"story.has_api\"") && run.err.contains("no editor is attached"),
+        "{}",
+        run.err
+    );
+    assert_eq!(shell.ask(&["status"])["run"]["reason"], "needs-human");
 }
 
 #[test]
