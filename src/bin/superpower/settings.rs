@@ -56,6 +56,7 @@ fn merged(mut config: Map<String, Value>, users: &Map<String, Value>) -> Map<Str
             (Some(_), _) => {}
         }
     }
+    config.entry("driver").or_insert_with(|| json!("process"));
     config.insert("headless".into(), json!(true));
     config.insert("command".into(), json!(true));
     config
@@ -78,7 +79,7 @@ mod tests {
         let expected = json!({
             "timeout": "90s", "idle": "2m", "trust": "always", "conditions": ["a", "b"],
             "harnesses": { "claude": { "cmd": ["mine"], "args": [] }, "command": { "cmd": ["tool"] } },
-            "headless": true, "command": true,
+            "driver": "process", "headless": true, "command": true,
         });
         assert_eq!(Value::Object(merged(kept, &users)), expected);
     }

@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Stdio};
 
 /// Starts a run whose agent never ends, and waits until that has begun.
-fn begun(shell: &Shell) -> (Child, BufReader<std::process::ChildStdout>) {
+pub(super) fn begun(shell: &Shell) -> (Child, BufReader<std::process::ChildStdout>) {
     shell.world.hook("echo $$ > agent-id; mv agent-id begun; exec sleep 600");
     let mut command = shell.command(&["run", "small", "epic=x"]);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();

@@ -2,6 +2,7 @@
 
 mod checks;
 mod configured;
+mod driven;
 mod interrupted;
 mod json;
 mod manual;
