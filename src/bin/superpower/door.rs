@@ -38,12 +38,17 @@ impl Door {
     pub fn call(&self, op: &str, fields: &Value) -> Result<Value, Refused> {
         let mut request = fields.clone();
         request["op"] = json!(op);
-        let answer: Value = serde_json::from_str(&self.router.call(&request.to_string()))
-            .map_err(|error| Refused::internal(format!("the engine's answer cannot be read: {error}")))?;
-        match answer.get("err") {
-            Some(err) => Err(Refused::of(err)),
-            None => Ok(answer["ok"].clone()),
-        }
+        answered(&self.router.call(&request.to_string()))
+    }
+
+    /// Stops what is in this process. What a driver drives goes on: somebody else may have continued it by now.
+    pub fn stop(&self) -> Result<Value, Refused> {
+        answered(&self.engine.call(&json!({ "op": "stop" }).to_string()))
+    }
+
+    /// Interrupts the run that this program drives, also where a driver does.
+    pub fn interrupt(&self, grace: Duration) -> Result<Value, Refused> {
+        self.call("stop", &json!({ "grace_ms": grace.as_millis() as u64 }))
     }
 
     /// The next event. None if none comes in this time, or if `interrupted` becomes readable meanwhile.
@@ -76,5 +81,15 @@ impl Door {
             self.events.extend(events.unwrap_or_default());
         }
         self.events.pop_front()
+    }
+}
+
+/// The value of an answer, or its refusal.
+fn answered(text: &str) -> Result<Value, Refused> {
+    let answer: Value = serde_json::from_str(text)
+        .map_err(|error| Refused::internal(format!("the engine's answer cannot be read: {error}")))?;
+    match answer.get("err") {
+        Some(err) => Err(Refused::of(err)),
+        None => Ok(answer["ok"].clone()),
     }
 }

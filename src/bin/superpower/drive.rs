@@ -12,7 +12,7 @@ const LOOK: Duration = Duration::from_millis(500);
 /// Maximum wait for the end of a drive whose run has stopped.
 const END: Duration = Duration::from_secs(1);
 /// How long agents may take to end after an interruption.
-const GRACE_MS: u64 = 1000;
+const GRACE: Duration = Duration::from_secs(1);
 
 /// The events that are told with `--json`; the rest is how windows are drawn.
 const TOLD: [&str; 9] = [
@@ -106,7 +106,7 @@ fn wait(session: &mut Session, root: &Value, run_id: &str) -> Option<Ending> {
     let mut looked = Instant::now();
     while ending.is_none() {
         if session.signals.came() {
-            let stopped = session.door.call("stop", &json!({ "grace_ms": GRACE_MS }));
+            let stopped = session.door.interrupt(GRACE);
             while let Some(event) = next(session, Duration::ZERO) {
                 tell(session, &event, run_id);
             }

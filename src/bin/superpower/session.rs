@@ -110,7 +110,7 @@ impl Session {
 
     /// Stops the engine, which tries once more to write what it could not write.
     pub fn end(mut self, status: u8) -> ExitCode {
-        let stopped = self.door.call("stop", &json!({}));
+        let stopped = self.door.stop();
         self.notices();
         let Self { mut out, .. } = self;
         match stopped {

@@ -56,6 +56,17 @@ fn a_run_is_paused_cancelled_and_interrupted_from_elsewhere() {
     let _driver = Driver::of(&shell);
     let (mut child, _out) = super::interrupted::begun(&shell);
     assert_eq!(shell.ask(&["status"])["run"]["state"], "running");
+    for words in [&["trust", "small"][..], &["plan", "small", "epic=y"], &["runs"], &["log"], &["why"]] {
+        shell.expect(0, words);
+    }
+    for words in [&["diff"][..], &["approve"], &["run", "small", "epic=y"], &["retry"]] {
+        shell.expect(2, words);
+    }
+    assert_eq!(
+        shell.ask(&["status"])["run"]["state"],
+        "running",
+        "neither a question nor what is refused ends anything"
+    );
     let cancelled = shell.expect(0, &["cancel"]);
     assert!(cancelled.out.contains("CANCELLED  small"), "{cancelled:#?}");
     assert_eq!(child.wait().unwrap().code(), Some(1), "whoever started it sees its end");
