@@ -176,9 +176,9 @@ impl Engine {
         self.drive(root).is_some_and(|drive| !drive.is_over())
     }
 
-    /// Interrupts the project's run, if this process drives it: its agents have `grace` to end.
-    pub fn interrupt(&self, root: &Path, grace: Duration) {
-        if let Some(drive) = self.drive(root) {
+    /// Interrupts the project's run, if this process drives it and it has this id: its agents have `grace` to end.
+    pub fn interrupt(&self, root: &Path, run_id: &str, grace: Duration) {
+        if let Some(drive) = self.drive(root).filter(|drive| drive.run_id == run_id) {
             drive.send(Message::Leave(grace));
         }
     }

@@ -2,6 +2,7 @@
 //! with a code, a message and data.
 
 pub(in crate::engine) mod changed;
+mod file_names;
 pub(in crate::engine) mod foreign_run;
 pub(in crate::engine) mod untrusted;
 mod wire;
@@ -17,8 +18,8 @@ use crate::runs::open_error::OpenError;
 use crate::store::journal::Damage;
 use crate::store::squad::SquadError;
 use crate::sync::panic_text;
-use crate::terminal::visible;
 use changed::Changed;
+use file_names::file_names;
 use foreign_run::ForeignRun;
 use std::any::Any;
 use std::fmt;
@@ -139,7 +140,7 @@ pub(crate) enum Refusal {
     DeclarationUnusable { superpower: String, why: Vec<String> },
     #[error(
         "{} changed since stage {stage} was approved: continue, or review again? (answer=go-on, answer=look-again)",
-        names(files)
+        file_names(files)
     )]
     FilesChanged { stage: usize, files: Vec<String> },
     #[error(
@@ -244,11 +245,6 @@ impl fmt::Display for StageReference {
 fn listed(runs: &[String]) -> String {
     let shown = runs.iter().take(MAX_LISTED).map(String::as_str).collect::<Vec<_>>().join(", ");
     if runs.len() > MAX_LISTED { format!("{shown}, …") } else { shown }
-}
-
-/// Names of files. A repository or an agent chooses them, and each must look like one name.
-fn names(files: &[String]) -> String {
-    files.iter().map(|file| visible(file)).collect::<Vec<_>>().join(", ")
 }
 
 fn of_squad(error: &InputError, superpower: &str) -> String {

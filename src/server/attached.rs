@@ -173,10 +173,10 @@ impl Attached {
                 let answer = allowed.map(|()| json!({ "ok": { "now": self.clients.leave(now) } }));
                 self.answer(id, &answer.unwrap_or_else(|refused| refused));
             }
-            Act::Interrupt => {
+            Act::Interrupt { run_id } => {
                 let allowed = engine.may_drive(&self.peer, "interrupt runs");
                 let interrupt = |()| {
-                    engine.interrupt(&self.clients.root, GRACE);
+                    engine.interrupt(&self.clients.root, &run_id, GRACE);
                     json!({ "ok": {} })
                 };
                 self.answer(id, &allowed.map(interrupt).unwrap_or_else(|refused| refused));

@@ -1,8 +1,8 @@
 //! One connection to a driver: what was asked and is not answered yet, and a thread that reads what comes.
 
 use super::asked::{Asked, Job, Reply, notice};
-use super::place::Place;
-use super::wire::{self, Hello, MAX_EVENT, PROTOCOL, Refused, VERSION, read_line};
+use super::greeting::{Greeted, greet};
+use super::wire::{self, Hello, MAX_EVENT, PROTOCOL, VERSION, read_line};
 use crate::engine::Engine;
 use crate::environ::Variables;
 use crate::sync::locked;
@@ -37,6 +37,8 @@ pub(super) struct Connection {
     sent: Mutex<Sent>,
     /// The newest picture, and whether its run is active.
     picture: Mutex<Option<(Arc<str>, RunHead)>>,
+    /// The run that this client has started or continued last.
+    driven: Mutex<Option<String>>,
     /// Makes the reading thread look at what is waited for.
     wake: Mutex<io::PipeWriter>,
     answered: AtomicBool,
@@ -86,42 +88,9 @@ impl Connection {
         link: Sender<Job>,
         lua: bool,
     ) -> Result<Option<Arc<Self>>, String> {
-        let socket = Place::of(root)?.socket();
-        let stream = match UnixStream::connect(&socket) {
-            Ok(stream) => stream,
-            Err(error)
-                if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused) =>
-            {
-                return Ok(None);
-            }
-            Err(error) => return Err(format!("cannot connect to \"{}\": {error}", socket.display())),
-        };
-        let failed = |error: io::Error| format!("cannot talk to \"{}\": {error}", socket.display());
-        stream.set_read_timeout(Some(SILENT)).map_err(failed)?;
-        stream.set_write_timeout(Some(SILENT)).map_err(failed)?;
-        let mut reader = BufReader::new(stream.try_clone().map_err(failed)?);
-        let first = match read_line(&mut reader, 64 * 1024) {
-            Ok(Some(line)) => line,
-            // It ended as we came.
-            Ok(None) => return Ok(None),
-            Err(error) if error.kind() == io::ErrorKind::ConnectionReset => return Ok(None),
-            Err(_) => {
-                return Err(format!("what listens on \"{}\" does not answer as a driver", socket.display()));
-            }
-        };
-        if let Ok(Refused { refused }) = serde_json::from_slice(&first) {
-            return Err(refused);
-        }
-        let hello: Hello = serde_json::from_slice(&first)
-            .map_err(|_| format!("what listens on \"{}\" is no driver of superpower", socket.display()))?;
-        if hello.root != root {
-            return Err(format!(
-                "the driver on \"{}\" serves \"{}\"",
-                socket.display(),
-                hello.root.display()
-            ));
-        }
-        stream.set_read_timeout(None).map_err(failed)?;
+        let Some(Greeted { hello, stream, mut reader }) = greet(root)? else { return Ok(None) };
+        let pid = hello.pid;
+        let failed = move |error: io::Error| format!("cannot talk to the driver (process {pid}): {error}");
         let (sleep, wake) = io::pipe().map_err(failed)?;
         let connection = Arc::new(Self {
             root: root.to_owned(),
@@ -130,6 +99,7 @@ impl Connection {
             waiting: Mutex::default(),
             sent: Mutex::default(),
             picture: Mutex::default(),
+            driven: Mutex::default(),
             wake: Mutex::new(wake),
             answered: AtomicBool::new(false),
             driving: AtomicBool::new(false),
@@ -183,6 +153,16 @@ impl Connection {
     pub(super) fn close(&self) {
         self.closed.store(true, Ordering::SeqCst);
         let _ = locked(&self.stream).shutdown(Shutdown::Both);
+    }
+
+    /// The run that this client has started or continued, while the driver drives it.
+    pub(super) fn driven_for_us(&self) -> Option<String> {
+        let driven = locked(&self.driven).clone();
+        let running = |run_id: &String| {
+            let picture = locked(&self.picture);
+            picture.as_ref().is_none_or(|(_, run)| run.run_id == *run_id && run.state == "running")
+        };
+        driven.filter(running)
     }
 
     /// Sends an operation. Its answer comes later.
@@ -337,6 +317,11 @@ impl Connection {
         }
         self.answered.store(true, Ordering::SeqCst);
         let Some(asked) = locked(&self.waiting).remove(&id) else { return };
+        if asked.starts
+            && let Some(run_id) = answer["ok"]["run_id"].as_str()
+        {
+            *locked(&self.driven) = Some(run_id.to_owned());
+        }
         match asked.reply {
             Reply::Event => engine.queue().push_text(None, text.into()),
             Reply::Thread(waits) => _ = waits.send(Some(answer.to_string())),

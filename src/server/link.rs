@@ -29,8 +29,6 @@ pub(super) struct Link {
 #[derive(Debug, Default)]
 pub(super) struct LinkState {
     connection: Mutex<Option<Arc<Connection>>>,
-    /// Whether a verb that drives went over it.
-    drove: std::sync::atomic::AtomicBool,
     /// What was said about driving in this process.
     said: Mutex<Option<String>>,
 }
@@ -39,10 +37,6 @@ impl LinkState {
     /// The connection, while there is one.
     pub(super) fn connection(&self) -> Option<Arc<Connection>> {
         locked(&self.connection).clone().filter(|connection| !connection.is_over())
-    }
-
-    pub(super) fn has_driven(&self) -> bool {
-        self.drove.load(std::sync::atomic::Ordering::Relaxed)
     }
 }
 
@@ -102,9 +96,6 @@ impl Worker {
     fn ask(&self, engine: &Arc<Engine>, asked: Asked) {
         match self.connect(engine, &asked) {
             Ok(Some(connection)) => {
-                if asked.starts {
-                    self.state.drove.store(true, std::sync::atomic::Ordering::Relaxed);
-                }
                 connection.ask(engine, asked);
             }
             Ok(None) => here(engine, asked),

@@ -13,6 +13,7 @@ mod attached;
 mod clients;
 mod connection;
 pub mod driver;
+mod greeting;
 mod link;
 mod listener;
 mod overview;

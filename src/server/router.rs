@@ -225,8 +225,12 @@ impl Router {
         let (_, on_exit, headless) = self.engine.driving();
         for (_, link) in locked(&self.links).drain() {
             let Some(connection) = link.state.connection() else { continue };
-            if on_exit == OnExit::Stop || headless && link.state.has_driven() {
-                link.send(Job::Tell(json!({ "op": "interrupt", "id": self.number() })));
+            // A script that is ended takes along what it waits for; an editor, where that is wanted.
+            if (on_exit == OnExit::Stop || headless)
+                && let Some(run_id) = connection.driven_for_us()
+            {
+                let line = json!({ "op": "interrupt", "id": self.number(), "run_id": run_id });
+                link.send(Job::Tell(line));
             }
             link.flush(SENT);
             connection.close();

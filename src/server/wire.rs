@@ -75,8 +75,10 @@ pub enum Act {
         #[serde(default)]
         now: bool,
     },
-    /// Interrupts the project's run; its agents end.
-    Interrupt,
+    /// Interrupts this run, if it is the one that is driven; its agents end.
+    Interrupt {
+        run_id: String,
+    },
     /// Somebody uses this client now.
     Used,
     /// An operation of the engine.

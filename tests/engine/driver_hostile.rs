@@ -1,5 +1,6 @@
 //! What a driver's socket gets from others: garbage, floods, other programs, other versions, other users, agents.
 
+use crate::alone::alone;
 use crate::clients::{Editor, Ends};
 use crate::driver_process::{TWO_STAGES_AND_A_GATE, WAITS, wait_until};
 use crate::world::World;
@@ -83,7 +84,7 @@ fn a_client_below_an_agent_decides_nothing() {
         call(json!({ "op": "trust-grant", "digest": "x" })),
         json!({ "op": "cancel", "id": 1 }).to_string(),
         json!({ "op": "leave", "id": 1, "now": true }).to_string(),
-        json!({ "op": "interrupt", "id": 1 }).to_string(),
+        json!({ "op": "interrupt", "id": 1, "run_id": "x" }).to_string(),
     ];
     world.write("lines", &(lines.join("\n") + "\n"));
     // One connection for each line, from a process below the agent's that hides its environment.
@@ -117,22 +118,24 @@ for line in open('lines'):
 }
 
 #[test]
-fn a_folder_that_cannot_be_trusted_has_the_run_driven_in_the_editor() {
-    let dir = tempfile::tempdir().unwrap();
-    let (mine, link) = (dir.path().join("mine"), dir.path().join("link"));
-    std::fs::create_dir_all(mine.join("superpower")).unwrap();
-    std::os::unix::fs::symlink(&mine, &link).unwrap();
-    use std::os::unix::fs::PermissionsExt;
-    std::fs::set_permissions(mine.join("superpower"), std::fs::Permissions::from_mode(0o755)).unwrap();
-    // Not a folder of this user's alone, and a link: another folder is used for both.
-    for runtime in [&mine, &link] {
-        // SAFETY: the engine's threads read copies that are taken on this one.
-        unsafe { std::env::set_var("XDG_RUNTIME_DIR", runtime) };
-        superpower::environ::capture();
-        let place = Place::of(std::path::Path::new("/a/project")).unwrap();
-        assert!(place.socket().starts_with("/tmp/"), "{:?}", place.socket());
-    }
-    unsafe { std::env::remove_var("XDG_RUNTIME_DIR") };
+fn a_folder_that_cannot_be_trusted_is_not_used() {
+    alone("driver_hostile::a_folder_that_cannot_be_trusted_is_not_used", &[], || {
+        let dir = tempfile::tempdir().unwrap();
+        let (mine, link) = (dir.path().join("mine"), dir.path().join("link"));
+        std::fs::create_dir_all(mine.join("superpower")).unwrap();
+        std::os::unix::fs::symlink(&mine, &link).unwrap();
+        use std::os::unix::fs::PermissionsExt;
+        std::fs::set_permissions(mine.join("superpower"), std::fs::Permissions::from_mode(0o755)).unwrap();
+        // Not a folder of this user's alone, and a link: another folder is used for both.
+        for runtime in [&mine, &link] {
+            // SAFETY: the engine's threads read copies that are taken on this one.
+            unsafe { std::env::set_var("XDG_RUNTIME_DIR", runtime) };
+            superpower::environ::capture();
+            let place = Place::of(std::path::Path::new("/a/project")).unwrap();
+            assert!(place.socket().starts_with("/tmp/"), "{:?}", place.socket());
+        }
+        unsafe { std::env::remove_var("XDG_RUNTIME_DIR") };
+    });
 }
 
 /// A driver of another version: what it says first, and what it answers.
@@ -225,32 +228,37 @@ fn a_peer_that_cannot_be_seen_is_refused_in_words_and_drives_itself() {
 #[test]
 #[cfg(target_os = "linux")]
 fn another_users_client_is_refused() {
-    use std::os::unix::fs::PermissionsExt;
-    if !rustix::process::geteuid().is_root() {
-        return crate::places::skipped("only root can start a process of another user");
-    }
-    let world = World::new();
-    world.declare("two", TWO_STAGES_AND_A_GATE);
-    let mut editor = Editor::of(&world);
-    editor.ok("run", json!({ "name": "two", "by": "ann" }));
-    let _ends = Ends(editor.driver().unwrap());
-    // As if somebody had opened both to everybody.
-    let socket = Place::of(&world.root()).unwrap().socket();
-    let folder = socket.parent().unwrap();
-    std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o711)).unwrap();
-    std::fs::set_permissions(&socket, std::fs::Permissions::from_mode(0o666)).unwrap();
-    let client = crate::child::child("connect");
-    let said = Command::new("setpriv")
-        .args(["--reuid=65534", "--clear-groups"])
-        .arg(client.get_program())
-        .arg("connect")
-        .arg(&socket)
-        .output()
-        .unwrap();
-    std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o700)).unwrap();
-    let (said, wrong) = (String::from_utf8_lossy(&said.stdout), String::from_utf8_lossy(&said.stderr));
-    if wrong.contains("Permission denied") {
-        return crate::places::skipped("nobody cannot start a test");
-    }
-    assert_eq!(said.trim(), r#"{"refused":"the driver belongs to another user"}"#, "{wrong}");
+    let runtime = tempfile::tempdir().unwrap();
+    let environment = [("XDG_RUNTIME_DIR", runtime.path().to_str().unwrap())];
+    alone("driver_hostile::another_users_client_is_refused", &environment, || {
+        use std::os::unix::fs::PermissionsExt;
+        if !rustix::process::geteuid().is_root() {
+            return crate::places::skipped("only root can start a process of another user");
+        }
+        let world = World::new();
+        world.declare("two", TWO_STAGES_AND_A_GATE);
+        let mut editor = Editor::of(&world);
+        editor.ok("run", json!({ "name": "two", "by": "ann" }));
+        let _ends = Ends(editor.driver().unwrap());
+        // As if somebody had opened both to everybody.
+        let socket = Place::of(&world.root()).unwrap().socket();
+        let folder = socket.parent().unwrap();
+        std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o711)).unwrap();
+        std::fs::set_permissions(folder.parent().unwrap(), std::fs::Permissions::from_mode(0o711)).unwrap();
+        std::fs::set_permissions(&socket, std::fs::Permissions::from_mode(0o666)).unwrap();
+        let client = crate::child::child("connect");
+        let said = Command::new("setpriv")
+            .args(["--reuid=65534", "--clear-groups"])
+            .arg(client.get_program())
+            .arg("connect")
+            .arg(&socket)
+            .output()
+            .unwrap();
+        std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o700)).unwrap();
+        let (said, wrong) = (String::from_utf8_lossy(&said.stdout), String::from_utf8_lossy(&said.stderr));
+        if wrong.contains("Permission denied") {
+            return crate::places::skipped("nobody cannot start a test");
+        }
+        assert_eq!(said.trim(), r#"{"refused":"the driver belongs to another user"}"#, "{wrong}");
+    });
 }

@@ -249,3 +249,29 @@ fn on_exit_stop_interrupts_the_run() {
     let run = other.wait_for_state("paused");
     assert_eq!(run["reason"], "interrupted");
 }
+
+#[test]
+fn a_script_that_looks_or_is_refused_interrupts_nothing() {
+    let world = World::new();
+    world.declare("one", "stages:\n  - agent: coder\n");
+    world.hook(WAITS);
+    let mut editor = Editor::of(&world);
+    editor.ok("run", json!({ "name": "one", "by": "ann" }));
+    let _ends = Ends(editor.driver().unwrap());
+    wait_until("the agent", || world.path("working-coder").exists());
+    let script = Editor::configured(&world, json!({ "headless": true, "on_exit": "stop" }));
+    for request in [
+        json!({ "op": "status" }),
+        json!({ "op": "decide", "decision": "approve" }),
+        json!({ "op": "resume" }),
+        json!({ "op": "run", "name": "one" }),
+    ] {
+        let mut request = request;
+        request["root"] = json!(world.root());
+        script.router.call(&request.to_string());
+    }
+    script.leave();
+    world.write("go-on", "");
+    assert_eq!(editor.wait_for_state("complete")["state"], "complete");
+    assert_eq!(world.calls(), ["coder"]);
+}

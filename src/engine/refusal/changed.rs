@@ -1,5 +1,6 @@
 //! Files that have changed since they were shown for an approval.
 
+use super::file_names::file_names;
 use serde_json::{Value, json};
 use std::fmt;
 
@@ -46,7 +47,7 @@ impl Changed {
 
 impl fmt::Display for Changed {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (stage, files) = (self.stage, super::names(&self.files));
+        let (stage, files) = (self.stage, file_names(&self.files));
         match self.why {
             Why::NotShown => write!(
                 out,
