@@ -70,6 +70,13 @@ local function shifted(opts, callback)
   return opts, callback
 end
 
+--- The options of a verb that is called from here, whoever the caller says to be.
+---@param opts table?
+---@return table
+local function from_lua(opts)
+  return vim.tbl_extend("force", opts or {}, { how = "lua" })
+end
+
 --- Checks the options that name a run.
 ---@param opts any
 ---@param callback any
@@ -94,7 +101,7 @@ function M.resume(name, callback)
   elseif not fits(callback, { which = { name, "string" } }) then
     return
   end
-  load("verbs").resume(name, { run_id = opts.run_id }, callback)
+  load("verbs").resume(name, from_lua({ run_id = opts.run_id }), callback)
 end
 
 ---@param opts? { run_id?: string } also `pause(callback)`
@@ -111,7 +118,7 @@ end
 function M.cancel(opts, callback)
   opts, callback = shifted(opts, callback)
   if names_run(opts, callback) then
-    load("verbs").cancel(opts, callback)
+    load("verbs").cancel(from_lua(opts), callback)
   end
 end
 
@@ -123,7 +130,7 @@ function M.decide(opts, callback)
     return
   end
   local shown = load("gate").shown()
-  local fields = vim.tbl_extend("force", {}, opts, { how = "lua" })
+  local fields = from_lua(opts)
   if not fields.run_id and not fields.gate and shown then
     fields = vim.tbl_extend("keep", fields, shown)
   end
@@ -143,7 +150,7 @@ end
 function M.retry(opts, callback)
   opts, callback = shifted(opts, callback)
   if names_run(opts, callback) then
-    load("verbs").retry(opts, callback)
+    load("verbs").retry(from_lua(opts), callback)
   end
 end
 
@@ -152,7 +159,7 @@ end
 function M.skip(opts, callback)
   opts, callback = shifted(opts, callback)
   if names_run(opts, callback) then
-    load("verbs").skip(opts, callback)
+    load("verbs").skip(from_lua(opts), callback)
   end
 end
 

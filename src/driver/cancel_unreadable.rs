@@ -14,7 +14,7 @@ use std::path::Path;
 
 /// Cancels such a run. If its journal is readable, the cancellation is recorded there too, in case the rest is
 /// repaired later.
-pub fn cancel_unreadable(host: &Host, root: &Path, run_id: &str, by: &str) -> Result<(), StartError> {
+pub fn cancel_unreadable(host: &Host, root: &Path, run_id: &str, mut event: Event) -> Result<(), StartError> {
     let _lease = lock(root)?;
     let at = (host.clock)();
     let dir = RunDir::of(root, run_id).map_err(OpenError::from)?;
@@ -24,7 +24,6 @@ pub fn cancel_unreadable(host: &Host, root: &Path, run_id: &str, by: &str) -> Re
     };
     if let Some(contents) = journal::read(&place).ok().filter(whole) {
         let mut journal = Journal::open(&place, &contents)?;
-        let mut event = Event::Cancelled { by: by.to_owned() };
         event.texts(&mut |text| *text = host.secrets.mask(text).into_owned());
         journal.append(&Record { at, event });
         journal.flush()?;

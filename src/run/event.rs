@@ -163,19 +163,31 @@ pub enum Event {
     },
     Cancelled {
         by: String,
+        /// How; none in journals of before it was kept.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        how: Option<How>,
     },
     Resumed {
         by: String,
+        /// How; none in journals of before it was kept.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        how: Option<How>,
     },
     /// Retry the stage that paused the run.
     Retried {
         by: String,
         /// Comment for the agent; may be empty.
         comment: String,
+        /// How; none in journals of before it was kept.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        how: Option<How>,
     },
     /// Skip the action of the stage that paused the run.
     Skipped {
         by: String,
+        /// How; none in journals of before it was kept.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        how: Option<How>,
     },
     /// A launch would have run files that the user has not agreed to, so no agent was started.
     TrustLapsed {
@@ -185,7 +197,7 @@ pub enum Event {
         /// The changed files, each with the kind of change.
         files: Vec<String>,
     },
-    /// The user agreed to the changed files.
+    /// The user agreed to the changed files. How is told by the verb's own record, which follows.
     TrustGranted {
         by: String,
         /// The changed files, each with the kind of change.
@@ -220,10 +232,10 @@ impl Event {
             | Event::Interrupted { why: text }
             | Event::EditorNeeded { why: text }
             | Event::PauseRequested { by: text }
-            | Event::Cancelled { by: text }
-            | Event::Resumed { by: text }
+            | Event::Cancelled { by: text, .. }
+            | Event::Resumed { by: text, .. }
             | Event::AdoptionConfirmed { by: text }
-            | Event::Skipped { by: text } => each(text),
+            | Event::Skipped { by: text, .. } => each(text),
             Event::TrustLapsed { files, .. } => files.iter_mut().for_each(&mut *each),
             Event::TrustGranted { by, files } => {
                 files.iter_mut().for_each(&mut *each);
@@ -239,7 +251,7 @@ impl Event {
                 each(by);
                 since.iter_mut().for_each(each);
             }
-            Event::Retried { by, comment } => {
+            Event::Retried { by, comment, .. } => {
                 each(comment);
                 each(by);
             }

@@ -2,7 +2,7 @@
 
 use super::effect::{Effect, Notice};
 use super::event::{Decision, Event, Record};
-use super::how::How;
+use super::how::{self, How};
 use super::log::{self, place};
 use super::refusal::Refusal;
 use super::shown::Baseline;
@@ -87,7 +87,7 @@ pub(super) fn decided(run: &mut Run, record: &Record, out: &mut Vec<Effect>) -> 
     };
     let line = log::with_comment(format!("{word}  stage {}{aside}", place(run, open)), comment);
     let how_words = how.as_ref().map(How::to_string).unwrap_or_default();
-    out.push(Effect::Log(if how.is_some() { format!("{line}  ({how_words})") } else { line }));
+    out.push(Effect::Log(how::line(line, how.as_ref())));
     out.push(Effect::Notify(Notice::GateDecided {
         stage: open + 1,
         gate: gate_id(open, open_visit),

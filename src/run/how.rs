@@ -46,3 +46,8 @@ impl fmt::Display for How {
 pub fn by(by: &str, how: Option<&How>) -> String {
     how.map_or_else(|| by.to_owned(), |how| format!("{by} ({how})"))
 }
+
+/// A line of the log, with how what it tells of was made.
+pub fn line(line: String, how: Option<&How>) -> String {
+    how.map_or_else(|| line.clone(), |how| format!("{line}  ({how})"))
+}

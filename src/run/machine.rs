@@ -5,6 +5,7 @@
 
 use super::effect::{Effect, Notice};
 use super::event::{Event, Record};
+use super::how;
 use super::log::place;
 pub use super::refusal::Refusal;
 use super::shown::{Baseline, Shown};
@@ -166,11 +167,11 @@ pub fn step(run: &mut Run, record: &Record) -> Result<Vec<Effect>, Refusal> {
             let reason = if needed { Reason::NeedsHuman } else { Reason::Interrupted };
             pause(run, reason, why.clone(), at, &mut out);
         }
-        Event::Cancelled { by } => {
+        Event::Cancelled { by, how } => {
             stop(run, at);
             settle(run, at);
-            run.phase = Phase::Cancelled { by: by.clone() };
-            out.push(Effect::Log(format!("CANCELLED  {}", run.plan.name())));
+            run.phase = Phase::Cancelled { by: how::by(by, how.as_ref()) };
+            out.push(Effect::Log(how::line(format!("CANCELLED  {}", run.plan.name()), how.as_ref())));
             finish(run, "cancelled", &mut out);
         }
         Event::TrustLapsed { launch, resume, files } => {
@@ -178,20 +179,19 @@ pub fn step(run: &mut Run, record: &Record) -> Result<Vec<Effect>, Refusal> {
         }
         Event::TrustGranted { files, .. } => trust::granted(files, &mut out),
         Event::AdoptionConfirmed { .. } => run.unconfirmed = None,
-        Event::Resumed { .. } => verbs::resume(run, "resume", "", at, &mut out)?,
-        Event::Retried { comment, .. } => verbs::resume(run, "retry", comment, at, &mut out)?,
-        Event::Skipped { .. } => {
+        Event::Resumed { how, .. } => verbs::resume(run, "resume", "", how.as_ref(), at, &mut out)?,
+        Event::Retried { comment, how, .. } => {
+            verbs::resume(run, "retry", comment, how.as_ref(), at, &mut out)?;
+        }
+        Event::Skipped { how, .. } => {
             let stage = verbs::skippable(run)?;
             if run.phase == Phase::Running {
                 stop(run, at);
             } else {
                 unpause(run, at);
             }
-            out.push(Effect::Log(format!(
-                "SKIP  stage {}: {}  (manual)",
-                place(run, stage),
-                run.label(stage)
-            )));
+            let line = format!("SKIP  stage {}: {}  (manual)", place(run, stage), run.label(stage));
+            out.push(Effect::Log(how::line(line, how.as_ref())));
             run.stages[stage].comments.clear();
             run.stages[stage].result = None;
             run.stages[stage].visit.skipped_manually = true;

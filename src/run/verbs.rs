@@ -2,6 +2,7 @@
 
 use super::effect::Effect;
 use super::gate;
+use super::how::{self, How};
 use super::log;
 use super::refusal::Refusal;
 use super::state::{Phase, Reason, Run, Step, Stop};
@@ -13,12 +14,14 @@ pub(super) fn resume(
     run: &mut Run,
     verb: &'static str,
     comment: &str,
+    how: Option<&How>,
     at: DateTime<Utc>,
     out: &mut Vec<Effect>,
 ) -> Result<(), Refusal> {
     let Phase::Paused { reason, .. } = run.phase.clone() else { return Err(not_now(run, verb)) };
     let resumed = |run: &Run| {
-        format!("RESUMED  {}  stage {}/{}", run.plan.name(), run.current_position(), run.plan.total())
+        let place = format!("stage {}/{}", run.current_position(), run.plan.total());
+        how::line(format!("RESUMED  {}  {place}", run.plan.name()), how)
     };
     match reason {
         Reason::Gate if verb == "resume" => {

@@ -165,7 +165,7 @@ fn long_texts_are_cut_in_the_journal_and_in_prompts() {
     });
     let handle = stage.start("  - {agent: a}\n  - {agent: b}\n");
     assert_eq!(over(&handle)["reason"], "needs-human");
-    let retried = Event::Retried { by: "ann".into(), comment: long };
+    let retried = Event::Retried { by: "ann".into(), comment: long, how: None };
     let handle = stage.take_up(&handle.run_id, vec![retried]).unwrap();
     assert_eq!(over(&handle)["state"], "complete");
     let path = stage.root().join(format!(".claude/state/runs/{}/journal.jsonl", handle.run_id));

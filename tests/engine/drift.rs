@@ -217,7 +217,7 @@ fn an_edit_during_a_rework_keeps_gates_and_visit_numbers() {
     let at = run.updated_at;
     replace(&mut run, plan(&edited), at);
     assert!(run.stages[3].pinned, "an edit elsewhere does not take it away");
-    step(&mut run, Event::Resumed { by: "ann".into() });
+    step(&mut run, Event::Resumed { by: "ann".into(), how: None });
     walk(&mut run);
     assert_eq!(run.open_gate(), Some((1, 2)), "gate 2.1 was decided");
     decided(&mut run, Decision::Approve);
@@ -236,7 +236,7 @@ fn a_moved_stage_keeps_its_state_and_a_new_one_has_none() {
     assert_eq!(run.decisions.iter().map(|it| it.stage).collect::<Vec<_>>(), [2, 4]);
     assert!(!run.stages[1].pinned && run.stages[2].pinned && run.stages[4].pinned);
     assert_eq!(run.stages[3].result.as_deref(), Some("done"));
-    step(&mut run, Event::Resumed { by: "ann".into() });
+    step(&mut run, Event::Resumed { by: "ann".into(), how: None });
     walk(&mut run);
     assert_eq!(run.open_gate(), Some((1, 2)));
 }
@@ -244,14 +244,14 @@ fn a_moved_stage_keeps_its_state_and_a_new_one_has_none() {
 #[test]
 fn a_stage_of_another_kind_at_the_cursor_starts_again() {
     let mut run = sent_back();
-    step(&mut run, Event::Resumed { by: "ann".into() });
+    step(&mut run, Event::Resumed { by: "ann".into(), how: None });
     walk(&mut run);
     assert_eq!(run.open_gate(), Some((1, 2)));
     let edited = OLD.replace("{name: two, gate: human-approval", "{name: two, agent: reviews");
     let at = run.updated_at;
     replace(&mut run, plan(&edited), at);
     assert_eq!((run.phase.reason(), run.open_gate()), (Some(Reason::User), None));
-    step(&mut run, Event::Resumed { by: "ann".into() });
+    step(&mut run, Event::Resumed { by: "ann".into(), how: None });
     walk(&mut run);
     assert_eq!(run.stages[1].visit.number, 3);
     assert_eq!(run.open_gate(), Some((3, 2)));

@@ -174,6 +174,35 @@ fn how_it_was_decided_is_kept_and_said() {
 }
 
 #[test]
+fn how_a_run_was_taken_on_or_ended_is_kept_and_said() {
+    let ours = format!("{} {}", superpower::process::own_name().unwrap(), std::process::id());
+    for (verb, event, line) in [
+        ("resume", "resumed", "RESUMED  ship  stage 1/1"),
+        ("retry", "retried", "RESUMED  ship  stage 1/1"),
+        ("skip", "skipped", "SKIP  stage 1/1: agent maker  (manual)"),
+        ("cancel", "cancelled", "CANCELLED  ship"),
+    ] {
+        let world = World::new();
+        world.declare("ship", "stages: [{agent: maker, max_attempts: 1}]\n");
+        world.hook("exit 1");
+        let run_id = world.run("ship", json!({}));
+        assert_eq!(world.settled()["reason"], "failed");
+        world.ok(verb, json!({ "how": "command", "by": "ann" }));
+        world.settled();
+        let log = world.log();
+        assert!(log.iter().any(|said| said.ends_with(&format!("{line}  (command, {ours})"))), "{log:?}");
+        let journal = journal(&world, &run_id);
+        let records = journal.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let kept = records.into_iter().find(|record| record["event"] == event).unwrap();
+        assert_eq!(kept["how"]["means"], "command", "{kept}");
+        if verb == "cancel" {
+            let refused = world.call("resume", json!({ "run_id": run_id })).to_string();
+            assert!(refused.contains(&format!("by ann (command, {ours})")), "{refused}");
+        }
+    }
+}
+
+#[test]
 fn a_decision_reruns_no_stage() {
     let (mut world, _) = at_gate();
     for _ in 0..3 {

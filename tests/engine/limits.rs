@@ -101,7 +101,7 @@ fn cancel_while_limited_ends_the_run() {
     let stage = Stage::ending(vec![limited(2)]);
     let handle = stage.start(TWO);
     until(&handle, "the limit", at_limit);
-    assert!(verb(&handle, Event::Cancelled { by: "ann".into() }));
+    assert!(verb(&handle, Event::Cancelled { by: "ann".into(), how: None }));
     assert_eq!(over(&handle)["state"], "cancelled");
     stage.passes(Duration::hours(9));
     assert_eq!(stage.launches(&handle.run_id), 1);

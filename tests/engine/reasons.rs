@@ -103,13 +103,13 @@ const REASONS: [Reason; 8] = [
 fn every_cell_of_reasons_and_verbs() {
     let by = || "ann".to_owned();
     let verbs: [(&str, Event); 7] = [
-        ("resume", Event::Resumed { by: by() }),
+        ("resume", Event::Resumed { by: by(), how: None }),
         ("approve", Table::gate(Decision::Approve)),
         ("changes", Table::gate(Decision::Changes)),
         ("reject", Table::gate(Decision::Reject)),
-        ("retry", Event::Retried { by: by(), comment: String::new() }),
-        ("skip", Event::Skipped { by: by() }),
-        ("cancel", Event::Cancelled { by: by() }),
+        ("retry", Event::Retried { by: by(), comment: String::new(), how: None }),
+        ("skip", Event::Skipped { by: by(), how: None }),
+        ("cancel", Event::Cancelled { by: by(), how: None }),
     ];
     let allowed = |reason: Reason, verb: &str| match reason {
         Reason::Gate => matches!(verb, "resume" | "approve" | "changes" | "reject" | "cancel"),
@@ -157,14 +157,14 @@ fn resume_continues_the_session_except_after_a_failure() {
             Reason::Auth => drop(table.end(Outcome::Auth { why: "no".into() })),
             _ => drop(table.end(Outcome::NeedsHuman { question: "?".into() })),
         }
-        let effects = table.step(Event::Resumed { by: "ann".into() }).unwrap();
+        let effects = table.step(Event::Resumed { by: "ann".into(), how: None }).unwrap();
         assert_eq!(starts(&effects), Some((2, expected)), "{reason:?}");
     }
     // A comment is an answer to the agent, so the session is continued, also after a failure.
     let mut table = Table::new();
     table.step(Event::SessionOpened { launch: 1, session: session.clone() }).unwrap();
     table.end(Outcome::VerdictFail { why: "no".into() });
-    let effects = table.step(Event::Retried { by: "ann".into(), comment: "so".into() }).unwrap();
+    let effects = table.step(Event::Retried { by: "ann".into(), comment: "so".into(), how: None }).unwrap();
     assert_eq!(starts(&effects), Some((2, Some(session))));
 }
 
@@ -178,7 +178,7 @@ fn failed_attempts_count_and_others_do_not() {
     ] {
         table.end(outcome);
         assert_eq!(table.run.stages[0].visit.spent, 0);
-        table.step(Event::Retried { by: "ann".into(), comment: String::new() }).unwrap();
+        table.step(Event::Retried { by: "ann".into(), comment: String::new(), how: None }).unwrap();
     }
     for spent in 1..=2 {
         let effects = table.end(Outcome::Failed { why: "exit status 1".into() });
@@ -188,7 +188,7 @@ fn failed_attempts_count_and_others_do_not() {
     let effects = table.end(Outcome::Failed { why: "exit status 1".into() });
     assert!(starts(&effects).is_none());
     assert_eq!(table.run.phase.reason(), Some(Reason::Failed));
-    table.step(Event::Resumed { by: "ann".into() }).unwrap();
+    table.step(Event::Resumed { by: "ann".into(), how: None }).unwrap();
     assert_eq!(table.run.stages[0].visit.spent, 0, "attempts from 1");
 }
 
@@ -226,7 +226,7 @@ fn a_limit_delays_the_run_and_spends_no_attempt() {
     table.end(Outcome::Limited { why: "quota".into(), until: Some(reset) });
     table.step(Event::PauseRequested { by: "ann".into() }).unwrap();
     assert_eq!(table.run.phase.reason(), Some(Reason::User));
-    let effects = table.step(Event::Resumed { by: "ann".into() }).unwrap();
+    let effects = table.step(Event::Resumed { by: "ann".into(), how: None }).unwrap();
     assert_eq!(rests(&table), Some(reset));
     assert!(starts(&effects).is_none());
 }
@@ -264,8 +264,8 @@ fn a_stage_is_manual_once_its_manual_launch_has_started() {
     table.step(Event::AgentStarted { launch, harness, process: None }).unwrap();
     assert!(table.run.stages[0].is_manual());
     table.end(Outcome::Blocked { why: "no".into() });
-    table.step(Event::Retried { by: "ann".into(), comment: String::new() }).unwrap();
+    table.step(Event::Retried { by: "ann".into(), comment: String::new(), how: None }).unwrap();
     assert!(!table.run.stages[0].is_manual(), "its harness may be another one by now");
-    let skip = table.step(Event::Skipped { by: "ann".into() });
+    let skip = table.step(Event::Skipped { by: "ann".into(), how: None });
     assert!(matches!(skip, Err(Refusal::NotNow { .. })), "{skip:?}");
 }

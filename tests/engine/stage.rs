@@ -154,7 +154,7 @@ impl Stage {
 
     /// Resumes a run.
     pub fn resume(&self, run_id: &str) -> Handle {
-        self.take_up(run_id, vec![Event::Resumed { by: "ann".into() }]).unwrap()
+        self.take_up(run_id, vec![Event::Resumed { by: "ann".into(), how: None }]).unwrap()
     }
 
     /// The run as its journal has it.

@@ -32,7 +32,7 @@ local function ask(root, run)
       if said == "" then
         return done("write the answer, then :w; :Superpower resume tries again without an answer")
       end
-      verbs.retry({ comment = said, root = root, run_id = run.run_id }, function(err)
+      verbs.retry({ comment = said, root = root, run_id = run.run_id, how = "key" }, function(err)
         done(err and errors.text(err))
       end)
     end,
@@ -74,7 +74,7 @@ function M.continue(root, run)
   if run.state == "paused" and run.reason == "needs-human" then
     M.open(root, run.run_id)
   else
-    verbs.resume(run.run_id, { root = root })
+    verbs.resume(run.run_id, { root = root, how = "key" })
   end
 end
 

@@ -129,6 +129,7 @@ M.resume = {
     if bang then
       headless.drive("resume", "resume", vim.tbl_extend("force", fields, { which = which }))
     else
+      fields.how = "command"
       verbs.resume(which, fields, report)
     end
   end,
@@ -157,7 +158,7 @@ for verb, about in pairs(plain) do
       elseif bang then
         headless.drive(verb, verb, { answer = answer, run_id = run_id })
       else
-        verbs[verb]({ run_id = run_id }, report)
+        verbs[verb]({ run_id = run_id, how = "command" }, report)
       end
     end,
   }
@@ -175,7 +176,7 @@ M.retry = {
       local fields = { comment = comment ~= "" and comment or nil, answer = answer, run_id = run_id }
       headless.drive("retry", "retry", fields)
     else
-      verbs.retry({ comment = comment, run_id = run_id }, report)
+      verbs.retry({ comment = comment, run_id = run_id, how = "command" }, report)
     end
   end,
 }

@@ -42,6 +42,7 @@ end
 ---@class superpower.Named
 ---@field run_id? string the run, by its id or the start of it; default: the run that verbs without a name act on
 ---@field root? string
+---@field how? "key"|"command"|"lua" by what; a call unless it is said
 
 --- Returns the given root, or the one that the verb acts on.
 ---@param opts superpower.Named
@@ -89,7 +90,7 @@ function M.run(name, opts, callback)
 end
 
 ---@param which string?
----@param opts? { root?: string, run_id?: string, answer?: string, inputs?: table<string, any> }
+---@param opts? { root?: string, run_id?: string, answer?: string, inputs?: table<string, any>, how?: string }
 ---@param callback? superpower.Callback
 function M.resume(which, opts, callback)
   opts = opts or {}
@@ -104,7 +105,14 @@ function M.resume(which, opts, callback)
     end
     flow.call(
       "resume",
-      { root = root, which = which, run_id = opts.run_id, answer = opts.answer, inputs = opts.inputs },
+      {
+        root = root,
+        which = which,
+        run_id = opts.run_id,
+        answer = opts.answer,
+        inputs = opts.inputs,
+        how = opts.how,
+      },
       then_show(root, function(err, value)
         done(err, value)
         if not err then
@@ -141,22 +149,22 @@ end
 ---@param callback? superpower.Callback
 function M.cancel(opts, callback)
   opts = opts or {}
-  plain("cancel", { root = opts.root, run_id = opts.run_id }, callback)
+  plain("cancel", { root = opts.root, run_id = opts.run_id, how = opts.how }, callback)
 end
 
----@param opts? { comment?: string, root?: string, run_id?: string }
+---@param opts? { comment?: string, root?: string, run_id?: string, how?: string }
 ---@param callback? superpower.Callback
 function M.retry(opts, callback)
   opts = opts or {}
   local comment = opts.comment ~= "" and opts.comment or nil
-  plain("retry", { comment = comment, root = opts.root, run_id = opts.run_id }, callback, true)
+  plain("retry", { comment = comment, root = opts.root, run_id = opts.run_id, how = opts.how }, callback, true)
 end
 
 ---@param opts? superpower.Named
 ---@param callback? superpower.Callback
 function M.skip(opts, callback)
   opts = opts or {}
-  plain("skip", { root = opts.root, run_id = opts.run_id }, callback, true)
+  plain("skip", { root = opts.root, run_id = opts.run_id, how = opts.how }, callback, true)
 end
 
 ---@class superpower.Decide

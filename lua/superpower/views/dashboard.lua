@@ -42,7 +42,7 @@ local function cancel(root, run)
     kind = "superpower",
   }, function(_, index)
     if index == 1 then
-      verbs.cancel({ root = root, run_id = run.run_id })
+      verbs.cancel({ root = root, run_id = run.run_id, how = "key" })
     end
   end)
 end

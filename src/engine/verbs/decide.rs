@@ -4,18 +4,17 @@ use super::admission::{Purpose, admit};
 use super::adoption::Takeover;
 use super::answers::Answers;
 use super::approval::{Approval, Held};
-use super::idle_run::{by, require_idle, started_reply, verb};
+use super::idle_run::{by, how, require_idle, started_reply, verb};
 use super::preflight::before_driving;
 use super::run_lookup;
 use super::target_run::{Eligible, TargetRun};
 use crate::driver::gate_review::{GateReview, LONGEST};
 use crate::driver::start::{record, take_up};
-use crate::engine::caller;
 use crate::engine::core::Engine;
 use crate::engine::refusal::Refusal;
 use crate::plan::Inputs;
 use crate::run::event::{Decision, Event};
-use crate::run::how::{self, How, Means};
+use crate::run::how::{self, Means};
 use crate::run::machine;
 use crate::run::shown::Shown;
 use crate::run::state::{Run, gate_id};
@@ -62,6 +61,8 @@ pub struct Retry {
     #[serde(default)]
     answer: Answers,
     by: Option<String>,
+    /// As with a decision.
+    how: Option<Means>,
 }
 
 pub fn decide(engine: &Engine, request: Decide) -> Result<Value, Refusal> {
@@ -163,18 +164,10 @@ impl NotTaken {
 }
 
 pub fn retry(engine: &Engine, request: Retry) -> Result<Value, Refusal> {
-    let event = Event::Retried { by: by(request.by), comment: request.comment };
+    let how = Some(how(engine, request.how));
+    let event = Event::Retried { by: by(request.by), comment: request.comment, how };
     let target = TargetRun::of(&request.run_id, request.only, Eligible::Retry);
     verb(engine, &request.root, event, Some(&request.answer), target)
-}
-
-/// How it is decided: by this process, or by the peer that asks.
-fn how(engine: &Engine, means: Option<Means>) -> How {
-    let means = if engine.config().headless { Means::Headless } else { means.unwrap_or(Means::Lua) };
-    match caller::peer() {
-        Some(peer) => How { means, process: peer.process.pid, program: peer.program },
-        None => How { means, process: std::process::id(), program: crate::process::own_name() },
-    }
 }
 
 fn no_gate(opened: &Opened) -> Refusal {

@@ -9,11 +9,13 @@ use super::target_run::{TargetRun, running};
 use crate::driver::handle::Handle;
 use crate::driver::run_status::Standing;
 use crate::driver::start::take_up;
+use crate::engine::caller;
 use crate::engine::core::Engine;
 use crate::engine::refusal::Refusal;
 use crate::environ;
 use crate::plan::Inputs;
 use crate::run::event::Event;
+use crate::run::how::{How, Means};
 use crate::runs::open::Opened;
 use crate::store::configuration;
 use crate::store::state::State;
@@ -91,6 +93,15 @@ pub fn require_idle(engine: &Engine, root: &Path) -> Result<(), Refusal> {
         return Ok(());
     }
     Err(Refusal::Running { run_id: drive.run_id.clone(), superpower, stage })
+}
+
+/// How it is decided, by this process or by the peer that asks: by what, as far as the editor knows. It is a call unless that says so.
+pub fn how(engine: &Engine, means: Option<Means>) -> How {
+    let means = if engine.config().headless { Means::Headless } else { means.unwrap_or(Means::Lua) };
+    match caller::peer() {
+        Some(peer) => How { means, process: peer.process.pid, program: peer.program },
+        None => How { means, process: std::process::id(), program: crate::process::own_name() },
+    }
 }
 
 /// The user who sent the request.

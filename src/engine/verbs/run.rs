@@ -3,7 +3,7 @@
 use super::admission::{Purpose, admit};
 use super::adoption::Takeover;
 use super::answers::Answers;
-use super::idle_run::{by, require_idle, started_reply};
+use super::idle_run::{by, how, require_idle, started_reply};
 use super::preflight::{before_driving, check_inputs, review_changed_files};
 use super::target_run::{Eligible, TargetRun};
 use super::{run_lookup, trust_question};
@@ -13,6 +13,7 @@ use crate::engine::editing::loaded::{Loaded, require_harness};
 use crate::engine::refusal::Refusal;
 use crate::plan::Inputs;
 use crate::run::event::Event;
+use crate::run::how::Means;
 use crate::runs::open::Opened;
 use serde::Deserialize;
 use serde_json::Value;
@@ -44,6 +45,8 @@ pub struct Resume {
     #[serde(default)]
     answer: Answers,
     by: Option<String>,
+    /// By what, as far as the editor knows.
+    how: Option<Means>,
 }
 
 pub fn run(engine: &Engine, request: Run) -> Result<Value, Refusal> {
@@ -66,12 +69,12 @@ pub fn resume(engine: &Engine, request: Resume) -> Result<Value, Refusal> {
     let target = TargetRun::of(&request.run_id, request.only, Eligible::Resume);
     let (run_id, others) = target.named(engine, root, request.which.as_deref(), &takeover)?;
     run_lookup::save_foreign_run(engine, root)?;
-    let by = by(request.by);
+    let (by, how) = (by(request.by), Some(how(engine, request.how)));
     let admit = |opened: &Opened| admit(engine, root, opened, Purpose::Continue(&request.answer));
     let handle = take_up(engine.host(), root, &run_id, admit, |opened| -> Result<Vec<Event>, Refusal> {
         if opened.run.phase.ended() {
             // The machine's refusal says how it ended.
-            return Ok(vec![Event::Resumed { by }]);
+            return Ok(vec![Event::Resumed { by, how }]);
         }
         check_inputs(engine, root, opened, &request.inputs)?;
         if let Some(at) = review_changed_files(engine, root, opened, &request.answer)? {
@@ -79,7 +82,7 @@ pub fn resume(engine: &Engine, request: Resume) -> Result<Value, Refusal> {
         }
         let mut events =
             before_driving(engine, root, opened, &request.answer, opened.run.open_gate().is_none())?;
-        events.push(Event::Resumed { by });
+        events.push(Event::Resumed { by, how });
         Ok(events)
     });
     started_reply(

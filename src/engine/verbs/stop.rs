@@ -2,7 +2,7 @@
 
 use super::adoption::Takeover;
 use super::answers::Answers;
-use super::idle_run::{by, verb};
+use super::idle_run::{by, how, verb};
 use super::run_lookup;
 use super::target_run::{Eligible, TargetRun};
 use crate::driver::Message;
@@ -12,6 +12,7 @@ use crate::driver::handle::Handle;
 use crate::engine::core::Engine;
 use crate::engine::refusal::Refusal;
 use crate::run::event::Event;
+use crate::run::how::Means;
 use crate::run::machine;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -32,6 +33,8 @@ pub struct Skip {
     #[serde(default)]
     answer: Answers,
     by: Option<String>,
+    /// By what, as far as the editor knows.
+    how: Option<Means>,
 }
 
 #[derive(Deserialize)]
@@ -42,10 +45,12 @@ pub struct Verb {
     #[serde(default)]
     only: bool,
     by: Option<String>,
+    /// By what, as far as the editor knows.
+    how: Option<Means>,
 }
 
 pub fn skip(engine: &Engine, request: Skip) -> Result<Value, Refusal> {
-    let event = Event::Skipped { by: by(request.by) };
+    let event = Event::Skipped { by: by(request.by), how: Some(how(engine, request.how)) };
     let target = TargetRun::of(&request.run_id, request.only, Eligible::Retry);
     if let Some(drive) = target.driven(engine, &request.root)? {
         // A manual stage is skipped by the drive; an agent must be paused or cancelled first.
@@ -63,10 +68,9 @@ pub fn pause(engine: &Engine, request: Verb) -> Result<Value, Refusal> {
 }
 
 pub fn cancel(engine: &Engine, request: Verb) -> Result<Value, Refusal> {
-    let by = by(request.by);
-    let event = || Event::Cancelled { by: by.clone() };
+    let event = Event::Cancelled { by: by(request.by), how: Some(how(engine, request.how)) };
     let target = TargetRun::of(&request.run_id, request.only, Eligible::Cancel);
-    let answer = send_or_perform(engine, &request.root, event(), target);
+    let answer = send_or_perform(engine, &request.root, event.clone(), target);
     match answer {
         Err(refusal)
             if matches!(refusal, Refusal::ForeignRun(_))
@@ -82,13 +86,13 @@ pub fn cancel(engine: &Engine, request: Verb) -> Result<Value, Refusal> {
         Err(Refusal::Lost { .. }) => {
             // An unreadable run cannot continue, but it can be cancelled.
             let run_id = target.find(engine, &request.root, &Takeover::Quietly)?;
-            cancel_unreadable(&engine.host(), &request.root, &run_id, &by)?;
+            cancel_unreadable(&engine.host(), &request.root, &run_id, event)?;
             Ok(json!({ "run_id": run_id, "others": 0, "state": "cancelled" }))
         }
         Err(why) if why.is_of_squad() => {
             run_lookup::cancel_squad(engine, &request.root, why)?;
             if target.run_id.is_some() {
-                return send_or_perform(engine, &request.root, event(), target);
+                return send_or_perform(engine, &request.root, event, target);
             }
             Ok(json!({ "others": 0, "state": "cancelled" }))
         }
