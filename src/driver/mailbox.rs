@@ -159,6 +159,7 @@ fn weight(signal: &Signal) -> usize {
             },
             Signal::Asked(question) => question.title.len() + question.input.to_string().len(),
             Signal::Ended(ending) => ending.message.len(),
+            Signal::Left(processes) => processes.iter().map(String::len).sum(),
             Signal::Started(_) | Signal::Session(_) | Signal::Withdrawn(_) => 0,
         }
 }

@@ -27,6 +27,8 @@ impl Performer {
         let works = working(run, launch);
         match signal {
             Signal::Ended(ending) => return self.ended(run, launch, ending),
+            // Also of a launch that is being stopped.
+            Signal::Left(processes) => self.left(&processes),
             // Ignore further signals of a launch that is being stopped.
             _ if works.is_none() => {}
             Signal::Started(process) => {
@@ -41,6 +43,16 @@ impl Performer {
             Signal::Withdrawn(id) => self.withdraw(launch, &id),
         }
         Next::Nothing
+    }
+
+    /// Reports processes that could not be ended: they may change files while the run continues.
+    fn left(&mut self, processes: &[String]) {
+        for process in processes {
+            self.announcements
+                .push(Announcement::Log(format!("LEFT  {process}: still running after SIGKILL")));
+            let text = format!("{process} of the agent is still running after SIGKILL");
+            self.announcements.push(Announcement::Notice("warn", text));
+        }
     }
 
     fn progress(&mut self, progress: Progress) {

@@ -2,7 +2,7 @@
 
 use super::end_text::{exit_words, exited, limit_words, note};
 use super::sink::{Order, Sink};
-use super::{Actions, End, Ending, Harness, Stopped};
+use super::{Actions, End, Ending, Harness, Signal, Stopped};
 use crate::outcome::Outcome;
 use crate::process::{Event, Exit, Lines, POLITE, Process, Stream, TERM};
 use crate::prompt::span;
@@ -64,6 +64,10 @@ pub(super) fn follow(
                 err.finish(|line| harness.error_line(&line.text, &mut to));
                 let ending = harness.end(&End { exit, stopped }, &mut to);
                 sink.all(to.signals);
+                let left = process.left();
+                if !left.is_empty() {
+                    sink.send(Signal::Left(left));
+                }
                 // A driver that stops the launch wants no other start.
                 let again = ending.is_none() && !matches!(stopped, Some(Stopped::Asked | Stopped::Limit(_)));
                 let ending = ending.unwrap_or_else(|| exited(exit));

@@ -17,7 +17,9 @@ pub enum Signal {
     Asked(Question),
     /// The question with this id no longer needs an answer. Not sent for an answered one.
     Withdrawn(String),
-    /// The agent and all its processes have ended.
+    /// Processes of the agent that are still running after SIGKILL, each described with its id.
+    Left(Vec<String>),
+    /// The agent and all its processes have ended, except those.
     Ended(Ending),
 }
 

@@ -1,12 +1,13 @@
 //! Finds out whether this process descends from a launch, for example because an agent has started this editor.
 //!
-//! All descendants of a launch stay below its init, so an init among the ancestors proves it. If the ancestors cannot be
-//! read, or there are no inits on this system, callers use the mark in the environment.
+//! All descendants of a launch stay below its init, so an init among the ancestors proves it. So does the limit that they
+//! inherit, also if the init was killed or the ancestors cannot be read. Without both, callers use the mark in the
+//! environment.
 
 #[cfg(target_os = "linux")]
 use super::launch_protocol::{INIT, LAUNCHER};
 #[cfg(target_os = "linux")]
-use super::tree;
+use super::{limit, tree};
 
 /// Whether a process descends from a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +25,9 @@ const TRIES: u32 = 5;
 /// Whether this process descends from a launch.
 #[cfg(target_os = "linux")]
 pub fn ancestry() -> Ancestry {
+    if limit::is_marked() {
+        return Ancestry::Launched;
+    }
     // Read /proc/self, because the ids in /proc may be those of another namespace.
     known(tree::own_stat)
 }
@@ -31,6 +35,9 @@ pub fn ancestry() -> Ancestry {
 /// Whether another process descends from a launch; unknown if it has exited or is in another namespace.
 #[cfg(target_os = "linux")]
 pub fn ancestry_of(pid: u32) -> Ancestry {
+    if limit::marks(pid) {
+        return Ancestry::Launched;
+    }
     known(|| tree::stat(pid))
 }
 

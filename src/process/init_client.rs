@@ -4,6 +4,7 @@
 
 use super::Exit;
 use super::launch_protocol::{Answer, Command, Request, Step};
+use super::tree::{self, ProcessSet};
 use crate::sync::locked;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::SendFlags;
@@ -25,6 +26,8 @@ pub struct InitClient {
     pub pid: u32,
     /// When the program started; 0 if unknown.
     pub start_time: u64,
+    /// The init's process id, and when it started.
+    own: (u32, u64),
     socket: UnixStream,
     state: Mutex<State>,
 }
@@ -36,6 +39,8 @@ struct State {
     exit: Option<Exit>,
     /// Whether nothing is left of the launch.
     over: bool,
+    /// Whether the init was killed before it could say that it is over.
+    lost: bool,
 }
 
 impl InitClient {
@@ -50,9 +55,10 @@ impl InitClient {
             return disconnected(error).map(|()| None);
         }
         match Answer::read(bytes) {
-            Some(Answer::Started { pid, start_time }) => {
+            Some(Answer::Started { pid, start_time, init }) => {
                 socket.set_nonblocking(true)?;
-                Ok(Some(Self { pid, start_time, socket, state: Mutex::default() }))
+                let own = (init, tree::start_time_of(init).unwrap_or_default());
+                Ok(Some(Self { pid, start_time, own, socket, state: Mutex::default() }))
             }
             Some(Answer::Failed { step, errno }) => Err(failure(step, errno)),
             _ => Err(io::Error::other(
@@ -103,6 +109,26 @@ impl InitClient {
         self.read_answers().over
     }
 
+    /// Whether the init was killed, so that only the launcher may have ended its descendants.
+    pub fn is_lost(&self) -> bool {
+        self.read_answers().lost
+    }
+
+    /// The current descendants of the init.
+    pub fn below(&self) -> ProcessSet {
+        let (pid, start_time) = self.own;
+        if !self.is_over() && tree::lives(pid, start_time) {
+            tree::descendants(pid)
+        } else {
+            ProcessSet::new()
+        }
+    }
+
+    /// Continues the init if something has stopped it.
+    pub fn wake(&self) {
+        tree::signal(&ProcessSet::from([self.own]), libc::SIGCONT);
+    }
+
     /// Sends a command. An error is ignored, because an init that has exited has nothing to do.
     pub fn send(&self, command: Command) {
         let _ = write(&self.socket, &command.bytes());
@@ -115,14 +141,14 @@ impl InitClient {
             let mut bytes = [0; Answer::SIZE];
             let missing = Answer::SIZE - state.bytes.len();
             match (&self.socket).read(&mut bytes[..missing]) {
-                Ok(0) => state.over = true,
+                Ok(0) => (state.over, state.lost) = (true, true),
                 Ok(n) => {
                     state.bytes.extend_from_slice(&bytes[..n]);
                     state.take();
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
-                Err(_) => state.over = true,
+                Err(_) => (state.over, state.lost) = (true, true),
             }
         }
         state

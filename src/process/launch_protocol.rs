@@ -141,6 +141,8 @@ pub enum Answer {
         pid: u32,
         /// 0 if unknown.
         start_time: u64,
+        /// The process id of the init.
+        init: u32,
     },
     /// It could not be started.
     Failed {
@@ -156,27 +158,32 @@ pub enum Answer {
 
 impl Answer {
     /// The size of an answer, in bytes.
-    pub const SIZE: usize = 16;
+    pub const SIZE: usize = 20;
 
     pub fn bytes(self) -> [u8; Self::SIZE] {
-        let (kind, step, number, time) = match self {
-            Self::Started { pid, start_time } => (1, 0, pid, start_time),
-            Self::Failed { step, errno } => (2, step as u8, errno as u32, 0),
-            Self::Exited(status) => (3, 0, status as u32, 0),
-            Self::Over => (4, 0, 0, 0),
+        let (kind, step, number, time, init) = match self {
+            Self::Started { pid, start_time, init } => (1, 0, pid, start_time, init),
+            Self::Failed { step, errno } => (2, step as u8, errno as u32, 0, 0),
+            Self::Exited(status) => (3, 0, status as u32, 0, 0),
+            Self::Over => (4, 0, 0, 0, 0),
         };
         let mut bytes = [0; Self::SIZE];
         (bytes[0], bytes[1]) = (kind, step);
         bytes[4..8].copy_from_slice(&number.to_le_bytes());
-        bytes[8..].copy_from_slice(&time.to_le_bytes());
+        bytes[8..16].copy_from_slice(&time.to_le_bytes());
+        bytes[16..].copy_from_slice(&init.to_le_bytes());
         bytes
     }
 
     pub fn read(bytes: [u8; Self::SIZE]) -> Option<Self> {
-        let [kind, step, _, _, a, b, c, d, time @ ..] = bytes;
+        let [kind, step, _, _, rest @ ..] = bytes;
+        let [a, b, c, d, time @ .., e, f, g, h] = rest;
         let (number, time) = (u32::from_le_bytes([a, b, c, d]), u64::from_le_bytes(time));
         match kind {
-            1 => Some(Self::Started { pid: number, start_time: time }),
+            1 => {
+                let init = u32::from_le_bytes([e, f, g, h]);
+                Some(Self::Started { pid: number, start_time: time, init })
+            }
             2 => Some(Self::Failed { step: Step::of(step)?, errno: number as i32 }),
             3 => Some(Self::Exited(number as i32)),
             4 => Some(Self::Over),

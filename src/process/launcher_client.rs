@@ -67,7 +67,20 @@ fn send(text: &[u8], descriptors: [BorrowedFd<'_>; 4]) -> io::Result<()> {
     launcher.insert(Launcher::start()?).send(text, &descriptors)
 }
 
+/// Continues the launcher if something has stopped it.
+pub fn wake() {
+    if let Some(launcher) = &*locked(&LAUNCHER) {
+        launcher.wake();
+    }
+}
+
 impl Launcher {
+    /// Its id is not reused, because it is not reaped yet.
+    fn wake(&self) {
+        let pid = rustix::process::Pid::from_child(&self.child);
+        let _ = rustix::process::kill_process(pid, rustix::process::Signal::CONT);
+    }
+
     fn start() -> io::Result<Self> {
         let missing = || {
             io::Error::other("the launcher \"superpower-guard\" is not beside the library; run `make build`")
@@ -86,6 +99,7 @@ impl Launcher {
     }
 
     fn send(&self, text: &[u8], descriptors: &[BorrowedFd<'_>; 4]) -> io::Result<()> {
+        self.wake();
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(4))];
         let mut rights = SendAncillaryBuffer::new(&mut space);
         rights.push(SendAncillaryMessage::ScmRights(descriptors));

@@ -3,7 +3,7 @@
 use super::group::Group;
 use super::init_client::InitClient;
 use super::launch_protocol::Command;
-use super::sweep::leftovers;
+use super::sweep::{leftovers, named};
 use super::terminate::terminate;
 use super::tree::{self, ProcessSet};
 use super::{Exit, LEFTOVER, Mark, TERM};
@@ -22,6 +22,8 @@ pub struct Leader {
     started: Instant,
     term: Mutex<Duration>,
     hold: Hold,
+    /// The processes that survived SIGKILL.
+    left: Mutex<Vec<String>>,
 }
 
 /// How its descendants are found.
@@ -43,7 +45,7 @@ const SHORT_LIFE: Duration = Duration::from_millis(500);
 
 impl Leader {
     pub(super) fn new(record: ProcessRecord, mark: Mark, hold: Hold) -> Self {
-        Self { record, mark, started: Instant::now(), term: Mutex::new(TERM), hold }
+        Self { record, mark, started: Instant::now(), term: Mutex::new(TERM), hold, left: Mutex::default() }
     }
 
     /// A descriptor that is readable when it has exited, and perhaps before. `None` if the system has none; use
@@ -71,10 +73,11 @@ impl Leader {
         }
     }
 
-    /// Records its current descendants. An init needs no such scan.
+    /// Records its current descendants. An init needs no such scan, but it is continued if something has stopped it.
     pub(super) fn scan(&self) {
-        if let Hold::Group(group) = &self.hold {
-            group.scan();
+        match &self.hold {
+            Hold::Init(init) => wake(init),
+            Hold::Group(group) => group.scan(),
         }
     }
 
@@ -97,13 +100,16 @@ impl Leader {
     /// Kills it and all its descendants.
     pub(super) fn kill(&self) {
         match &self.hold {
-            Hold::Init(init) => init.send(Command::Kill),
+            Hold::Init(init) => {
+                init.send(Command::Kill);
+                wake(init);
+            }
             Hold::Group(group) => {
                 group.scan();
                 group.signal(Signal::KILL);
             }
         }
-        tree::signal(&leftovers(&self.mark, &self.known()), libc::SIGKILL);
+        tree::signal(&self.leftovers(&self.known()), libc::SIGKILL);
     }
 
     /// Ends the descendants that outlived it. The wait for an init is short if the launch is being stopped, because a user
@@ -113,6 +119,7 @@ impl Leader {
             && !init.is_over()
         {
             init.send(Command::End);
+            wake(init);
             init.wait_over(LEFTOVER + if stopping { KILL_WAIT } else { LEFTOVER_WAIT });
         }
         if self.left_nothing() {
@@ -121,16 +128,29 @@ impl Leader {
         self.scan();
         let pid = self.record.pid;
         let more = || match &self.hold {
-            Hold::Init(_) => leftovers(&self.mark, &ProcessSet::new()),
-            Hold::Group(_) => leftovers(&self.mark, &tree::descendants(pid)),
+            Hold::Init(init) => self.leftovers(&init.below()),
+            Hold::Group(_) => self.leftovers(&tree::descendants(pid)),
         };
-        terminate(&mut leftovers(&self.mark, &self.known()), LEFTOVER, more);
+        let mut rest = self.leftovers(&self.known());
+        terminate(&mut rest, LEFTOVER, more);
+        let lives = |(&pid, &start_time): (&u32, &u64)| tree::lives(pid, start_time).then(|| named(pid));
+        *locked(&self.left) = rest.iter().filter_map(lives).collect();
     }
 
-    /// The descendants that scans have found; an init has none of these.
+    /// The processes that survived SIGKILL, after [`Leader::end_rest`]: uninterruptible ones, and those of another user.
+    pub(super) fn left(&self) -> Vec<String> {
+        locked(&self.left).clone()
+    }
+
+    fn leftovers(&self, known: &ProcessSet) -> ProcessSet {
+        let lost = matches!(&self.hold, Hold::Init(init) if init.is_lost() || !init.is_over());
+        leftovers(&self.mark, known, lost)
+    }
+
+    /// The descendants that are known.
     fn known(&self) -> ProcessSet {
         match &self.hold {
-            Hold::Init(_) => ProcessSet::new(),
+            Hold::Init(init) => init.below(),
             Hold::Group(group) => group.processes(),
         }
     }
@@ -143,6 +163,15 @@ impl Leader {
         }
     }
 
+    /// How it ended, if it could not be reaped in time.
+    pub(super) fn unreaped(&self) -> Exit {
+        if tree::lives(self.record.pid, self.record.start_time) {
+            Exit::Stuck
+        } else {
+            Exit::Signal(libc::SIGKILL)
+        }
+    }
+
     /// Whether [`Leader::reap`] may block forever.
     pub(super) const fn reaping_waits(&self) -> bool {
         matches!(self.hold, Hold::Group(_))
@@ -151,7 +180,8 @@ impl Leader {
     /// Whether a process that lived only briefly has certainly left nothing. This is a cheap check, because its descendants
     /// are younger and ids are assigned in order.
     fn left_nothing(&self) -> bool {
-        if self.started.elapsed() > SHORT_LIFE || !self.known().is_empty() {
+        let lost = matches!(&self.hold, Hold::Init(init) if init.is_lost());
+        if lost || self.started.elapsed() > SHORT_LIFE || !self.known().is_empty() {
             return false;
         }
         let leader = self.record.pid;
@@ -185,9 +215,16 @@ impl Leader {
                 }
             }
         }
-        let more = || leftovers(&self.mark, &ProcessSet::new());
-        terminate(&mut leftovers(&self.mark, &self.known()), Duration::ZERO, more);
+        let more = || self.leftovers(&ProcessSet::new());
+        terminate(&mut self.leftovers(&self.known()), Duration::ZERO, more);
     }
+}
+
+/// Continues an init, and the launcher that takes over if the init is killed, in case something has stopped them.
+fn wake(init: &InitClient) {
+    init.wake();
+    #[cfg(target_os = "linux")]
+    super::launcher_client::wake();
 }
 
 /// The parent of the kernel's own threads.

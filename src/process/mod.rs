@@ -11,7 +11,7 @@
 //! * `supervise`: a running process, with its limits and the steps of a stop; `leader` signals and waits for it
 //! * `launcher_client`, `init_client`, `launch_protocol`: the engine's side of the launcher (`src/bin/superpower-guard/`)
 //! * `group`, `guard_client`: a process as our own child, where there is no launcher
-//! * `tree`, `sweep`, `terminate`, `ancestry`: finds and ends descendants
+//! * `tree`, `limit`, `sweep`, `terminate`, `ancestry`: finds and ends descendants
 //! * `server_client`: talks to a process that is an HTTP server
 //!
 //! Time is [`std::time::Instant`], which stands still while the machine sleeps (`CLOCK_MONOTONIC` on Linux,
@@ -30,6 +30,8 @@ mod launch_protocol;
 #[cfg(target_os = "linux")]
 mod launcher_client;
 mod leader;
+#[cfg(target_os = "linux")]
+mod limit;
 mod lines;
 mod output;
 mod pipe;

@@ -159,6 +159,11 @@ impl<T: Send + 'static> Process<T> {
         self.busy = busy;
     }
 
+    /// What of it could not be ended, each process in words: known once it is over.
+    pub fn left(&self) -> Vec<String> {
+        self.leader.left()
+    }
+
     /// Whether it is being stopped.
     pub fn stopping(&self) -> bool {
         self.stop != StopStep::Not
@@ -249,8 +254,9 @@ impl<T: Send + 'static> Process<T> {
                 self.stop = StopStep::Killed(now + STUCK);
             }
             StopStep::Killed(at) if now >= at => {
+                self.leader.end_rest(true);
                 self.reap_in_thread();
-                return Some(Event::Over(Exit::Stuck));
+                return Some(Event::Over(self.leader.unreaped()));
             }
             _ => {}
         }

@@ -13,22 +13,53 @@ pub fn sweep(records: &[ProcessRecord], run_id: &str) -> Vec<String> {
         processes.insert(record.pid, record.start_time);
         processes.extend(tree::descendants(record.pid));
     }
-    processes.extend(tree::marked(run_id, None));
+    processes.extend(marked(run_id));
     for pid in tree::ourselves() {
         processes.remove(&pid);
     }
-    let name = |pid: u32| tree::stat(pid).map_or_else(String::new, |stat| format!(" ({})", stat.name));
-    let lines = processes
-        .keys()
-        .map(|&pid| format!("ended process {pid}{}, left from an earlier drive", name(pid)))
-        .collect();
-    terminate(&mut processes, super::TERM, || tree::marked(run_id, None));
-    lines
+    let names: Vec<(u32, u64, String)> =
+        processes.iter().map(|(&pid, &start_time)| (pid, start_time, named(pid))).collect();
+    terminate(&mut processes, super::TERM, || marked(run_id));
+    let said = |(pid, start_time, name)| {
+        if tree::lives(pid, start_time) {
+            format!("cannot end {name}, left from an earlier drive: it is still running after SIGKILL")
+        } else {
+            format!("ended {name}, left from an earlier drive")
+        }
+    };
+    names.into_iter().map(said).collect()
 }
 
-/// The processes of a launch that are still running: those in `known`, and those with the launch's mark.
-pub(super) fn leftovers(mark: &Mark, known: &ProcessSet) -> ProcessSet {
+/// The processes with a mark of the run: in their environment, or as their limit.
+fn marked(run_id: &str) -> ProcessSet {
+    let mut processes = tree::marked(run_id, None);
+    processes.extend(limited(run_id, None));
+    processes
+}
+
+/// Describes a process, for example `process 17 (sh)`.
+pub(super) fn named(pid: u32) -> String {
+    let name = tree::stat(pid).map_or_else(String::new, |stat| format!(" ({})", stat.name));
+    format!("process {pid}{name}")
+}
+
+#[cfg(target_os = "linux")]
+fn limited(run_id: &str, launch: Option<u32>) -> ProcessSet {
+    super::limit::marked(run_id, launch)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn limited(_: &str, _: Option<u32>) -> ProcessSet {
+    ProcessSet::new()
+}
+
+/// The processes of a launch that are still running: those in `known`, and those with the launch's mark. The limit is
+/// read only if the init was `lost`, because nothing else is left without its mark.
+pub(super) fn leftovers(mark: &Mark, known: &ProcessSet, lost: bool) -> ProcessSet {
     let mut processes = tree::marked(&mark.run_id, Some(mark.launch));
+    if lost {
+        processes.extend(limited(&mark.run_id, Some(mark.launch)));
+    }
     processes.extend(known.iter().filter(|&(&pid, &start_time)| tree::lives(pid, start_time)));
     processes
 }

@@ -71,10 +71,7 @@ pub enum Event {
         process: Option<ProcessRecord>,
     },
     /// An agent named its session.
-    SessionOpened {
-        launch: u32,
-        session: Session,
-    },
+    SessionOpened { launch: u32, session: Session },
     /// An attempt ended and was judged.
     AttemptEnded {
         launch: u32,
@@ -148,9 +145,7 @@ pub enum Event {
         stage: usize,
     },
     /// Pause at the next boundary.
-    PauseRequested {
-        by: String,
-    },
+    PauseRequested { by: String },
     /// The drive ended unexpectedly: the editor was closed, or its process was found dead.
     Interrupted {
         /// Reason, for people.
@@ -204,9 +199,7 @@ pub enum Event {
         files: Vec<String>,
     },
     /// The user confirmed what another tool's `squad.json` claims about the run.
-    AdoptionConfirmed {
-        by: String,
-    },
+    AdoptionConfirmed { by: String },
     /// The declaration was edited while the run was paused, and the run continues with the new one.
     DeclarationReplaced {
         /// The new copy in the run's directory.

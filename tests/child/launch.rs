@@ -9,10 +9,15 @@ pub fn starts(tool: &str, folder: &str, cmd: &[&str]) {
     let folder = Path::new(folder);
     let mut harnesses = Harnesses::default();
     harnesses.named.get_mut(tool).unwrap().cmd = cmd.iter().map(|&word| word.to_owned()).collect();
-    let (_running, signals) = start(tool, &harnesses, launch_in(folder));
+    let launch = launch_in(folder);
+    std::fs::write(folder.join("run"), &launch.run_id).unwrap();
+    let (_running, signals) = start(tool, &harnesses, launch);
     for signal in signals {
         if matches!(signal, Signal::Started(_)) {
             std::fs::write(folder.join("started"), "").unwrap();
+        }
+        if let Signal::Left(processes) = &signal {
+            std::fs::write(folder.join("left"), processes.join("\n")).unwrap();
         }
         if let Signal::Ended(ending) = signal {
             // Renamed into place, so that the test never reads a half-written file.

@@ -3,7 +3,7 @@
 #![cfg(target_os = "linux")]
 
 use super::child::child;
-use super::places::{Place, in_place};
+use super::places::{Place, in_place, skipped};
 use super::world::World;
 use serde_json::{Value, json};
 use std::process::Command;
@@ -44,6 +44,21 @@ fn started_by_an_agent(way: &str) -> World {
 fn an_editor_that_an_agent_started_does_nothing_that_is_for_humans() {
     for way in ["", "env -i", "env -i setsid", "env -i nohup setsid -f"] {
         let (codes, _) = said(&started_by_an_agent(way));
+        assert!(all_are(&codes, "nested"), "{way}: {codes:?}");
+    }
+}
+
+#[test]
+fn nor_does_one_that_the_agent_put_where_no_ancestor_is_seen() {
+    // In a namespace of its own it is the first process; with another `/proc` it may show what it likes.
+    let no_proc = "sh -c 'mount -t tmpfs none /proc && exec \"$@\"' -";
+    for way in ["unshare -rpf --mount-proc", &format!("unshare -rm --propagation private {no_proc}")] {
+        let tried = Command::new("sh").args(["-c", &format!("{way} true")]).status();
+        if !tried.is_ok_and(|status| status.success()) {
+            skipped(&format!("this user cannot: {way}"));
+            continue;
+        }
+        let (codes, _) = said(&started_by_an_agent(&format!("env -i PATH=$PATH {way}")));
         assert!(all_are(&codes, "nested"), "{way}: {codes:?}");
     }
 }

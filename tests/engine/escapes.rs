@@ -6,6 +6,9 @@
 
 use super::child::child;
 use super::launched::{ended, launch_in, start};
+use super::places::skipped;
+use rustix::process::{Pid, Signal};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use superpower::harness::*;
@@ -163,6 +166,12 @@ enum Victim {
     Editor,
     Launcher,
     Init,
+    /// Both, so that nobody adopts what is below.
+    InitAndLauncher,
+}
+
+fn kill(pid: u32, signal: Signal) {
+    rustix::process::kill_process(Pid::from_raw(pid as i32).unwrap(), signal).unwrap();
 }
 
 fn after_the_death_of(victim: Victim, test: u8) {
@@ -174,16 +183,15 @@ fn after_the_death_of(victim: Victim, test: u8) {
         wait_until(way, LONG, || is_away(&folder, &cmd) && folder.join("started").exists());
         let launcher = editor_child(editor.id());
         let init = named(children(launcher), "superpower-init");
-        let pid = match victim {
-            Victim::Editor => editor.id(),
-            Victim::Launcher => launcher,
-            Victim::Init => init,
+        let victims = match victim {
+            Victim::Editor => vec![editor.id()],
+            Victim::Launcher => vec![launcher],
+            Victim::Init => vec![init],
+            Victim::InitAndLauncher => vec![launcher, init],
         };
-        rustix::process::kill_process(
-            rustix::process::Pid::from_raw(pid as i32).unwrap(),
-            rustix::process::Signal::KILL,
-        )
-        .unwrap();
+        // Stopped first: none of them sees the end of another.
+        victims.iter().for_each(|&pid| kill(pid, Signal::STOP));
+        victims.iter().for_each(|&pid| kill(pid, Signal::KILL));
         if victim == Victim::Editor {
             editor.wait().unwrap();
         }
@@ -213,6 +221,116 @@ fn editor_child(editor: u32) -> u32 {
         lists.iter().flat_map(|list| list.split_whitespace()).map(|pid| pid.parse().unwrap()).collect(),
         "superpower-main",
     )
+}
+
+#[test]
+fn after_the_death_of_init_and_launcher() {
+    after_the_death_of(Victim::InitAndLauncher, 6);
+}
+
+/// The init of the launch whose agent said which process it is, and the launcher.
+fn init_and_launcher(folder: &Path) -> [u32; 2] {
+    let parent = |pid: u32| {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+        stat.rsplit(')').next().unwrap().split_whitespace().nth(1).unwrap().parse().unwrap()
+    };
+    let agent = std::fs::read_to_string(folder.join("pid")).unwrap().trim().parse().unwrap();
+    [parent(agent), parent(parent(agent))]
+}
+
+/// What each of the launch's keepers is stopped by, once the agent is away.
+fn with_a_keeper_stopped(test: u8, then: &str, end: impl Fn(&Running)) {
+    let dir = tempfile::tempdir().unwrap();
+    for at in 0..rounds(WAYS.len()) {
+        let then =
+            format!("echo $$ > pid.part; mv pid.part pid; while [ ! -f go ]; do sleep 0.01; done; {then}");
+        let (way, folder, nap, cmd) = round(dir.path(), test, at, &then);
+        let (running, signals) = start("command", &harnesses(cmd.clone()), launch_in(&folder));
+        wait_until(way, LONG, || is_away(&folder, &cmd) && folder.join("pid").exists());
+        // The launcher's turn comes where the init that it would stand in for is killed.
+        let [init, launcher] = init_and_launcher(&folder);
+        if at % 2 == 0 {
+            kill(init, Signal::STOP);
+        } else {
+            kill(launcher, Signal::STOP);
+            kill(init, Signal::KILL);
+        }
+        std::fs::write(folder.join("go"), "").unwrap();
+        end(&running);
+        ended(&signals);
+        assert!(nothing_is_left(&folder, &nap), "{way}");
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+}
+
+#[test]
+fn after_its_end_with_a_stopped_init_or_launcher() {
+    with_a_keeper_stopped(7, "echo done; exit 0", |_| ());
+}
+
+#[test]
+fn after_a_cancel_with_a_stopped_init_or_launcher() {
+    with_a_keeper_stopped(8, "while :; do sleep 0.05; done", Running::stop);
+}
+
+#[test]
+fn what_nobody_could_end_is_ended_before_its_run_goes_on() {
+    let dir = tempfile::tempdir().unwrap();
+    let (way, folder, nap, cmd) = round(dir.path(), 9, 0, "while :; do sleep 0.05; done");
+    let mut editor = Editor(child("launch").arg("command").arg(&folder).args(&cmd).spawn().unwrap());
+    wait_until(way, LONG, || is_away(&folder, &cmd) && folder.join("run").exists());
+    let launcher = editor_child(editor.0.id());
+    let init = named(children(launcher), "superpower-init");
+    let all = [editor.0.id(), launcher, init];
+    all.iter().for_each(|&pid| kill(pid, Signal::STOP));
+    all.iter().for_each(|&pid| kill(pid, Signal::KILL));
+    editor.0.wait().unwrap();
+    assert!(!is_gone(&nap), "somebody ended it");
+    let run_id = std::fs::read_to_string(folder.join("run")).unwrap();
+    let said = superpower::process::sweep(&[], &run_id);
+    assert!(said.iter().any(|line| line.contains("(sleep), left from an earlier drive")), "{said:?}");
+    assert!(is_gone(&nap));
+}
+
+/// Makes a program that only root may end, where this test is root's.
+fn somebody_elses(folder: &Path) -> Option<()> {
+    let own = |path: &Path, mode: u32| {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    own(folder, 0o777);
+    let program = folder.join("setpriv");
+    std::fs::copy("/usr/bin/setpriv", &program).ok()?;
+    own(&program, 0o4755);
+    let tried = std::process::Command::new("setpriv")
+        .args(["--reuid=65534", "--clear-groups"])
+        .arg(program)
+        .args(["--reuid=0", "true"])
+        .status();
+    tried.is_ok_and(|status| status.success()).then_some(())
+}
+
+#[test]
+fn what_belongs_to_somebody_else_is_left_and_said() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let nap = nap(0, 0);
+    let folder = dir.path().join(&nap);
+    std::fs::create_dir(&folder).unwrap();
+    if somebody_elses(&folder).is_none() {
+        return skipped("this user cannot become another one");
+    }
+    let cmd = agent("env -i ./setpriv --reuid=0 --clear-groups sleep $1 &", &nap, "echo done; exit 0");
+    let job = child("launch");
+    let mut editor = std::process::Command::new("setpriv");
+    editor.args(["--reuid=65534", "--clear-groups"]).arg(job.get_program()).args(job.get_args());
+    let mut editor = Editor(editor.arg("command").arg(&folder).args(&cmd).spawn().unwrap());
+    wait_until("the editor is told", LONG, || folder.join("ended").exists());
+    let left = std::fs::read_to_string(folder.join("left")).unwrap_or_default();
+    let pid = left.strip_prefix("process ").and_then(|rest| rest.strip_suffix(" (sleep)"));
+    let pid: u32 = pid.unwrap_or_else(|| panic!("{left:?}")).parse().unwrap();
+    assert!(!is_gone(&nap));
+    kill(pid, Signal::KILL);
+    editor.0.kill().unwrap();
 }
 
 #[test]

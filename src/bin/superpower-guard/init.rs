@@ -61,7 +61,7 @@ pub fn run(mut engine: UnixStream, streams: [OwnedFd; 3], launcher: OwnedFd) {
     if engine.set_nonblocking(true).is_ok() {
         init.engine = Some(engine);
     }
-    init.send(&[Answer::Started { pid, start_time }]);
+    init.send(&[Answer::Started { pid, start_time, init: std::process::id() }]);
     init.follow();
 }
 

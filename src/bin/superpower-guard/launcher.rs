@@ -6,7 +6,7 @@
 use crate::kill_rounds::{Rounds, children};
 use crate::launch_protocol::{Answer, Step};
 use crate::system::{self, Message, Waited};
-use crate::{init, launch_protocol, terminate, tree};
+use crate::{init, launch_protocol, limit, terminate, tree};
 use std::io::{self, PipeReader, PipeWriter, Write};
 use std::net::Shutdown;
 use std::os::fd::{AsFd, OwnedFd};
@@ -106,20 +106,21 @@ impl Launcher {
                 return None;
             }
         };
+        let text = String::from_utf8_lossy(&message.text).into_owned();
+        let (run_id, attempt) = text.split_once(' ').unwrap_or_default();
+        let (run_id, attempt) = (run_id.to_owned(), attempt.parse().unwrap_or_default());
         match system::fork() {
             Err(error) => failed(&mut engine, of(error)),
             Ok(0) => {
                 drop(copy);
                 return Some(move || {
+                    limit::set(&run_id, attempt);
                     let run = || init::run(engine, [stdin, stdout, stderr], alive.into());
                     // Exit without running the launcher's own clean-up.
                     system::exit(i32::from(catch_unwind(AssertUnwindSafe(run)).is_err()));
                 });
             }
             Ok(init) => {
-                let text = String::from_utf8_lossy(&message.text).into_owned();
-                let (run_id, attempt) = text.split_once(' ').unwrap_or_default();
-                let (run_id, attempt) = (run_id.to_owned(), attempt.parse().unwrap_or_default());
                 self.launches.push(Launch { init, engine: copy, run_id, attempt, orphaned: false });
             }
         }

@@ -21,6 +21,9 @@ mod launch_protocol;
 #[cfg(target_os = "linux")]
 mod launcher;
 #[cfg(target_os = "linux")]
+#[path = "../../process/limit.rs"]
+mod limit;
+#[cfg(target_os = "linux")]
 mod program;
 #[cfg(target_os = "linux")]
 mod system;
