@@ -224,8 +224,10 @@ impl Review {
             self.git.run(&args, b"")
         };
         let mut listed = entry(path)?;
-        if listed.is_empty() {
-            listed = entry(&rule_names::inner(path))?;
+        for name in [path.to_owned(), format!("{}{path}", rule_names::WITHIN)] {
+            if listed.is_empty() {
+                listed = entry(&rule_names::inner(&name))?;
+            }
         }
         let listed = String::from_utf8_lossy(&listed);
         let Some((entry, _)) = listed.split_once('\t') else { return Ok(None) };

@@ -96,6 +96,7 @@ mod recorded;
 mod recorded_cases;
 mod recorded_shown;
 mod resume;
+mod review_blind;
 mod review_hidden;
 mod review_place;
 mod seal_key;

@@ -9,6 +9,7 @@ const ALLOWED: &[(&str, &str)] = &[
     ("store/beneath.rs", "it is the door"),
     ("store/beneath/", "it is the door"),
     ("process/tree.rs", "reads /proc, which is the kernel's"),
+    ("process/limit.rs", "reads /proc, which is the kernel's"),
     ("process/identity.rs", "reads /proc, which is the kernel's"),
     ("process/leader.rs", "reads /proc, which is the kernel's"),
     ("process/program.rs", "looks for programs in the entries of PATH"),

@@ -10,18 +10,23 @@ use std::process::Command;
 use superpower::project::review::{Review, TreeId};
 
 /// A repository with a first snapshot.
-struct Place {
+pub struct Place {
     _dir: tempfile::TempDir,
-    top: PathBuf,
-    root: PathBuf,
-    base: TreeId,
+    pub top: PathBuf,
+    pub root: PathBuf,
+    pub base: TreeId,
 }
 
 /// A change to the repository.
 type Doing<'a> = &'a dyn Fn(&Place);
 
 impl Place {
-    fn new() -> Self {
+    pub fn new() -> Self {
+        Self::with(&|_| ())
+    }
+
+    /// After something was done to the repository.
+    pub fn with(before: &dyn Fn(&Path)) -> Self {
         let (dir, top) = scratch();
         let root = top.join("repo");
         repo(&root);
@@ -31,16 +36,17 @@ impl Place {
         write(&root, "target/old", "x\n");
         git(&root, &["add", "-A"]);
         git(&root, &["commit", "-qm", "y"]);
+        before(&root);
         let base = open(&root, &top.join("private")).unwrap().snapshot().unwrap();
         Self { _dir: dir, top, root, base }
     }
 
-    fn review(&self) -> Review {
+    pub fn review(&self) -> Review {
         open(&self.root, &self.top.join("private")).unwrap()
     }
 
     /// The list, and the sentence that counts what it leaves out.
-    fn list(&self) -> (Vec<String>, Option<String>) {
+    pub fn list(&self) -> (Vec<String>, Option<String>) {
         let review = self.review();
         let (now, changes) = review.compare(&self.base, None).unwrap();
         let listed =

@@ -1,6 +1,6 @@
 //! Compares two snapshots: the changed files, their line counts, and what the list leaves out.
 
-use super::rule_names::{self, IGNORED, LEFT_OUT, MANY, NESTED, WORK_TREE};
+use super::rule_names::{self, IGNORED, LEFT_OUT, MANY, NESTED, REFUSED, STAMPS, UNREAD, WITHIN, WORK_TREE};
 use super::{Change, Review, ReviewError, Status, TreeId};
 use std::collections::BTreeSet;
 
@@ -26,10 +26,10 @@ impl Review {
     pub fn list_changes(&self, from: &TreeId, to: &TreeId) -> Result<Vec<Change>, ReviewError> {
         let changes = self.all_changes(from, to)?.into_iter().filter_map(|mut change| {
             if let Some(name) = rule_names::listed(&change.path) {
-                if [IGNORED, LEFT_OUT].contains(&name.as_str()) {
+                if rule_names::is_count(&name) {
                     return None;
                 }
-                change.path = name;
+                change.path = name.strip_prefix(WITHIN).unwrap_or(&name).to_owned();
                 return Some((true, change));
             }
             Some((rule_names::is_rule(&change.path), change))
@@ -44,7 +44,7 @@ impl Review {
         let now = now.map_or_else(|| self.snapshot(), Ok)?;
         let changes = self.all_changes(from, &now)?;
         let hides = |change: &Change| match rule_names::listed(&change.path) {
-            Some(name) => ![IGNORED, LEFT_OUT].contains(&name.as_str()),
+            Some(name) => rule_names::hides(&name),
             None => rule_names::is_rule(&change.path),
         };
         let now = if changes.iter().any(hides) { self.snapshot_all()? } else { now };
@@ -60,7 +60,13 @@ impl Review {
             String::from_utf8_lossy(&text).lines().map(str::to_owned).collect()
         };
         let (before, now) = (names(from, IGNORED), names(to, IGNORED));
-        let ignored: Vec<&String> = now.difference(&before).collect();
+        let ignored: Vec<String> = now.difference(&before).cloned().collect();
+        // Those of the one before may be unknown.
+        let (stamps, states) = (names(from, STAMPS), names(to, STAMPS));
+        let name = |line: &String| line.split_once('\t').map(|(_, name)| name.to_owned());
+        let known: BTreeSet<String> = stamps.iter().filter_map(name).collect();
+        let changed = states.difference(&stamps).filter_map(name).filter(|name| known.contains(name));
+        let changed: Vec<String> = changed.collect();
         let out = names(to, LEFT_OUT);
         let of = |kind: &str| -> Vec<String> {
             out.iter()
@@ -74,9 +80,15 @@ impl Review {
             let what = if names.len() == 1 { one } else { many };
             (!names.is_empty()).then(|| format!("{} {what} ({some}{more})", names.len()))
         };
-        let ignored: Vec<String> = ignored.into_iter().cloned().collect();
         let parts = [
             counted(&ignored, "new ignored file", "new ignored files"),
+            counted(&changed, "changed ignored file", "changed ignored files"),
+            counted(&of(REFUSED), "file whose name git does not take", "files whose names git does not take"),
+            counted(
+                &of(UNREAD),
+                "file or folder that cannot be read",
+                "files or folders that cannot be read",
+            ),
             counted(&of(NESTED), "nested repository", "nested repositories"),
             counted(&of(WORK_TREE), "other work tree", "other work trees"),
             out.contains(MANY).then(|| "more ignored files than can be listed".to_owned()),

@@ -5,6 +5,7 @@ use super::{CancelToken, ReviewError};
 use crate::process::{Environment, NotFound, Places};
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -32,14 +33,7 @@ const SWITCHES: &[&str] = &[
 
 /// The user's settings that are used, because they say how files are read. Settings that weaken how git detects changes are
 /// not, because a file's time can be set back.
-const USED_SETTINGS: &[&str] = &[
-    "core.autocrlf",
-    "core.eol",
-    "core.filemode",
-    "core.ignorecase",
-    "core.precomposeunicode",
-    "core.symlinks",
-];
+const USED_SETTINGS: &[&str] = &["core.autocrlf", "core.eol", "core.precomposeunicode", "core.symlinks"];
 
 /// Time limit for reading settings, because a file that they include may be anything.
 const BRIEF: Duration = Duration::from_secs(20);
@@ -105,7 +99,7 @@ impl Git {
         });
         git.users = user_settings(&git.cancel, &git.tool, root)?;
         for (key, value) in &git.users {
-            if USED_SETTINGS.contains(&key.as_str()) {
+            if USED_SETTINGS.contains(&key.as_str()) || is_true_of_disk(key, &git.top) {
                 git.settings.push(format!("{key}={value}"));
             } else if key == "core.excludesfile" {
                 excludes = Some(expand(value));
@@ -142,6 +136,15 @@ impl Git {
         run(&self.cancel, self.on(&self.top).args(args), verb, input)
     }
 
+    /// Does the same, and returns the lines of standard error too.
+    pub(super) fn run_with_warnings(
+        &self,
+        args: &[&str],
+        input: &[u8],
+    ) -> Result<(Vec<u8>, Vec<String>), ReviewError> {
+        run_with_warnings(&self.cancel, self.on(&self.top).args(args), args, input)
+    }
+
     /// Does the same with the store of our trees only, without the user's objects.
     pub(super) fn run_on_trees(&self, args: &[&str], input: &[u8]) -> Result<Vec<u8>, ReviewError> {
         let verb = args.iter().find(|arg| !arg.starts_with('-')).copied().unwrap_or_default();
@@ -156,11 +159,16 @@ impl Git {
         output(&self.cancel, self.on(&self.top).args(args), verb, input).map(|output| output.stdout)
     }
 
-    /// Runs in a directory as if it were a work tree of its own, with an empty index.
-    pub(super) fn run_within(&self, folder: &Path, args: &[&str]) -> Result<Vec<u8>, ReviewError> {
+    /// Runs in a directory as if it were a work tree of its own, with an empty index. Returns the lines of standard error
+    /// too.
+    pub(super) fn run_within(
+        &self,
+        folder: &Path,
+        args: &[&str],
+    ) -> Result<(Vec<u8>, Vec<String>), ReviewError> {
         let mut command = self.on(folder);
         command.current_dir(folder).env("GIT_INDEX_FILE", self.dir.join("no-index")).args(args);
-        run(&self.cancel, &mut command, args.first().copied().unwrap_or_default(), b"")
+        run_with_warnings(&self.cancel, &mut command, args, b"")
     }
 
     fn on(&self, work_tree: &Path) -> Command {
@@ -218,15 +226,50 @@ pub(super) fn expand(path: &str) -> PathBuf {
     }
 }
 
+/// Whether a setting about modes or letter case describes this disk. Otherwise it is not used, because it would hide
+/// changes that the disk can hold.
+fn is_true_of_disk(key: &str, top: &Path) -> bool {
+    let git = top.join(".git");
+    match key {
+        // This file is executable only if all files are.
+        "core.filemode" => git.join("HEAD").metadata().is_ok_and(|meta| meta.mode() & 0o111 != 0),
+        "core.ignorecase" => {
+            let which = |path: &Path| {
+                path.symlink_metadata()
+                    .ok()
+                    .filter(std::fs::Metadata::is_dir)
+                    .map(|meta| (meta.dev(), meta.ino()))
+            };
+            which(&git).is_some_and(|it| which(&top.join(".GIT")) == Some(it))
+        }
+        _ => false,
+    }
+}
+
 fn run(
     cancel: &CancelToken,
     command: &mut Command,
     verb: &str,
     input: &[u8],
 ) -> Result<Vec<u8>, ReviewError> {
-    let output = output(cancel, command, verb, input)?;
+    successful(output(cancel, command, verb, input)?, verb).map(|output| output.stdout)
+}
+
+fn run_with_warnings(
+    cancel: &CancelToken,
+    command: &mut Command,
+    args: &[&str],
+    input: &[u8],
+) -> Result<(Vec<u8>, Vec<String>), ReviewError> {
+    let verb = args.iter().find(|arg| !arg.starts_with('-')).copied().unwrap_or_default();
+    let output = successful(output(cancel, command, verb, input)?, verb)?;
+    Ok((output.stdout, String::from_utf8_lossy(&output.stderr).lines().map(str::to_owned).collect()))
+}
+
+/// The output of a successful call.
+fn successful(output: Output, verb: &str) -> Result<Output, ReviewError> {
     if output.status.success() {
-        return Ok(output.stdout);
+        return Ok(output);
     }
     let errors = String::from_utf8_lossy(&output.stderr);
     let message = errors

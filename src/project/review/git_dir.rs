@@ -22,6 +22,7 @@ impl Review {
             self.begin(repository.is_some_and(uses_sha256))?;
         }
         self.exclude(repository)?;
+        self.write_attributes()?;
         let known = self.door.read_text(Path::new("seeded"), SMALL).ok();
         let objects = repository.filter(|it| uses_sha256(it) == (self.id_length() == 64)).and_then(borrowed);
         let now = format!("{}\n{}\n", self.git.top().display(), objects.as_deref().unwrap_or_default());
@@ -80,6 +81,13 @@ impl Review {
             return Ok(());
         }
         Ok(self.door.replace(exclude, lines.as_bytes())?)
+    }
+
+    /// Turns off the attributes that give two different texts the same blob, except those about line ends.
+    fn write_attributes(&self) -> io::Result<()> {
+        let (attributes, plain) = (Path::new("info/attributes"), b"* -ident -working-tree-encoding\n");
+        let there = self.door.read(attributes, SMALL).is_ok_and(|there| there == plain);
+        if there { Ok(()) } else { self.door.replace(attributes, plain) }
     }
 
     /// Writes the alternates, the further places of objects: our trees, and the user's objects.

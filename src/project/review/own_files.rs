@@ -1,10 +1,25 @@
 //! The plugin's own files in a project, which no review lists. They are known by their exact names, because an agent could
 //! write other files beside them.
 
+use crate::store::names::is_run_id;
 use std::path::Path;
 
-/// Directories that only the plugin writes to.
-const FOLDERS: &[&str] = &[".claude/state/runs/", ".claude/state/review.git/"];
+/// The directory of all runs.
+const RUNS: &str = ".claude/state/runs/";
+/// The files in a run's directory, with a number for each `#`.
+const OF_RUN: &[&str] = &[
+    ".metadata.lock/owner.json",
+    "attempts/#-stage-#/output.log",
+    "attempts/#-stage-#/processes.jsonl",
+    "attempts/#-stage-#/prompt.md",
+    "checkpoint-waits",
+    "declaration-#.yaml",
+    "journal.foreign-#.jsonl",
+    "journal.jsonl",
+    "metadata.json",
+    "review-#.#.json",
+    "summary.json",
+];
 /// Single files, in directories that others write to.
 const FILES: &[&str] = &[
     ".claude/logs/.gitignore",
@@ -24,7 +39,7 @@ pub(super) struct OwnFiles {
 impl OwnFiles {
     /// Includes our state directory if it is inside of the project, for example if the project is the home directory.
     pub fn of(root: &Path, state: &Path) -> Self {
-        let mut folders: Vec<String> = FOLDERS.iter().map(|folder| (*folder).to_owned()).collect();
+        let mut folders = Vec::new();
         let inner = state.canonicalize().ok();
         if let Some(inner) = inner.as_ref().and_then(|dir| dir.strip_prefix(root).ok()?.to_str()) {
             folders.push(format!("{inner}/"));
@@ -35,7 +50,9 @@ impl OwnFiles {
     /// Whether a file, or a directory that ends in `/`, is ours.
     pub fn has(&self, path: &str) -> bool {
         let inside = self.folders.iter().any(|folder| path.starts_with(folder.as_str()));
-        inside || FILES.contains(&path) || is_half_written(path)
+        inside
+            || is_exactly_ours(path)
+            || target_of_temporary(path).is_some_and(|path| is_exactly_ours(&path))
     }
 
     /// The names as lines for git's ignore rules, relative to the project.
@@ -44,14 +61,39 @@ impl OwnFiles {
     }
 }
 
-/// Whether it is the temporary file of one of our files: `.NAME.PID.N.new`.
-fn is_half_written(path: &str) -> bool {
-    let Some((folder, name)) = path.rsplit_once('/') else { return false };
-    let Some(rest) = name.strip_prefix('.').and_then(|rest| rest.strip_suffix(".new")) else { return false };
-    let mut parts = rest.rsplitn(3, '.');
-    let number = |part: Option<&str>| part.is_some_and(|part| part.parse::<u64>().is_ok());
-    let numbers = number(parts.next()) && number(parts.next());
-    numbers && parts.next().is_some_and(|of| FILES.contains(&format!("{folder}/{of}").as_str()))
+/// Whether it is the path of one of our files.
+fn is_exactly_ours(path: &str) -> bool {
+    FILES.contains(&path) || path.strip_prefix(RUNS).is_some_and(is_of_run)
+}
+
+/// Whether it is one of our files in a run's directory; the path begins with the run's id.
+fn is_of_run(path: &str) -> bool {
+    let Some((_, file)) = path.split_once('/').filter(|(id, _)| is_run_id(id)) else { return false };
+    OF_RUN.iter().any(|shape| fits(file, shape))
+}
+
+/// Whether the name matches, with a number for each `#`.
+fn fits(name: &str, shape: &str) -> bool {
+    let mut parts = shape.split('#');
+    let Some(mut rest) = parts.next().and_then(|first| name.strip_prefix(first)) else { return false };
+    for part in parts {
+        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+        match rest[digits..].strip_prefix(part).filter(|_| (1..=20).contains(&digits)) {
+            Some(after) => rest = after,
+            None => return false,
+        }
+    }
+    rest.is_empty()
+}
+
+/// The file that a temporary file `.NAME.PID.N.new` belongs to.
+fn target_of_temporary(path: &str) -> Option<String> {
+    let (folder, name) = path.rsplit_once('/')?;
+    let mut parts = name.strip_prefix('.')?.strip_suffix(".new")?.rsplitn(3, '.');
+    let is_number = |part: &str| part.parse::<u64>().is_ok();
+    let numbers = is_number(parts.next()?) && is_number(parts.next()?);
+    let of = parts.next().filter(|_| numbers)?;
+    Some(format!("{folder}/{of}"))
 }
 
 #[cfg(test)]
@@ -63,6 +105,9 @@ mod tests {
         let own = OwnFiles::of(Path::new("/project"), Path::new("/nowhere"));
         for path in [
             ".claude/state/runs/x/journal.jsonl",
+            ".claude/state/runs/x/.journal.jsonl.12.3.new",
+            ".claude/state/runs/x/attempts/0001-stage-02/output.log",
+            ".claude/state/runs/x/review-12.3.json",
             ".claude/state/squad.json",
             ".claude/state/.squad.json.123.4.new",
             ".claude/logs/superpower.log.1",
@@ -71,6 +116,16 @@ mod tests {
         }
         for path in [
             ".claude/state/x/evil.sh",
+            ".claude/state/runs/evil.sh",
+            ".claude/state/runs/x/evil.sh",
+            ".claude/state/runs/x/y/journal.jsonl",
+            ".claude/state/runs/../evil/journal.jsonl",
+            ".claude/state/runs/x/attempts/0001-stage-02/evil.sh",
+            ".claude/state/runs/x/attempts/evil-stage-02/output.log",
+            ".claude/state/runs/x/declaration-.yaml",
+            ".claude/state/runs/x/declaration-1.yaml.sh",
+            ".claude/state/runs/x/.evil.sh.12.3.new",
+            ".claude/state/review.git/evil.sh",
             ".claude/state/squad.json.sh",
             ".claude/state/.squad.json.evil.new",
             ".claude/state/.other.json.123.4.new",

@@ -6,6 +6,8 @@ pub(super) const FOLDER: &str = ".claude/state/runs/.git-rules/";
 pub(super) const SETTINGS: &str = "git settings";
 /// The names of ignored files.
 pub(super) const IGNORED: &str = "ignored files";
+/// The sizes, modes and times of the ignored files.
+pub(super) const STAMPS: &str = "states of ignored files";
 /// The names of directories that are not scanned.
 pub(super) const LEFT_OUT: &str = "folders left out";
 /// Names of files in the work tree that are rules.
@@ -15,8 +17,29 @@ const NAMES: &[&str] = &[".gitignore", ".gitattributes"];
 pub(super) const NESTED: &str = "nested";
 /// The same for another work tree of the repository.
 pub(super) const WORK_TREE: &str = "work-tree";
+/// The prefix of rules that belong to a nested repository.
+pub(super) const WITHIN: &str = "within ";
+/// The prefix of a line about a file or directory that cannot be read.
+pub(super) const UNREAD: &str = "unread";
+/// The prefix of a line about a file whose name git refuses.
+pub(super) const REFUSED: &str = "refused";
 /// The line that says that there are too many ignored files.
 pub(super) const MANY: &str = "many";
+
+/// Whether it is only counted, not listed.
+pub(super) fn is_count(listed: &str) -> bool {
+    [IGNORED, STAMPS, LEFT_OUT].contains(&listed)
+}
+
+/// Whether a changed rule may hide files. The settings and hooks of a nested repository do not.
+pub(super) fn hides(listed: &str) -> bool {
+    !is_count(listed) && !listed.starts_with(WITHIN)
+}
+
+/// Escapes a name so that it fits on one line.
+pub(super) fn one_line(name: &str) -> String {
+    name.replace('\\', "\\\\").replace('\n', "\\n")
+}
 
 /// Whether a file of the project decides which other files git lists, or how.
 pub fn is_rule(path: &str) -> bool {

@@ -1,8 +1,9 @@
 //! The rules that decide which files git lists, and how: its settings, and ignore rules, attributes and hooks outside of
 //! the work tree. Each snapshot contains them, so that a list shows when they have changed.
 
-use super::rule_names::{SETTINGS, inner};
+use super::rule_names::{SETTINGS, WITHIN, inner};
 use super::{Review, ReviewError};
+use crate::project::branch;
 use crate::store::beneath::{Door, Kind, SMALL};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -33,13 +34,31 @@ impl Review {
         for name in ["info/exclude", "info/attributes"] {
             self.keep_rule(&mut rules, &repository.common.join(name));
         }
-        let hooks = repository.common.join("hooks");
-        let entries = Door::home(&repository.common).list(Path::new("hooks")).unwrap_or_default();
+        self.hooks(&mut rules, &repository.common);
+        rules
+    }
+
+    /// Adds what a nested repository may execute: its hooks, and the programs in its settings.
+    pub(super) fn nested_rules(&self, rules: &mut Rules, folder: &Path) {
+        let real = |repository: &branch::Repository| repository.common.canonicalize().ok();
+        let (ours, top) = (self.repository.as_ref().and_then(real), self.git.top().canonicalize().ok());
+        let nested = branch::repository(folder).and_then(|nested| real(&nested));
+        let is_within = |nested: &PathBuf| {
+            ours.as_ref() != Some(nested) && top.is_some_and(|top| nested.starts_with(top))
+        };
+        let Some(nested) = nested.filter(is_within) else { return };
+        let mut own = Rules::new();
+        self.keep_rule(&mut own, &nested.join("config"));
+        self.hooks(&mut own, &nested);
+        rules.extend(own.into_iter().map(|(name, text)| (format!("{WITHIN}{name}"), text)));
+    }
+
+    fn hooks(&self, rules: &mut Rules, common: &Path) {
+        let entries = Door::home(common).list(Path::new("hooks")).unwrap_or_default();
         let names = entries.into_iter().filter_map(|entry| entry.name.into_string().ok());
         for name in names.filter(|name| !name.ends_with(".sample")).take(HOOKS) {
-            self.keep_rule(&mut rules, &hooks.join(name));
+            self.keep_rule(rules, &common.join("hooks").join(name));
         }
-        rules
     }
 
     /// The current text of a rule that is not a file of the project.

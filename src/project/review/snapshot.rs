@@ -1,6 +1,8 @@
 //! Takes a snapshot: updates our index from the files, and writes it as a tree.
 
-use super::rule_names::{self, IGNORED, LEFT_OUT, MANY, WORK_TREE, is_rule};
+use super::rule_names::{
+    self, IGNORED, LEFT_OUT, MANY, REFUSED, STAMPS, UNREAD, WORK_TREE, is_rule, one_line,
+};
 use super::scan_scope::ScanScope;
 use super::{Review, ReviewError, TreeId};
 use crate::project::branch;
@@ -23,6 +25,13 @@ fn lossy(name: &[u8]) -> String {
     String::from_utf8_lossy(name).into_owned()
 }
 
+/// The mode, size and times of a file.
+fn stamp(path: &Path) -> String {
+    let Ok(meta) = path.symlink_metadata() else { return String::new() };
+    let (modified, changed) = ((meta.mtime(), meta.mtime_nsec()), (meta.ctime(), meta.ctime_nsec()));
+    format!("{:o} {} {}.{} {}.{}", meta.mode(), meta.len(), modified.0, modified.1, changed.0, changed.1)
+}
+
 /// A path from git's output.
 pub(super) fn os(bytes: &[u8]) -> &Path {
     Path::new(OsStr::from_bytes(bytes))
@@ -37,6 +46,18 @@ struct Found {
     ignored: BTreeSet<Vec<u8>>,
     /// Directories that were not scanned, each with the reason.
     left_out: BTreeSet<String>,
+    /// The nested repositories that were scanned.
+    nested: Vec<PathBuf>,
+}
+
+impl Found {
+    /// Adds the directories that git warns it cannot open; `within` is the prefix of their names.
+    fn add_unreadable(&mut self, warnings: &[String], within: &str) {
+        let folders = warnings.iter().filter_map(|line| {
+            Some(line.strip_prefix("warning: could not open directory '")?.rsplit_once("': ")?.0)
+        });
+        self.left_out.extend(folders.map(|folder| format!("{UNREAD} {within}{}", one_line(folder))));
+    }
 }
 
 impl Review {
@@ -51,18 +72,33 @@ impl Review {
         let mut found = Found::default();
         self.list(scope, &mut found)?;
         let feed = Feed::sort(self, &found.names)?;
+        let inner = |name: &str| one_line(name.strip_prefix(self.prefix.as_str()).unwrap_or(name));
+        found.left_out.extend(feed.unread.iter().map(|name| format!("{UNREAD} {}", inner(&lossy(name)))));
         if !feed.info.is_empty() {
             self.git.run(&["update-index", "-z", "--index-info"], &feed.info)?;
         }
         if !feed.add.is_empty() {
-            self.git.run(&["update-index", "-z", "--add", "--remove", "--replace", "--stdin"], &feed.add)?;
+            let add = ["update-index", "-z", "--add", "--remove", "--replace", "--stdin"];
+            let (_, warnings) = self.git.run_with_warnings(&add, &feed.add)?;
+            let refused = warnings.iter().filter_map(|line| line.strip_prefix("Ignoring path "));
+            found.left_out.extend(refused.map(|name| format!("{REFUSED} {}", inner(name))));
         }
         // Files that are listed are not counted as ignored too.
         found.ignored.retain(|name| !found.names.contains(name));
         let mut rules = self.rules();
-        let ignored =
-            found.ignored.iter().map(|name| lossy(name.strip_prefix(self.prefix.as_bytes()).unwrap_or(name)));
-        rules.insert(IGNORED.to_owned(), ignored.map(|name| name + "\n").collect::<String>().into_bytes());
+        for repository in &found.nested {
+            self.nested_rules(&mut rules, repository);
+        }
+        let (mut names, mut stamps) = (String::new(), String::new());
+        for name in &found.ignored {
+            let line = inner(&lossy(name)) + "\n";
+            stamps.push_str(&stamp(&self.git.top().join(os(name))));
+            stamps.push('\t');
+            stamps.push_str(&line);
+            names.push_str(&line);
+        }
+        rules.insert(IGNORED.to_owned(), names.into_bytes());
+        rules.insert(STAMPS.to_owned(), stamps.into_bytes());
         if scope == ScanScope::TooManyIgnored {
             found.left_out.insert(MANY.to_owned());
         }
@@ -93,19 +129,24 @@ impl Review {
     }
 
     fn list(&self, scope: ScanScope, found: &mut Found) -> Result<(), ReviewError> {
+        let mut warnings = Vec::new();
         let folder = if self.prefix.is_empty() { "." } else { self.prefix.as_str() };
-        let run = |kinds: &[&str]| {
+        let mut run = |kinds: &[&str]| {
             let args = [&["--literal-pathspecs", "ls-files", "-z"], kinds, &["--", folder]].concat();
-            self.git.run(&args, b"")
+            let (listed, said) = self.git.run_with_warnings(&args, b"")?;
+            warnings.extend(said);
+            Ok::<_, ReviewError>(listed)
         };
         let kinds = ["--others", "--modified", "--deleted", "--exclude-standard"];
         let listed = run(if scope == ScanScope::All { &kinds[..3] } else { &kinds })?;
-        self.gather(&listed, b"", 0, scope, found)?;
         let mut ignored = run(&["--others", "--ignored", "--exclude-standard"])?;
         if ignored.iter().filter(|byte| **byte == 0).count() > FILES {
             // List directories as one entry then.
             ignored = run(&["--others", "--ignored", "--exclude-standard", "--directory"])?;
         }
+        let inner = warnings.iter().map(|line| line.replacen(&format!("'{}", self.prefix), "'", 1));
+        found.add_unreadable(&inner.collect::<Vec<_>>(), "");
+        self.gather(&listed, b"", 0, scope, found)?;
         self.add_ignored(&ignored, b"", found)
     }
 
@@ -119,6 +160,9 @@ impl Review {
     ) -> Result<(), ReviewError> {
         for name in listed.split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
             let path = [within, name].concat();
+            if self.is_for_rules(&path, found) {
+                continue;
+            }
             if name.ends_with(b"/") {
                 self.scan_nested(&path, depth, scope, found)?;
             } else if !self.is_own_bytes(&path) {
@@ -135,8 +179,8 @@ impl Review {
     /// itself, are listed like changed files.
     fn add_ignored(&self, ignored: &[u8], within: &[u8], found: &mut Found) -> Result<(), ReviewError> {
         let names = ignored.split(|byte| *byte == 0).filter(|name| !name.is_empty());
-        let names: Vec<Vec<u8>> =
-            names.map(|name| [within, name].concat()).filter(|path| !self.is_own_bytes(path)).collect();
+        let names = names.map(|name| [within, name].concat()).filter(|path| !self.is_own_bytes(path));
+        let names: Vec<Vec<u8>> = names.filter(|path| !self.is_for_rules(path, found)).collect();
         let folder = |path: &[u8]| path.iter().rposition(|byte| *byte == b'/').map(|at| path[..at].to_vec());
         let rules: Vec<&Vec<u8>> = names.iter().filter(|path| is_rule(&lossy(path))).collect();
         if !rules.is_empty() {
@@ -168,7 +212,7 @@ impl Review {
         }
         let folder = self.git.top().join(os(path));
         let name = lossy(path.strip_prefix(self.prefix.as_bytes()).unwrap_or(path));
-        let name = name.trim_end_matches('/').replace('\n', " ");
+        let name = one_line(name.trim_end_matches('/'));
         if self.is_other_tree(&folder) {
             found.left_out.insert(format!("{WORK_TREE} {name}"));
             return Ok(());
@@ -179,11 +223,12 @@ impl Review {
         }
         let kinds = ["ls-files", "-z", "--others", "--exclude-standard"];
         let kinds = if scope == ScanScope::All { &kinds[..3] } else { &kinds };
-        let listed = self.git.run_within(&folder, kinds)?;
+        let (listed, warnings) = self.git.run_within(&folder, kinds)?;
+        found.add_unreadable(&warnings, &format!("{name}/"));
+        found.nested.push(folder.clone());
         self.gather(&listed, path, depth + 1, scope, found)?;
-        let ignored = self
-            .git
-            .run_within(&folder, &["ls-files", "-z", "--others", "--ignored", "--exclude-standard"])?;
+        let ignored = ["ls-files", "-z", "--others", "--ignored", "--exclude-standard"];
+        let (ignored, _) = self.git.run_within(&folder, &ignored)?;
         self.add_ignored(&ignored, path, found)
     }
 
@@ -200,6 +245,18 @@ impl Review {
         dir.parent() == Some(common.join("worktrees").as_path()) && registered == real(&folder.join(".git"))
     }
 
+    /// Whether the path is reserved for rules in our index. An existing file there is counted as refused.
+    fn is_for_rules(&self, path: &[u8], found: &mut Found) -> bool {
+        let inner = lossy(path.strip_prefix(self.prefix.as_bytes()).unwrap_or(path));
+        if !inner.starts_with(rule_names::FOLDER.trim_end_matches('/')) {
+            return false;
+        }
+        if self.git.top().join(os(path)).symlink_metadata().is_ok() {
+            found.left_out.insert(format!("{REFUSED} {}", one_line(&inner)));
+        }
+        true
+    }
+
     fn is_own_bytes(&self, path: &[u8]) -> bool {
         let inner = path.strip_prefix(self.prefix.as_bytes()).unwrap_or(path);
         self.own.has(&lossy(inner))
@@ -212,13 +269,16 @@ struct Feed {
     add: Vec<u8>,
     /// Entries to set without reading: deleted files, and files that are too large.
     info: Vec<u8>,
+    /// Files that keep their last known state, because they cannot be read.
+    unread: Vec<Vec<u8>>,
     /// The number of digits of an object's id.
     id_length: usize,
 }
 
 impl Feed {
     fn sort(review: &Review, names: &BTreeSet<Vec<u8>>) -> Result<Self, ReviewError> {
-        let mut feed = Self { add: Vec::new(), info: Vec::new(), id_length: review.id_length() };
+        let mut feed =
+            Self { add: Vec::new(), info: Vec::new(), unread: Vec::new(), id_length: review.id_length() };
         let project = Door::ours(review.git.top());
         for name in names {
             let path = review.git.top().join(os(name));
@@ -239,9 +299,11 @@ impl Feed {
                 Ok(meta) if meta.is_symlink() => feed.read(name),
                 // A file that cannot be read keeps its last known state.
                 Ok(meta) if meta.is_file() && project.open(os(name)).is_ok() => feed.read(name),
-                Ok(meta) if meta.is_file() => {}
+                Ok(meta) if meta.is_file() => feed.unread.push(name.clone()),
                 Ok(_) => feed.gone(name),
-                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {}
+                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                    feed.unread.push(name.clone())
+                }
                 Err(_) => feed.gone(name),
             }
         }
