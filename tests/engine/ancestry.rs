@@ -64,6 +64,26 @@ fn nor_does_one_that_the_agent_put_where_no_ancestor_is_seen() {
 }
 
 #[test]
+fn a_peer_that_nobody_keeps_below_an_agent_any_more_is_known_by_its_limit() {
+    use superpower::process::{Ancestry, ancestry_of};
+    let of = |limit: u64| {
+        let limits = format!("--rttime={limit}:{limit}");
+        let mut peer = Command::new("prlimit").args([&limits, "sleep", "600"]).spawn().unwrap();
+        let named = || std::fs::read_to_string(format!("/proc/{}/comm", peer.id())).unwrap();
+        while named().trim() != "sleep" {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        let found = ancestry_of(peer.id());
+        peer.kill().unwrap();
+        peer.wait().unwrap();
+        found
+    };
+    assert_eq!(of(1 << 62 | 17 << 16 | 3), Ancestry::Launched);
+    // That of somebody whose session has a real limit.
+    assert_eq!(of(200_000), Ancestry::Free);
+}
+
+#[test]
 fn nothing_that_it_left_decides_after_its_stage() {
     let world = World::new();
     world.declare("ship", SHIP);
