@@ -15,7 +15,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 use superpower::engine::Home;
 use superpower::server::Router;
-use superpower::server::place::Place;
+use superpower::server::socket_path::SocketPath;
 use support::{PROGRAM, Project};
 
 fn main() {
@@ -205,7 +205,7 @@ impl<'a> Client<'a> {
     }
 
     fn stream(&self) -> UnixStream {
-        UnixStream::connect(Place::of(&self.project.root).expect("a place").socket()).expect("a driver")
+        UnixStream::connect(SocketPath::of(&self.project.root).expect("a place").socket()).expect("a driver")
     }
 
     fn memory(&self) -> String {

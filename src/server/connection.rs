@@ -1,7 +1,7 @@
 //! One connection to a driver: what was asked and is not answered yet, and a thread that reads what comes.
 
-use super::asked::{Asked, Job, Reply, notice};
 use super::greeting::{Greeted, greet};
+use super::request::{Job, Reply, Request, notice};
 use super::wire::{self, Hello, MAX_EVENT, PROTOCOL, VERSION, read_line};
 use crate::engine::Engine;
 use crate::environ::Variables;
@@ -32,7 +32,7 @@ pub(super) struct Connection {
     hello: Hello,
     stream: Mutex<UnixStream>,
     /// Calls without an answer.
-    waiting: Mutex<BTreeMap<u64, Asked>>,
+    waiting: Mutex<BTreeMap<u64, Request>>,
     /// The configuration and environment that were sent last.
     sent: Mutex<Sent>,
     /// The newest picture, and whether its run is active.
@@ -166,7 +166,7 @@ impl Connection {
     }
 
     /// Sends an operation. Its answer comes later.
-    pub(super) fn ask(&self, engine: &Engine, asked: Asked) {
+    pub(super) fn ask(&self, engine: &Engine, asked: Request) {
         let mut line = if self.hello.protocol == PROTOCOL {
             json!({ "op": "call", "request": asked.request })
         } else {
@@ -202,7 +202,7 @@ impl Connection {
         }
     }
 
-    fn refuse(&self, engine: &Engine, asked: Asked) {
+    fn refuse(&self, engine: &Engine, asked: Request) {
         let message = format!(
             "another version of superpower ({}) drives this project (process {}) and leaves at its next pause; \
              pause or cancel the run, or wait",
@@ -212,7 +212,7 @@ impl Connection {
     }
 
     /// Answers a call with an error.
-    fn fail(&self, engine: &Engine, asked: Asked, code: &str, message: &str) {
+    fn fail(&self, engine: &Engine, asked: Request, code: &str, message: &str) {
         let answer = json!({ "err": { "code": code, "message": message } });
         match asked.reply {
             Reply::Event => {
@@ -368,7 +368,7 @@ impl RunHead {
 }
 
 /// The call that every version understands.
-fn stable(asked: &Asked) -> Option<Value> {
+fn stable(asked: &Request) -> Option<Value> {
     let op = asked.request.get("op")?.as_str()?;
     let known = matches!(op, "status" | "pause" | "cancel");
     known.then(|| json!({ "op": op, "run_id": asked.request.get("run_id") }))

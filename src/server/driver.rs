@@ -1,7 +1,7 @@
 //! The life of a driver process: `superpower drive --root DIR`.
 
 use super::listener::{Listener, listen};
-use super::place::Place;
+use super::socket_path::SocketPath;
 use super::start::READY_LINE;
 use crate::engine::{Engine, Home};
 use rustix::process::setsid;
@@ -89,7 +89,7 @@ impl Driver {
                 return Ok(Some(Self { engine, listener }));
             }
             // Another one has the lock, which is about to listen or about to end.
-            if UnixStream::connect(Place::of(root)?.socket()).is_ok() {
+            if UnixStream::connect(SocketPath::of(root)?.socket()).is_ok() {
                 return Ok(None);
             }
             if Instant::now() >= until {

@@ -1,6 +1,6 @@
 //! The first line of a connection: whether what listens is the project's driver.
 
-use super::place::Place;
+use super::socket_path::SocketPath;
 use super::wire::{Hello, Refused, read_line};
 use std::io::{self, BufReader};
 use std::os::unix::net::UnixStream;
@@ -22,7 +22,7 @@ pub(super) struct Greeted {
 
 /// Connects to a project's driver; `None` if there is none. The error says what is there instead.
 pub(super) fn greet(root: &Path) -> Result<Option<Greeted>, String> {
-    let socket = Place::of(root)?.socket();
+    let socket = SocketPath::of(root)?.socket();
     let stream = match UnixStream::connect(&socket) {
         Ok(stream) => stream,
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused) => {

@@ -1,8 +1,8 @@
 //! A client's link to the driver of one project: a thread that connects, starts a driver where one is needed, and sends
 //! what is asked for, in order. What no driver can be had for is performed in this process.
 
-use super::asked::{Asked, Job, Reply, notice};
 use super::connection::Connection;
+use super::request::{Job, Reply, Request, notice};
 use super::start;
 use super::wire::PROTOCOL;
 use crate::config::Driver;
@@ -93,7 +93,7 @@ impl Worker {
         }
     }
 
-    fn ask(&self, engine: &Arc<Engine>, asked: Asked) {
+    fn ask(&self, engine: &Arc<Engine>, asked: Request) {
         match self.connect(engine, &asked) {
             Ok(Some(connection)) => {
                 connection.ask(engine, asked);
@@ -107,7 +107,7 @@ impl Worker {
     }
 
     /// The connection to the driver; `None` where there is none and none is needed. The error says why it cannot be had.
-    fn connect(&self, engine: &Arc<Engine>, asked: &Asked) -> Result<Option<Arc<Connection>>, String> {
+    fn connect(&self, engine: &Arc<Engine>, asked: &Request) -> Result<Option<Arc<Connection>>, String> {
         if let Some(connection) = self.state.connection() {
             return Ok(Some(connection));
         }
@@ -154,7 +154,7 @@ impl Worker {
     }
 
     /// Says once why a run is driven in this process.
-    fn say(&self, engine: &Engine, why: &str, asked: &Asked) {
+    fn say(&self, engine: &Engine, why: &str, asked: &Request) {
         let mut said = locked(&self.state.said);
         if !asked.starts || said.as_deref() == Some(why) {
             return;
@@ -165,7 +165,7 @@ impl Worker {
 }
 
 /// Performs an operation in this process.
-pub(super) fn here(engine: &Engine, asked: Asked) {
+pub(super) fn here(engine: &Engine, asked: Request) {
     match asked.reply {
         Reply::Event => engine.ask_from_thread(asked.id, asked.request),
         Reply::Thread(waits) => _ = waits.send(None),

@@ -1,8 +1,8 @@
 //! Listens on a project's socket and serves whoever connects.
 
-use super::attached;
+use super::client_session;
 use super::clients::Clients;
-use super::place::{Lock, Place};
+use super::socket_path::{Lock, SocketPath};
 use crate::engine::Engine;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{AtFlags, CWD, Mode, chmodat};
@@ -16,7 +16,7 @@ use std::time::Duration;
 /// A socket that is listened on; closed and removed when this is dropped.
 pub struct Listener {
     clients: Arc<Clients>,
-    place: Place,
+    place: SocketPath,
     lock: Lock,
     /// Ends the thread that accepts clients.
     wake: Option<io::PipeWriter>,
@@ -24,7 +24,7 @@ pub struct Listener {
 
 /// Listens on a project's socket; `None` if another process does.
 pub fn listen(engine: &Arc<Engine>, root: &Path, driver: bool) -> Result<Option<Listener>, String> {
-    let place = Place::of(root)?;
+    let place = SocketPath::of(root)?;
     let socket = place.socket();
     let failed = |error: io::Error| format!("cannot listen on \"{}\": {error}", socket.display());
     let Some(lock) = place.lock().map_err(failed)? else { return Ok(None) };
@@ -66,7 +66,7 @@ fn serve(clients: &Arc<Clients>, stream: UnixStream) {
     if let Some(admitted) = clients.admit(&stream) {
         let _ = Builder::new()
             .name("superpower-client".into())
-            .spawn(move || attached::serve(admitted.clients.clone(), stream));
+            .spawn(move || client_session::serve(admitted.clients.clone(), stream));
     }
 }
 

@@ -1,6 +1,6 @@
 //! The drivers that there are, for `:checkhealth` and for ending one.
 
-use super::place::{self, Place};
+use super::socket_path::{self, SocketPath};
 use super::wire::{Hello, PROTOCOL, VERSION, read_line};
 use serde_json::{Value, json};
 use std::io::{self, BufReader, Write};
@@ -17,7 +17,7 @@ const MAX_LINE: u64 = 64 << 10;
 
 /// What listens on each socket of this user: what it is and drives, or why it cannot be told.
 pub(super) fn drivers() -> Value {
-    let all = place::sockets().into_iter().map(|socket| {
+    let all = socket_path::sockets().into_iter().map(|socket| {
         let mut known = match open(&socket).and_then(|(hello, stream)| asked(hello, stream)) {
             Ok(known) => known,
             Err(error) => json!({ "problem": error.to_string() }),
@@ -30,7 +30,7 @@ pub(super) fn drivers() -> Value {
 
 /// Ends a project's driver: its runs are interrupted. Returns what it was; null where there was none.
 pub(super) fn end(root: &Path) -> Result<Value, String> {
-    let socket = Place::of(root)?.socket();
+    let socket = SocketPath::of(root)?.socket();
     let (hello, mut stream) = match open(&socket) {
         Ok(opened) => opened,
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused) => {

@@ -4,10 +4,10 @@
 //! or one can be started; where none can be had they are done here too, and the runs are driven in this process.
 //! Nothing here waits for a socket on an editor's main loop.
 
-use super::asked::{Asked, Job, Reply};
 use super::link::Link;
 use super::listener::{Listener, listen};
 use super::overview;
+use super::request::{Job, Reply, Request};
 use crate::config::{Driver, OnExit};
 use crate::engine::{Engine, Home, Place, place};
 use crate::environ;
@@ -181,8 +181,8 @@ impl Router {
         self.engine.driving().0 == Driver::Process && !self.engine.drives_in(root)
     }
 
-    fn asked(&self, id: u64, request: Map<String, Value>, place: Place, reply: Reply) -> Asked {
-        Asked {
+    fn asked(&self, id: u64, request: Map<String, Value>, place: Place, reply: Reply) -> Request {
+        Request {
             id,
             request,
             starts: place == Place::StartsDriver,

@@ -9,7 +9,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 use superpower::engine::Home;
 use superpower::server::Router;
-use superpower::server::place::Place;
+use superpower::server::socket_path::SocketPath;
 
 pub const LONG: Duration = Duration::from_secs(30);
 
@@ -120,7 +120,7 @@ impl Editor {
 
     /// The process that drives the project.
     pub fn driver(&self) -> Option<u32> {
-        let stream = UnixStream::connect(Place::of(&self.root).unwrap().socket()).ok()?;
+        let stream = UnixStream::connect(SocketPath::of(&self.root).unwrap().socket()).ok()?;
         let mut line = String::new();
         BufReader::new(stream).read_line(&mut line).ok()?;
         Some(serde_json::from_str::<Value>(&line).ok()?["pid"].as_u64().unwrap() as u32)

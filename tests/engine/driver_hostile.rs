@@ -9,7 +9,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::process::Command;
 use std::time::Duration;
-use superpower::server::place::Place;
+use superpower::server::socket_path::SocketPath;
 
 #[test]
 fn what_is_no_driver_is_said_and_the_editor_drives() {
@@ -29,7 +29,7 @@ fn what_is_no_driver_is_said_and_the_editor_drives() {
     for (what, serve) in foreign {
         let world = World::new();
         world.declare("one", "stages:\n  - agent: coder\n");
-        let socket = Place::of(&world.root()).unwrap().socket();
+        let socket = SocketPath::of(&world.root()).unwrap().socket();
         let listener = UnixListener::bind(&socket).unwrap();
         std::thread::spawn(move || listener.incoming().flatten().for_each(serve));
         let mut editor = Editor::of(&world);
@@ -48,7 +48,7 @@ fn garbage_ends_its_own_client_only() {
     editor.ok("run", json!({ "name": "two", "by": "ann" }));
     let _ends = Ends(editor.driver().unwrap());
     editor.wait_for("gate-opened");
-    let socket = Place::of(&world.root()).unwrap().socket();
+    let socket = SocketPath::of(&world.root()).unwrap().socket();
     let twisted: [&[u8]; 6] = [
         b"hello\n",
         b"\0\0\0\0\n",
@@ -76,7 +76,7 @@ fn garbage_ends_its_own_client_only() {
 fn a_client_below_an_agent_decides_nothing() {
     let world = World::new();
     world.declare("two", TWO_STAGES_AND_A_GATE);
-    let socket = Place::of(&world.root()).unwrap().socket();
+    let socket = SocketPath::of(&world.root()).unwrap().socket();
     let call = |request: Value| json!({ "op": "call", "id": 1, "request": request }).to_string();
     let lines = [
         call(json!({ "op": "cancel" })),
@@ -131,7 +131,7 @@ fn a_folder_that_cannot_be_trusted_is_not_used() {
             // SAFETY: the engine's threads read copies that are taken on this one.
             unsafe { std::env::set_var("XDG_RUNTIME_DIR", runtime) };
             superpower::environ::capture();
-            let place = Place::of(std::path::Path::new("/a/project")).unwrap();
+            let place = SocketPath::of(std::path::Path::new("/a/project")).unwrap();
             assert!(place.socket().starts_with("/tmp/"), "{:?}", place.socket());
         }
         unsafe { std::env::remove_var("XDG_RUNTIME_DIR") };
@@ -140,7 +140,7 @@ fn a_folder_that_cannot_be_trusted_is_not_used() {
 
 /// A driver of another version: what it says first, and what it answers.
 fn other_version(world: &World, protocol: u32, driving: bool) -> std::sync::mpsc::Receiver<Value> {
-    let socket = Place::of(&world.root()).unwrap().socket();
+    let socket = SocketPath::of(&world.root()).unwrap().socket();
     let listener = UnixListener::bind(&socket).unwrap();
     let root = world.root();
     let (sender, calls) = std::sync::mpsc::channel();
@@ -203,7 +203,7 @@ fn driver_in(place: crate::places::Place, world: &World) -> Option<std::process:
     let mut command = crate::child::child("drive");
     command.arg("--root").arg(world.root()).arg("--foreground");
     let driver = crate::places::in_place(place, &command)?.spawn().unwrap();
-    let socket = Place::of(&world.root()).unwrap().socket();
+    let socket = SocketPath::of(&world.root()).unwrap().socket();
     wait_until("the driver", || socket.exists());
     Some(driver)
 }
@@ -241,7 +241,7 @@ fn another_users_client_is_refused() {
         editor.ok("run", json!({ "name": "two", "by": "ann" }));
         let _ends = Ends(editor.driver().unwrap());
         // As if somebody had opened both to everybody.
-        let socket = Place::of(&world.root()).unwrap().socket();
+        let socket = SocketPath::of(&world.root()).unwrap().socket();
         let folder = socket.parent().unwrap();
         std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o711)).unwrap();
         std::fs::set_permissions(folder.parent().unwrap(), std::fs::Permissions::from_mode(0o711)).unwrap();

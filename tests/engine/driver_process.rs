@@ -5,7 +5,7 @@ use crate::world::World;
 use serde_json::{Value, json};
 use std::process::Command;
 use std::time::{Duration, Instant};
-use superpower::server::place::Place;
+use superpower::server::socket_path::SocketPath;
 
 fn gone(pid: u32) -> bool {
     superpower::process::record(pid).is_none()
@@ -126,7 +126,7 @@ fn a_driver_without_work_and_editors_leaves_and_its_socket_too() {
     let driver = editor.driver().unwrap();
     editor.wait_for_state("complete");
     editor.leave();
-    let socket = Place::of(&world.root()).unwrap().socket();
+    let socket = SocketPath::of(&world.root()).unwrap().socket();
     wait_until("the driver's end", || gone(driver));
     assert!(!socket.exists() && !socket.with_extension("lock").exists());
 }

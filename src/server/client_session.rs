@@ -28,7 +28,7 @@ const BATCH: usize = 200;
 /// How long agents have to end when their run is interrupted.
 const GRACE: Duration = Duration::from_secs(1);
 
-struct Attached {
+struct ClientSession {
     clients: Arc<Clients>,
     peer: Peer,
     queue: Arc<Queue>,
@@ -81,7 +81,7 @@ pub(super) fn serve(clients: Arc<Clients>, mut stream: UnixStream) {
     let sending = queue.clone();
     let sender = Builder::new().name("superpower-send".into()).spawn(move || pump(wake, &sending, writer));
     let Ok(sender) = sender else { return };
-    let mut client = Attached {
+    let mut client = ClientSession {
         clients,
         peer,
         queue: queue.clone(),
@@ -136,7 +136,7 @@ fn pump(mut wake: io::PipeReader, queue: &Queue, mut stream: UnixStream) {
     }
 }
 
-impl Attached {
+impl ClientSession {
     fn read(&mut self, stream: &UnixStream, reader: UnixStream) {
         let mut reader = BufReader::new(reader);
         let mut first = true;

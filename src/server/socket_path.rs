@@ -13,9 +13,9 @@ const LONGEST: usize = 103;
 /// The folder in the runtime directory.
 const FOLDER: &str = "superpower";
 
-/// The place of one project's socket.
+/// The path of one project's socket.
 #[derive(Debug)]
-pub struct Place {
+pub struct SocketPath {
     dir: OwnedFd,
     path: PathBuf,
     name: String,
@@ -27,7 +27,7 @@ pub struct Lock {
     _file: File,
 }
 
-impl Place {
+impl SocketPath {
     /// The place for a project, in a folder that is made if need be. The error says why it cannot be used.
     pub fn of(root: &Path) -> Result<Self, String> {
         let (dir, path) = folder()?;

@@ -10,7 +10,7 @@ use std::sync::mpsc::Sender;
 /// A job for a link's thread.
 #[derive(Debug)]
 pub(super) enum Job {
-    Ask(Box<Asked>),
+    Ask(Box<Request>),
     /// A line that needs no answer; dropped without a connection.
     Tell(Value),
     /// Answered when everything before it was sent.
@@ -19,7 +19,7 @@ pub(super) enum Job {
 
 /// An operation that was asked for.
 #[derive(Debug)]
-pub(super) struct Asked {
+pub(super) struct Request {
     pub(super) id: u64,
     pub(super) request: Map<String, Value>,
     /// Whether a driver is started for it.
