@@ -78,6 +78,7 @@ fn requests(project: &Project, declaration: &str) -> Vec<Value> {
     let schema = json!({ "op": "ask", "id": 1, "request": { "op": "schema" } });
     vec![
         json!({ "op": "answer", "id": "nobody-1", "value": true }),
+        json!({ "op": "call-user", "root": root, "title": "superpower: many", "body": "complete" }),
         schema,
         json!({ "op": "assist", "path": path, "tick": 1, "method": "complete", "position": [4, 12] }),
         json!({ "op": "configure", "config": config }),

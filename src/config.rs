@@ -53,6 +53,8 @@ pub struct Config {
     /// What becomes of a run in a driver process when the editor that started it exits.
     #[serde(skip_serializing)]
     pub on_exit: OnExit,
+    /// The program, with its arguments, that calls the user; none if empty.
+    pub attention_command: Vec<String>,
     /// Whether no user can be asked.
     #[serde(skip_serializing)]
     pub headless: bool,
@@ -134,6 +136,7 @@ impl Default for Config {
             max_log: 4 << 20,
             driver: Driver::default(),
             on_exit: OnExit::default(),
+            attention_command: Vec::new(),
             headless: false,
             command: false,
         }

@@ -22,6 +22,8 @@ pub(super) enum Announcement {
     Question(String, Value),
     /// The question with this id is no longer open.
     Settled(String, Value),
+    /// The user is called, because something asks them: the stage's position, and what is asked.
+    Asks(usize, String),
     /// A question that Lua answers.
     ForLua(Value),
 }

@@ -1,6 +1,7 @@
 //! What a drive needs from its environment.
 
 use super::delivery::Delivery;
+use super::user_call::UserCall;
 use super::{gate_review, unwritten_checkpoints};
 use crate::config::Config;
 use crate::harness::Harnesses;
@@ -23,6 +24,8 @@ pub type Publish = Box<dyn Fn(Delivery<'_>, Arc<str>) + Send + Sync>;
 pub struct Host {
     /// Sends an event to those who follow the run.
     pub publish: Publish,
+    /// Calls the user, who may look elsewhere.
+    pub call_user: Box<dyn Fn(UserCall) + Send + Sync>,
     /// Whether an editor is there to ask for what Lua decides.
     pub has_lua: Box<dyn Fn() -> bool + Send + Sync>,
     /// Why a run is interrupted when this process ends, for people.

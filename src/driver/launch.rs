@@ -133,9 +133,10 @@ impl Performer {
             let label = run.label(stage);
             let prompt_path = dir.join("prompt.md");
             let question = json!({
-                "type": "manual", "stage": stage + 1, "launch": number, "label": label, "prompt_path": prompt_path,
+                "type": "manual", "stage": stage + 1, "launch": number, "label": &label, "prompt_path": prompt_path,
             });
             self.announce(Announcement::Question(self.manual_id(number), question));
+            self.announce(Announcement::Asks(stage + 1, format!("is done by hand: {label}")));
         }
         self.agent = Some(Agent::new(number, running));
         Ok(())

@@ -44,6 +44,7 @@ mod signals;
 pub mod start;
 pub mod trust;
 pub mod unwritten_checkpoints;
+mod user_call;
 pub mod verdict;
 pub mod written_files;
 
@@ -64,6 +65,7 @@ pub use message::{Message, Reply};
 pub use shared::Shared;
 use std::sync::mpsc::{RecvTimeoutError, SendError};
 use std::time::{Duration, Instant};
+pub use user_call::{CallReason, UserCall};
 
 /// Longest sleep while waiting for a time of day, so that a suspended laptop notices the time when it wakes up.
 const MAX_SLEEP: Duration = Duration::from_secs(1);

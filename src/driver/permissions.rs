@@ -29,6 +29,7 @@ impl Performer {
         });
         self.host.secrets.mask_message(&mut event, &["type", "id"]);
         self.announce(Announcement::Question(id.clone(), event));
+        self.announce(Announcement::Asks(run.current_position(), format!("asks: {}", question.title)));
         let now = Instant::now();
         let until = now.checked_add(self.host.config.permission_timeout).unwrap_or(now + A_YEAR);
         self.questions.push(PendingPermission { id, launch, question, until });

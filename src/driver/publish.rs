@@ -6,6 +6,7 @@ use super::keeper::Keeper;
 use super::performer::Performer;
 use super::picture::{List, Picture};
 use super::run_status::Standing;
+use super::user_call::{self, CallReason, UserCall};
 use crate::run::effect::Notice;
 use crate::run::snapshot;
 use crate::run::state::Run;
@@ -68,6 +69,10 @@ impl Keeper {
             Announcement::Answer(text) => {
                 self.send(run, json!({ "type": "notice", "level": "info", "answer": true, "message": text }));
             }
+            Announcement::Asks(stage, what) => {
+                let words = format!("stage {stage}/{} {what}", run.plan.total());
+                self.call_user(run, CallReason::Asks, &words);
+            }
             Announcement::Run(notice) => {
                 let mut event = serde_json::to_value(&notice).unwrap_or_default();
                 if matches!(notice, Notice::RunStarted) {
@@ -75,6 +80,10 @@ impl Keeper {
                 }
                 self.host.secrets.mask_message(&mut event, &NOTICE);
                 self.send(run, event);
+                let leaves = self.shared.cancel.is_set();
+                if let Some((reason, words)) = user_call::of(&notice, run.plan.total(), leaves) {
+                    self.call_user(run, reason, &words);
+                }
             }
             Announcement::Event(event) => self.send(run, event),
             Announcement::Question(id, event) => self.deliver(run, Delivery::Question(&id), event),
@@ -98,6 +107,19 @@ impl Keeper {
 
     pub(super) fn notice(&self, run: &Run, level: &str, message: &str) {
         self.send(run, json!({ "type": "notice", "level": level, "message": message }));
+    }
+
+    /// Calls the user. Secrets are masked before the text is cut.
+    fn call_user(&self, run: &Run, reason: CallReason, words: &str) {
+        let call = UserCall {
+            root: self.root.clone(),
+            run_id: run.run_id.clone(),
+            superpower: run.plan.name().to_owned(),
+            reason,
+            title: user_call::title(&self.host.secrets.mask(run.plan.name())),
+            body: user_call::body(&self.host.secrets.mask(words)),
+        };
+        (self.host.call_user)(call);
     }
 
     /// Reports, once, that a file that can be rebuilt could not be written.

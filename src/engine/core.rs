@@ -1,5 +1,6 @@
 //! The state that every operation shares: configuration, drives, caches of open declarations, and the event queue.
 
+use super::attention::Attention;
 use super::comparisons::Comparisons;
 use super::editing::open_documents::Documents;
 use super::editing::project_cache::Projects;
@@ -25,7 +26,7 @@ use serde_json::json;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
@@ -37,6 +38,9 @@ const EXIT_MARGIN: Duration = Duration::from_secs(2);
 
 /// How long exiting waits for a decision that is being made, before its comparison of files is cancelled.
 const DECIDING: Duration = Duration::from_secs(1);
+
+/// How long exiting waits for the command that calls the user.
+const CALLING: Duration = Duration::from_secs(1);
 
 /// Where an engine lives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -70,6 +74,10 @@ pub struct Engine {
     pub(super) queue: Arc<Queue>,
     /// Those who follow runs, this process among them unless it only drives.
     pub(super) followers: Arc<Followers>,
+    /// This process among them.
+    own: OnceLock<FollowerId>,
+    /// Runs the user's command that calls them.
+    pub(super) attention: Arc<Attention>,
     config: Mutex<Config>,
     /// The newest drive of each project root.
     drives: Mutex<HashMap<PathBuf, Arc<Handle>>>,
@@ -103,7 +111,8 @@ impl Engine {
         crate::store::disk::arm_from_environment();
         let engine = Arc::new_cyclic(|me| Self { me: me.clone(), home, ..Self::default() });
         if home != Home::Driver {
-            engine.followers.follow(engine.queue.clone(), home == Home::Editor, Vec::new);
+            let own = engine.followers.follow(engine.queue.clone(), home == Home::Editor, Vec::new);
+            let _ = engine.own.set(own);
         }
         engine
     }
@@ -121,6 +130,11 @@ impl Engine {
     /// Notes that somebody uses this follower now: what Lua has to answer goes to the one that was used last.
     pub fn used(&self, follower: FollowerId) {
         self.followers.used(follower);
+    }
+
+    /// Notes whether this follower has a user, who can be called there.
+    pub fn set_user(&self, follower: FollowerId, has_user: bool) {
+        self.followers.set_user(follower, has_user);
     }
 
     /// The newest picture of each active drive.
@@ -196,6 +210,9 @@ impl Engine {
                 None
             });
         }
+        if let Some(own) = self.own.get() {
+            self.followers.set_user(*own, !config.headless);
+        }
         *locked(&self.config) = config;
     }
 
@@ -252,6 +269,7 @@ impl Engine {
         for drive in self.drives() {
             drive.wait(until.saturating_duration_since(Instant::now()));
         }
+        self.attention.wait(until.min(Instant::now() + CALLING));
         self.exiting.store(!closed, Ordering::SeqCst);
         self.cancel.set(!closed);
         self.unwritten.close()
@@ -267,6 +285,7 @@ impl Engine {
         let config = self.config();
         let (followers, editors) = (self.followers.clone(), self.followers.clone());
         Arc::new(Host {
+            call_user: self.attention.caller(&self.followers, &config),
             publish: Box::new(move |delivery, event| followers.publish(delivery, event)),
             has_lua: Box::new(move || editors.has_lua()),
             exit_words: self.home.exit_words(),

@@ -30,6 +30,8 @@ struct Inner {
     all: Vec<Follower>,
     /// Questions that are open, by id.
     questions: BTreeMap<String, Arc<str>>,
+    /// Messages for the next editor, from a time without one.
+    unsaid: Vec<Arc<str>>,
     next: u64,
     /// Counts uses, to know who was used last.
     uses: u64,
@@ -41,6 +43,8 @@ struct Follower {
     queue: Arc<Queue>,
     /// Whether it is an editor, which can be asked for what Lua decides.
     lua: bool,
+    /// Whether it has a user, whom it can call.
+    has_user: bool,
     used: u64,
 }
 
@@ -57,10 +61,13 @@ impl Followers {
         for question in inner.questions.values() {
             queue.push_text(None, question.clone());
         }
+        if lua {
+            inner.unsaid.drain(..).for_each(|message| queue.push_text(None, message));
+        }
         inner.next += 1;
         inner.uses += 1;
         let (id, used) = (FollowerId(inner.next), inner.uses);
-        inner.all.push(Follower { id, queue, lua, used });
+        inner.all.push(Follower { id, queue, lua, has_user: lua, used });
         id
     }
 
@@ -81,6 +88,29 @@ impl Followers {
     /// Whether there is an editor that Lua could be asked in.
     pub fn has_lua(&self) -> bool {
         locked(&self.inner).all.iter().any(|follower| follower.lua)
+    }
+
+    /// Notes whether an editor has a user; a headless one has none.
+    pub fn set_user(&self, id: FollowerId, has_user: bool) {
+        if let Some(follower) = locked(&self.inner).all.iter_mut().find(|follower| follower.id == id) {
+            follower.has_user = follower.lua && has_user;
+        }
+    }
+
+    /// Sends an event that calls the user to one editor, the one that was used last; false where no user is.
+    pub fn call_user(&self, event: impl FnOnce() -> Arc<str>) -> bool {
+        let inner = locked(&self.inner);
+        let newest = inner.all.iter().filter(|it| it.has_user).max_by_key(|it| it.used);
+        newest.inspect(|editor| editor.queue.push_text(None, event())).is_some()
+    }
+
+    /// Sends a message to everybody who follows; where that is no editor, the next one gets it.
+    pub fn tell(&self, message: Arc<str>) {
+        self.publish(Delivery::Everyone, message.clone());
+        let mut inner = locked(&self.inner);
+        if !inner.all.iter().any(|it| it.lua) {
+            inner.unsaid.push(message);
+        }
     }
 
     pub fn publish(&self, delivery: Delivery<'_>, event: Arc<str>) {
@@ -153,5 +183,37 @@ mod tests {
         followers.publish(Delivery::Lua, "to nobody".into());
         assert_eq!(polled(&first), ["to the used one"]);
         assert_eq!(polled(&second), ["to the newest", "to the one that is left"]);
+    }
+
+    #[test]
+    fn the_user_is_called_in_one_editor_that_has_a_user() {
+        let (followers, first, second) = queues();
+        followers.follow(Arc::default(), false, Vec::new);
+        assert!(!followers.call_user(|| "to nobody".into()), "a command line calls nobody");
+        let one = followers.follow(first.clone(), true, Vec::new);
+        let two = followers.follow(second.clone(), true, Vec::new);
+        assert!(followers.call_user(|| "to the newest".into()));
+        followers.used(one);
+        assert!(followers.call_user(|| "to the used one".into()));
+        followers.set_user(one, false);
+        assert!(followers.call_user(|| "not to a headless one".into()));
+        followers.set_user(two, false);
+        assert!(!followers.call_user(|| "to nobody".into()));
+        assert_eq!(polled(&first), ["to the used one"]);
+        assert_eq!(polled(&second), ["to the newest", "not to a headless one"]);
+    }
+
+    #[test]
+    fn a_message_without_an_editor_is_said_once_to_the_next_one() {
+        let (followers, first, second) = queues();
+        let command = Arc::<Queue>::default();
+        followers.follow(command.clone(), false, Vec::new);
+        followers.tell("it failed".into());
+        followers.follow(first.clone(), true, Vec::new);
+        followers.follow(second.clone(), true, Vec::new);
+        followers.tell("again".into());
+        assert_eq!(polled(&command), ["it failed", "again"]);
+        assert_eq!(polled(&first), ["it failed", "again"]);
+        assert_eq!(polled(&second), ["again"]);
     }
 }

@@ -10,6 +10,7 @@
 //! [`Engine::call`] takes `{"op":NAME,…}` and answers `{"ok":…}` or `{"err":{"code","message","data"?}}`. An operation
 //! is a function over a typed request; its lane says whether the editor's main loop may wait for it.
 
+mod attention;
 pub(super) mod caller;
 mod comparisons;
 mod core;

@@ -18,6 +18,7 @@ pub(super) const OPS: &[Op] = &[
         .in_both(),
     Op::later("ask"),
     Op::main("assist", |engine, it| assist::assist(engine, &it.read()?)),
+    Op::main("call-user", call_user),
     Op::worker("cancel", |engine, it| value(stop::cancel(engine, it.read()?)))
         .ended_on_exit()
         .for_humans("cancel runs")
@@ -114,6 +115,13 @@ struct Configure {
 fn configure(engine: &Engine, fields: Fields) -> Result<Reply, Refusal> {
     let Configure { config } = fields.read()?;
     engine.configure(config);
+    Ok(Reply::Value(json!({})))
+}
+
+/// Runs the user's command that calls them, for an editor that was told to call.
+fn call_user(engine: &Engine, fields: Fields) -> Result<Reply, Refusal> {
+    let words = fields.read()?;
+    engine.attention.run(&engine.followers, &engine.config(), words);
     Ok(Reply::Value(json!({})))
 }
 

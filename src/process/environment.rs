@@ -52,14 +52,20 @@ impl Environment {
         self.0.get(OsStr::new(name)).map(OsString::as_os_str)
     }
 
-    /// The variables for a process with this mark whose working directory is `root`.
-    pub fn for_child(&self, mark: &Mark, root: &Path) -> BTreeMap<OsString, OsString> {
+    /// The user's variables, for a process whose working directory is `directory`.
+    pub fn without_ours(&self, directory: &Path) -> BTreeMap<OsString, OsString> {
         let mut env = (*self.0).clone();
         env.retain(|name, _| {
             let name = name.to_string_lossy();
             !REMOVED.contains(&&*name) && !name.starts_with("SUPERPOWER_")
         });
-        env.insert("PWD".into(), root.into());
+        env.insert("PWD".into(), directory.into());
+        env
+    }
+
+    /// The variables for a process with this mark whose working directory is `root`.
+    pub fn for_child(&self, mark: &Mark, root: &Path) -> BTreeMap<OsString, OsString> {
+        let mut env = self.without_ours(root);
         env.insert(RUN_ID.into(), mark.run_id.clone().into());
         env.insert(STAGE.into(), mark.stage.to_string().into());
         env.insert(ATTEMPT.into(), mark.launch.to_string().into());

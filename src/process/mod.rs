@@ -11,6 +11,7 @@
 //! * `supervise`: a running process, with its limits and the steps of a stop; `leader` signals and waits for it
 //! * `launcher_client`, `init_client`, `launch_protocol`: the engine's side of the launcher (`src/bin/superpower-guard/`)
 //! * `group`, `guard_client`: a process as our own child, where there is no launcher
+//! * `short_program`: a program of the user's own that is no agent: no marks, no output, and soon over
 //! * `tree`, `limit`, `sweep`, `terminate`, `ancestry`: finds and ends descendants
 //! * `server_client`: talks to a process that is an HTTP server
 //!
@@ -38,6 +39,7 @@ mod pipe;
 mod program;
 mod secrets;
 mod server_client;
+mod short_program;
 mod spawn;
 mod spec;
 mod supervise;
@@ -58,6 +60,7 @@ pub use lines::{Line, Lines};
 pub use program::{NotFound, Places, find_program};
 pub use secrets::{Masker, Secrets};
 pub use server_client::{Request, Server, Way, prepare};
+pub use short_program::ShortProgram;
 pub use spawn::{spawn, spawn_in_group};
 pub use spec::{LEFTOVER, Mark, POLITE, READ_AFTER_EXIT, STAGE, Spec, Stdin, TERM};
 pub use supervise::{Event, Limit, Process};

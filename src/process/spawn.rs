@@ -198,7 +198,7 @@ fn as_child(spec: &Spec, environment: &Environment, streams: &[OwnedFd; 3]) -> i
 }
 
 /// Starts a program. The system refuses one that another process is still writing, so this is tried again.
-fn retry_while_busy(start: impl Fn() -> io::Result<Leader>) -> io::Result<Leader> {
+pub(super) fn retry_while_busy<T>(mut start: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     for _ in 0..20 {
         match start() {
             Err(e) if e.kind() == io::ErrorKind::ExecutableFileBusy => thread::sleep(RETRY_DELAY),

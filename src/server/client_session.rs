@@ -188,7 +188,7 @@ impl ClientSession {
                 }
                 if let Some(config) = config {
                     match serde_json::from_value(config) {
-                        Ok(config) => self.config = config,
+                        Ok(config) => self.configure(config),
                         Err(error) => {
                             let message = format!("the configuration cannot be read: {error}");
                             let refused = json!({ "err": { "code": "bad-request", "message": message } });
@@ -201,6 +201,13 @@ impl ClientSession {
                 self.call(id, request, Some(caller));
             }
         }
+    }
+
+    fn configure(&mut self, config: Config) {
+        if let Some(follower) = self.follower {
+            self.clients.engine.set_user(follower, !config.headless);
+        }
+        self.config = config;
     }
 
     fn used(&self) {

@@ -27,6 +27,7 @@ fn slow_operations_are_on_the_worker_lane() {
         "answer",
         "ask",
         "assist",
+        "call-user",
         "configure",
         "document",
         "document-closed",

@@ -73,6 +73,7 @@ impl Stage {
         let host = Host {
             exit_words: "the editor exited",
             has_lua: Box::new(|| true),
+            call_user: Box::new(|_| {}),
             publish: Box::new(move |_, event| {
                 let event: Value = serde_json::from_str(&event).unwrap();
                 if event["type"] == "snapshot" {
