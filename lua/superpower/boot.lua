@@ -17,6 +17,7 @@ local runs = lazy("superpower.runs")
 local current = lazy("superpower.runs.current")
 local driver = lazy("superpower.runs.driver")
 local user_functions = lazy("superpower.runs.user_functions")
+local session = lazy("superpower.session")
 local decision = lazy("superpower.ui.decision")
 local highlights = lazy("superpower.ui.highlights")
 local progress = lazy("superpower.views.progress")
@@ -33,14 +34,12 @@ local function wire(type, feature, name)
   end)
 end
 
---- Calls the user when something waits for them.
+--- Calls the user, who may look elsewhere. With several editors, one of them gets this event.
 local function call_user()
-  for _, type in ipairs({ "gate-opened", "permission", "manual" }) do
-    wire(type, attention, "call")
-  end
-  events.on("run-paused", function(event)
-    if event.reason ~= "user" and event.reason ~= "gate" then
-      attention.call()
+  wire("attention", attention, "call")
+  events.on("attention", function(event)
+    if #config.get().attention_command > 0 and not attention.focused() then
+      session.call("call-user", { root = event.root, title = event.title, body = event.body })
     end
   end)
 end

@@ -24,7 +24,8 @@ local M = {}
 ---@field progress { open: boolean, messages: boolean, position: "right"|"bottom"|"split", width: integer, height: integer }
 ---@field gate { open: boolean, delay: integer }
 ---@field notify "all"|"attention"|"none"
----@field bell "unfocused"|"always"|"never"
+---@field attention string[]
+---@field attention_command string[]
 ---@field resume_notice boolean
 ---@field hints boolean
 ---@field icons "unicode"|"nerd"|"ascii"
@@ -84,6 +85,13 @@ local function check(option, value, problems)
     end
   elseif kind == "list" then
     wanted = list_problem(value)
+    for _, item in ipairs(not wanted and option.items and value or {}) do
+      if not vim.list_contains(option.items, item) then
+        local hint = suggest.hint(item, option.items)
+        table.insert(problems, problem(option.path, ("unknown value %s%s"):format(shown(item), hint)))
+        return false
+      end
+    end
   elseif type(value) ~= "table" or (vim.islist(value) and #value > 0) then
     wanted = "a table"
   end
@@ -123,6 +131,26 @@ local function check(option, value, problems)
   return good
 end
 
+--- Takes over the values of options that were replaced by others.
+---@param given table
+---@param config table
+---@param problems string[]
+local function take_over(given, config, problems)
+  for _, option in ipairs(options) do
+    local replaced, value = option.replaced, given[option.path]
+    if replaced and value ~= nil and check(option, value, problems) then
+      local words ---@type string
+      if given[replaced.by] == nil then
+        config[replaced.by] = vim.deepcopy(replaced.values[value])
+        words = ("write %s = %s"):format(replaced.by, shown(config[replaced.by]))
+      else
+        words = "that is set too, so leave this out"
+      end
+      table.insert(problems, problem(option.path, ('replaced by "%s": %s'):format(replaced.by, words)))
+    end
+  end
+end
+
 ---@param given table
 ---@return superpower.Config, string[]
 local function fill(given)
@@ -141,12 +169,15 @@ local function fill(given)
       table.insert(known[""], name)
     end
     local value = source[name]
-    if value ~= nil and check(option, value, problems) then
+    if option.replaced then
+      -- It has no value of its own.
+    elseif value ~= nil and check(option, value, problems) then
       target[name] = value
     else
       target[name] = vim.deepcopy(option.default)
     end
   end
+  take_over(given, config, problems)
   vim.list_extend(known[""], vim.tbl_keys(groups))
   for key, value in pairs(given) do
     if not vim.tbl_contains(known[""], key) then

@@ -149,6 +149,16 @@ function M.news(message, level, attention)
   say(message, vim.log.levels[level:upper()] or vim.log.levels.INFO)
 end
 
+--- Shows news for which the user is called, subject to the option `attention` too.
+---@param message string
+---@param level "info"|"warn"|"error"
+---@param waits? boolean whether something waits for the user
+function M.call(message, level, waits)
+  if M.headless() or vim.list_contains(config.get().attention, "notify") then
+    M.news(message, level, waits)
+  end
+end
+
 --- Shows an error that is not ours: from the user's autocommands, or from Neovim.
 ---@param message string
 function M.editor_error(message)

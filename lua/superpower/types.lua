@@ -18,7 +18,9 @@
 ---@field progress? { open?: boolean, messages?: boolean, position?: "right"|"bottom"|"split", width?: integer, height?: integer }
 ---@field gate? { open?: boolean, delay?: integer }
 ---@field notify? "all"|"attention"|"none"
----@field bell? "unfocused"|"always"|"never"
+---@field attention? ("notify"|"bell"|"bell-always"|"osc"|"osc-9"|"osc-99"|"osc-777")[]
+---@field attention_command? string[]
+---@field bell? "unfocused"|"always"|"never" replaced by `attention`
 ---@field resume_notice? boolean
 ---@field hints? boolean
 ---@field icons? "unicode"|"nerd"|"ascii"

@@ -3,8 +3,9 @@ local T = require("harness")
 local S = require("support.scripted")
 local describe, it, eq, ok, contains = T.describe, T.it, T.eq, T.ok, T.contains
 
---- A Neovim in a terminal, driven over a socket; `bells()` returns the number of bells.
-local function terminal(config)
+--- A Neovim in a terminal, driven over a socket. `bytes()` returns what reached the terminal, `bells()` the number of bells
+--- outside of sequences.
+local function terminal(config, env)
   local dir = T.dir()
   local init = T.write(
     dir .. "/init.lua",
@@ -15,12 +16,16 @@ local function terminal(config)
       )
   )
   local bytes = {}
+  local variables = { TERM = "xterm-256color", XDG_STATE_HOME = T.state() }
+  for _, name in ipairs({ "TMUX", "KITTY_WINDOW_ID", "WEZTERM_PANE", "GHOSTTY_RESOURCES_DIR", "VTE_VERSION" }) do
+    variables[name] = ""
+  end
   local job = vim.fn.jobstart({ vim.v.progpath, "-n", "-i", "NONE", "-u", init, "--listen", dir .. "/socket" }, {
     cwd = dir,
     pty = true,
     width = 100,
     height = 30,
-    env = { TERM = "xterm-256color", XDG_STATE_HOME = T.state() },
+    env = vim.tbl_extend("force", variables, env or {}),
     on_stdout = function(_, data)
       vim.list_extend(bytes, data)
     end,
@@ -38,17 +43,44 @@ local function terminal(config)
   function nvim.lua(_, code, ...)
     return vim.rpcrequest(channel, "nvim_exec_lua", code, { ... })
   end
+  function nvim.bytes()
+    return table.concat(bytes)
+  end
   function nvim.bells()
-    local _, count = table.concat(bytes):gsub("\27%][^\7]*\7", ""):gsub("\7", "")
+    local _, count = nvim.bytes():gsub("\27%][^\7\27]*\7", ""):gsub("\7", "")
     return count
+  end
+  --- Waits until these bytes have reached the terminal.
+  function nvim.shows(wanted)
+    T.wait(function()
+      return nvim.bytes():find(wanted, 1, true)
+    end)
   end
   T.wait(function()
     return nvim:lua("return #vim.api.nvim_list_uis() > 0 and vim.v.vim_did_enter == 1")
   end)
   S.answer(nvim, "project", { root = dir })
   S.answer(nvim, "review", S.review)
+  S.answer(nvim, "call-user", {})
   nvim:lua("require('superpower.boot').load('session').call('list', {})")
   return nvim
+end
+
+--- Types into the terminal what a terminal sends when it gets or loses the focus.
+local function focus(nvim, gained)
+  nvim:lua("vim.api.nvim_exec_autocmds(..., {})", gained and "FocusGained" or "FocusLost")
+end
+
+local function call(nvim, body, title)
+  S.send(nvim, {
+    type = "attention",
+    root = nvim.project,
+    run_id = "0190-abc",
+    superpower = "new-ui-feature",
+    reason = "gate",
+    title = title or "superpower: new-ui-feature",
+    body = body,
+  })
 end
 
 local function reach(nvim)
@@ -58,41 +90,139 @@ local function reach(nvim)
 end
 
 describe("the bell", function()
-  it("rings when something waits and the editor is unfocused", function()
-    local nvim = terminal()
-    reach(nvim)
-    eq(0, nvim.bells())
-    nvim:lua("vim.api.nvim_exec_autocmds('FocusLost', {})")
-    S.send(nvim, { type = "permission", id = "1", stage = 1, tool = "Bash", title = "t", input = {} })
-    T.wait(function()
-      return nvim.bells() == 1
-    end)
-    S.send(
-      nvim,
-      { type = "run-paused", run_id = "0190-abc", reason = "failed", stage = 1, total = 8, superpower = "x" }
-    )
-    T.wait(function()
-      return nvim.bells() == 2
-    end)
-    nvim:lua("vim.api.nvim_exec_autocmds('FocusGained', {})")
-    S.send(
-      nvim,
-      { type = "run-paused", run_id = "0190-abc", reason = "failed", stage = 1, total = 8, superpower = "x" }
-    )
-    vim.wait(200)
+  it("rings while the terminal is not focused", function()
+    local nvim = terminal("{ attention = { 'bell', 'osc' } }")
+    call(nvim, "first")
+    focus(nvim, false)
+    call(nvim, "second")
+    nvim.shows("second\27\\")
+    eq(1, nvim.bells())
+    focus(nvim, true)
+    call(nvim, "third")
+    focus(nvim, false)
+    call(nvim, "fourth")
+    nvim.shows("fourth\27\\")
     eq(2, nvim.bells())
   end)
 
-  it("rings always, or never, by option", function()
-    local nvim = terminal("{ bell = 'always' }")
-    reach(nvim)
-    T.wait(function()
-      return nvim.bells() == 1
-    end)
-    nvim:lua("vim.g.superpower = { bell = 'never' }; vim.api.nvim_exec_autocmds('FocusLost', {})")
-    reach(nvim)
-    vim.wait(200)
-    eq(1, nvim.bells())
+  it("rings always, or never, by option, in its old form too", function()
+    for config, bells in pairs({
+      ["{ attention = { 'bell-always', 'osc' } }"] = 3,
+      ["{ bell = 'always' }"] = 3,
+      ["{ attention = { 'osc' } }"] = 0,
+      ["{ bell = 'never' }"] = 0,
+      ["{ bell = 'unfocused' }"] = 1,
+    }) do
+      local nvim = terminal(config)
+      call(nvim, "first")
+      focus(nvim, true)
+      call(nvim, "second")
+      focus(nvim, false)
+      call(nvim, "last")
+      nvim.shows("last\27\\")
+      eq(bells, nvim.bells(), config)
+    end
+  end)
+end)
+
+describe("a notification of the terminal", function()
+  local title, body = "superpower: new-ui-feature", "stage 5/8 waits at its gate: tasks"
+
+  it("is shown while the terminal is not focused, and only then", function()
+    local nvim = terminal()
+    call(nvim, "unknown")
+    focus(nvim, true)
+    call(nvim, "focused")
+    focus(nvim, false)
+    call(nvim, body)
+    nvim.shows(("\27]9;%s: %s\27\\"):format(title, body))
+    local _, count = nvim.bytes():gsub("\27%]9;", "")
+    eq(1, count)
+    T.lacks(nvim.bytes(), "unknown\27")
+    T.lacks(nvim.bytes(), "focused\27")
+  end)
+
+  it("is what the terminal knows, or what the option says", function()
+    for _, case in ipairs({
+      { "{}", { KITTY_WINDOW_ID = "1" }, "99" },
+      { "{}", { TERM = "rxvt-unicode-256color" }, "777" },
+      { "{}", { WEZTERM_PANE = "0" }, "777" },
+      { "{ attention = { 'osc-99' } }", {}, "99" },
+      { "{ attention = { 'osc-777' } }", {}, "777" },
+      { "{ attention = { 'osc-9' } }", { KITTY_WINDOW_ID = "1" }, "9" },
+    }) do
+      local nvim = terminal(case[1], case[2])
+      focus(nvim, false)
+      call(nvim, body)
+      local expected = {
+        ["9"] = ("\27]9;%s: %s\27\\"):format(title, body),
+        ["99"] = ("\27]99;i=superpower:d=0;%s\27\\\27]99;i=superpower:d=1:p=body;%s\27\\"):format(title, body),
+        ["777"] = ("\27]777;notify;%s;%s\27\\"):format(title, body),
+      }
+      nvim.shows(expected[case[3]])
+      for number in pairs(expected) do
+        eq(number == case[3], nvim.bytes():find(("\27]%s;"):format(number), 1, true) ~= nil, number)
+      end
+    end
+  end)
+
+  it("passes through tmux", function()
+    local nvim = terminal("{}", { TMUX = "/tmp/tmux-0/default,1,0" })
+    focus(nvim, false)
+    call(nvim, body)
+    nvim.shows(("\27Ptmux;\27\27]9;%s: %s\27\27\\\27\\"):format(title, body))
+    nvim = terminal("{ attention = { 'osc-99' } }", { TMUX = "/tmp/tmux-0/default,1,0" })
+    focus(nvim, false)
+    call(nvim, body)
+    local wrapped = "\27Ptmux;\27\27]99;i=superpower:d=%d%s;%s\27\27\\\27\\"
+    nvim.shows(wrapped:format(0, "", title) .. wrapped:format(1, ":p=body", body))
+  end)
+
+  it("cannot be ended or steered by what it says", function()
+    local hostile = "a\27\\b\27]52;c;QQ==\7c\194\156d\226\128\174e\nf\0g"
+    for _, protocol in ipairs({ "osc-9", "osc-99", "osc-777" }) do
+      for _, tmux in ipairs({ "", "/tmp/tmux-0/default,1,0" }) do
+        local nvim = terminal(("{ attention = { %q } }"):format(protocol), { TMUX = tmux })
+        focus(nvim, false)
+        call(nvim, hostile .. ("x"):rep(5000), "1;" .. hostile)
+        call(nvim, "the last")
+        nvim.shows("the last")
+        local start = "\27%]" .. protocol:match("%d+") .. ";"
+        local from = assert(nvim.bytes():find(start))
+        local sent = nvim.bytes():sub(from, nvim.bytes():find("the last", 1, true))
+        -- Without the sequences' own bytes nothing of a sequence is left.
+        local text = sent:gsub("\27Ptmux;", ""):gsub("\27\27", "\27"):gsub(start, ""):gsub("\27\\", "")
+        eq(nil, text:find("[%z\1-\31\127]"), protocol)
+        eq(nil, text:find("\194[\128-\159]"), protocol)
+        eq(nil, text:find("\226\128\174", 1, true), protocol)
+        eq(nil, sent:find("\27]52", 1, true), protocol)
+        eq(nil, sent:find(start .. "1;"), "a number is a command to some terminals")
+        ok(#text < 4000, "it is bounded")
+      end
+    end
+  end)
+end)
+
+describe("the command that calls the user", function()
+  it("is run by the editor, unless its terminal has the focus", function()
+    local nvim = terminal("{ attention_command = { 'notify-send', '{title}', '{body}' } }")
+    call(nvim, "one")
+    focus(nvim, true)
+    call(nvim, "two")
+    focus(nvim, false)
+    call(nvim, "three")
+    local bodies = vim.tbl_map(function(fields)
+      return fields.body
+    end, S.calls(nvim, "call-user"))
+    eq({ "one", "three" }, bodies)
+    local first = { root = nvim.project, title = "superpower: new-ui-feature", body = "one" }
+    eq(first, S.calls(nvim, "call-user")[1])
+  end)
+
+  it("is not asked for where none is configured", function()
+    local nvim = terminal()
+    call(nvim, "one")
+    eq({}, S.calls(nvim, "call-user"))
   end)
 end)
 
@@ -108,6 +238,13 @@ describe("notifications", function()
     reach(nvim)
     nvim:wait("vim.fn.execute('messages'):match('waits at gate 5/8') ~= nil")
     ok(not nvim:messages():find("complete in 1s", 1, true))
+    nvim:cmd("messages clear")
+    nvim:lua("vim.g.superpower = { attention = {}, gate = { open = false } }")
+    reach(nvim)
+    S.send(nvim, { type = "run-finished", run_id = "r", superpower = "x", state = "complete", summary = "complete" })
+    S.send(nvim, { type = "run-finished", run_id = "r", superpower = "x", state = "cancelled", summary = "by ann" })
+    nvim:wait("vim.fn.execute('messages'):match('x: by ann') ~= nil")
+    eq("x: by ann", vim.trim(nvim:messages()))
     nvim:cmd("messages clear")
     nvim:lua("vim.g.superpower = { notify = 'none', gate = { open = false } }")
     reach(nvim)

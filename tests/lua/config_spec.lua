@@ -79,6 +79,12 @@ describe("the configuration", function()
         [[return { harnesses = { claude = { cdm = {} } } }]],
         'vim.g.superpower.harnesses.claude.cdm: unknown option (did you mean "cmd"?)',
       },
+      {
+        [[return { attention = { "notify", "osc9" } }]],
+        'vim.g.superpower.attention: unknown value "osc9" (did you mean "osc-9"?)',
+      },
+      { [[return { attention = "bell" }]], 'vim.g.superpower.attention: expected a list of strings, got "bell"' },
+      { [[return { bell = "loud" }]], 'vim.g.superpower.bell: expected "unfocused" or "always" or "never", got "loud"' },
       { [[return 3]], "vim.g.superpower: expected a table or a function that returns one, got 3" },
     }
     for _, case in ipairs(cases) do
@@ -88,6 +94,34 @@ describe("the configuration", function()
     local failed =
       nvim:lua("vim.g.superpower = function() error('oh') end; return require('superpower.config').problems()[1]")
     ok(failed:find("the function failed", 1, true))
+  end)
+end)
+
+describe("an option that was replaced", function()
+  it("still works, and says what to write", function()
+    local nvim = T.child()
+    local get = "return require('superpower.config').get()"
+    for value, expected in pairs({
+      always = { "notify", "bell-always", "osc" },
+      never = { "notify", "osc" },
+      unfocused = { "notify", "bell", "osc" },
+    }) do
+      local words = ('vim.g.superpower.bell: replaced by "attention": write attention = { "%s" }'):format(
+        table.concat(expected, '", "')
+      )
+      eq({ words }, faults(nvim, ("return { bell = %q }"):format(value)))
+      eq(expected, nvim:lua(get).attention)
+      eq(nil, nvim:lua(get).bell)
+    end
+  end)
+
+  it("gives way to the one that replaces it", function()
+    local nvim = T.child()
+    eq(
+      { 'vim.g.superpower.bell: replaced by "attention": that is set too, so leave this out' },
+      faults(nvim, [[return { bell = "always", attention = { "osc" } }]])
+    )
+    eq({ "osc" }, nvim:lua("return require('superpower.config').get().attention"))
   end)
 end)
 

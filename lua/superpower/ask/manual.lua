@@ -146,7 +146,7 @@ local function offer(this)
       show(this)
     end
   end, function()
-    notify.news(("stage %d is manual. :Superpower gate opens it"):format(this.stage), "info", true)
+    notify.call(("stage %d is manual. :Superpower gate opens it"):format(this.stage), "info", true)
   end)
 end
 

@@ -205,7 +205,7 @@ end
 ---@param request superpower.Permission
 local function offer(request)
   local function say()
-    notify.news(
+    notify.call(
       ("the agent of stage %d asks for permission: %s. :Superpower gate opens it"):format(
         request.stage or 0,
         text.line(request.title or request.tool or "?")

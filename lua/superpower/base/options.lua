@@ -8,6 +8,8 @@
 ---@field enum? string[] the values of a `type = "enum"`
 ---@field min? integer
 ---@field item? table<string, string> for `map`: the keys of each value and their types
+---@field items? string[] the values that a `type = "list"` may have
+---@field replaced? { by: string, values: table<string, any> } the option that replaces it, with the value for each of its own
 ---@field engine? boolean passed to the engine unchanged
 ---@field help string
 
@@ -196,12 +198,44 @@ a message says so, and `:Superpower gate` opens it.]],
 what you typed are always shown.]],
   },
   {
+    path = "attention",
+    type = "list",
+    items = { "notify", "bell", "bell-always", "osc", "osc-9", "osc-99", "osc-777" },
+    default = { "notify", "bell", "osc" },
+    help = [[How you are called when a run waits at a gate, asks something, has failed or is complete: "notify" by
+`vim.notify`, as far as `notify` allows; "bell" by the terminal's bell, and "osc" by a notification of the terminal's,
+both only while the terminal says that it has no focus; "bell-always" by the bell in any case. "osc" guesses which
+sequence your terminal knows; "osc-9" (iTerm2, Windows Terminal, most others), "osc-99" (kitty) and "osc-777" (urxvt,
+foot, WezTerm, Ghostty) name it. In tmux this needs `set -g allow-passthrough on` and `set -g focus-events on`. With
+several editors on a project, the one that was used last calls.]],
+  },
+  {
+    path = "attention_command",
+    type = "list",
+    default = {},
+    engine = true,
+    help = [[A program with its arguments that is run for the same, such as `{ "notify-send", "{title}", "{body}" }`:
+by the editor, unless its terminal says that it has the focus, and by the process that drives the run where no editor
+is open. There is no shell; `{title}` and `{body}` are replaced in arguments, as one line in which quotes, backslashes,
+`$`, `&`, `<` and `>` are replaced by signs that look like them, because names come from the project. The program is
+found as those of |superpower-option-harnesses| are, is run in `/`, prints to nowhere, and is ended after ten seconds.
+With osascript: `{ "osascript", "-e", 'display notification "{body}" with title "{title}"' }`.]],
+  },
+  {
     path = "bell",
     type = "enum",
     default = "unfocused",
     enum = { "unfocused", "always", "never" },
-    help = [[Whether the terminal's bell rings when something waits for you: only while the editor is unfocused,
-always, or never. Terminals and multiplexers turn it into an icon or a sound.]],
+    replaced = {
+      by = "attention",
+      values = {
+        unfocused = { "notify", "bell", "osc" },
+        always = { "notify", "bell-always", "osc" },
+        never = { "notify", "osc" },
+      },
+    },
+    help = [[Replaced by |superpower-option-attention|, and still understood: "always" means "bell-always" in that
+list, "never" a list without the bell.]],
   },
   {
     path = "resume_notice",

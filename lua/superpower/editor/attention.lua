@@ -2,6 +2,7 @@
 --- look elsewhere.
 local config = require("superpower.config")
 local idle = require("superpower.editor.idle")
+local osc = require("superpower.editor.osc")
 
 local M = {}
 
@@ -57,7 +58,7 @@ function M.busy()
     or reads_messages()
 end
 
-local focused = true
+local focused ---@type boolean? nil until the terminal has said it
 
 --- Tracks whether the editor has the focus of its terminal.
 function M.listen()
@@ -69,15 +70,46 @@ function M.listen()
   })
 end
 
---- Rings the terminal's bell, because something waits for a user who may be looking elsewhere.
-function M.call()
-  local bell = config.get().bell
-  if bell == "never" or (bell == "unfocused" and focused) or #vim.api.nvim_list_uis() == 0 then
-    return
-  elseif vim.api.nvim_ui_send then
-    vim.api.nvim_ui_send("\a")
+--- Whether the terminal says that the user looks at it.
+---@return boolean
+function M.focused()
+  return focused == true and #vim.api.nvim_list_uis() > 0
+end
+
+--- Writes bytes to the terminal.
+---@param bytes string
+local function send(bytes)
+  if vim.api.nvim_ui_send then
+    vim.api.nvim_ui_send(bytes)
   else
-    pcall(vim.api.nvim_chan_send, vim.v.stderr, "\a")
+    pcall(vim.api.nvim_chan_send, vim.v.stderr, bytes)
+  end
+end
+
+--- Calls the user through their terminal, because a run waits, asks, has failed or is complete.
+---@param event { title: string, body: string }
+function M.call(event)
+  local uis = vim.api.nvim_list_uis()
+  if #uis == 0 then
+    return
+  end
+  local rings, protocol = false, nil ---@type boolean, superpower.Osc?
+  for _, way in ipairs(config.get().attention) do
+    rings = rings or way == "bell-always" or (way == "bell" and focused == false)
+    if way == "osc" then
+      protocol = protocol or osc.guess(uis[1].term_name, vim.env)
+    elseif vim.startswith(way, "osc-") then
+      protocol = way
+    end
+  end
+  if rings then
+    send("\a")
+  end
+  local terminal = vim.iter(uis):any(function(ui)
+    return ui.stdout_tty
+  end)
+  if protocol and terminal and focused == false then
+    send(osc.notification(protocol, event.title, event.body, (vim.env.TMUX or "") ~= ""))
   end
 end
 

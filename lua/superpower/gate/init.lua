@@ -131,7 +131,7 @@ local function show(run, review)
     end
   end, not in_dead)
   if in_dead then
-    notify.news(run_text.gate(run), "info", true)
+    notify.call(run_text.gate(run), "info", true)
   end
 end
 
@@ -197,7 +197,7 @@ end
 ---@param run superpower.Snapshot
 local function offer(run)
   local function say()
-    notify.news(run_text.gate(run), "info", true)
+    notify.call(run_text.gate(run), "info", true)
   end
   if not config.get().gate.open or Decision.any() then
     return say()
@@ -239,7 +239,7 @@ function M.offer_again(run)
   elseif reached[run.root] == latest.key(run.run_id, run.gate.id) then
     M.follow(run)
   elseif not M.is_open() then
-    notify.news(run_text.gate(run), "info", true)
+    notify.call(run_text.gate(run), "info", true)
   end
 end
 

@@ -36,9 +36,9 @@ local function report(event)
   local run = runs.get(event.root)
   if run and run.run_id == event.run_id and run.state == "paused" and (run.summary or "") ~= "" then
     local words = ("%s: %s"):format(event.superpower, text.line(run.summary))
-    return notify.news(words, bad and "warn" or "info", true)
+    return notify.call(words, bad and "warn" or "info", true)
   end
-  notify.news(
+  notify.call(
     ("%s%s. %s"):format(head, (detail:gsub("%.$", "")), next_step[event.reason] or ""),
     bad and "warn" or "info",
     true
@@ -67,7 +67,8 @@ end
 ---@param event { superpower: string, state: string, summary?: string }
 function M.finished(event)
   local words = event.summary and event.summary ~= "" and event.summary or event.state
-  notify.news(("%s: %s"):format(event.superpower, words), "info")
+  local say = event.state == "complete" and notify.call or notify.news
+  say(("%s: %s"):format(event.superpower, words), "info")
 end
 
 return M
