@@ -43,6 +43,13 @@ local function terminal(config, env)
   function nvim.lua(_, code, ...)
     return vim.rpcrequest(channel, "nvim_exec_lua", code, { ... })
   end
+  --- Sends what a terminal sends when it gets or loses the focus.
+  function nvim.focus(gained)
+    vim.fn.chansend(job, gained and "\27[I" or "\27[O")
+    T.wait(function()
+      return nvim:lua("return focus == ...", gained)
+    end)
+  end
   function nvim.bytes()
     return table.concat(bytes)
   end
@@ -63,12 +70,12 @@ local function terminal(config, env)
   S.answer(nvim, "review", S.review)
   S.answer(nvim, "call-user", {})
   nvim:lua("require('superpower.boot').load('session').call('list', {})")
+  nvim:lua([[
+    vim.api.nvim_create_autocmd({ "FocusGained", "FocusLost" }, {
+      callback = function(args) focus = args.event == "FocusGained" end,
+    })
+  ]])
   return nvim
-end
-
---- Types into the terminal what a terminal sends when it gets or loses the focus.
-local function focus(nvim, gained)
-  nvim:lua("vim.api.nvim_exec_autocmds(..., {})", gained and "FocusGained" or "FocusLost")
 end
 
 local function call(nvim, body, title)
@@ -93,13 +100,13 @@ describe("the bell", function()
   it("rings while the terminal is not focused", function()
     local nvim = terminal("{ attention = { 'bell', 'osc' } }")
     call(nvim, "first")
-    focus(nvim, false)
+    nvim.focus(false)
     call(nvim, "second")
     nvim.shows("second\27\\")
     eq(1, nvim.bells())
-    focus(nvim, true)
+    nvim.focus(true)
     call(nvim, "third")
-    focus(nvim, false)
+    nvim.focus(false)
     call(nvim, "fourth")
     nvim.shows("fourth\27\\")
     eq(2, nvim.bells())
@@ -115,9 +122,9 @@ describe("the bell", function()
     }) do
       local nvim = terminal(config)
       call(nvim, "first")
-      focus(nvim, true)
+      nvim.focus(true)
       call(nvim, "second")
-      focus(nvim, false)
+      nvim.focus(false)
       call(nvim, "last")
       nvim.shows("last\27\\")
       eq(bells, nvim.bells(), config)
@@ -131,9 +138,9 @@ describe("a notification of the terminal", function()
   it("is shown while the terminal is not focused, and only then", function()
     local nvim = terminal()
     call(nvim, "unknown")
-    focus(nvim, true)
+    nvim.focus(true)
     call(nvim, "focused")
-    focus(nvim, false)
+    nvim.focus(false)
     call(nvim, body)
     nvim.shows(("\27]9;%s: %s\27\\"):format(title, body))
     local _, count = nvim.bytes():gsub("\27%]9;", "")
@@ -152,7 +159,7 @@ describe("a notification of the terminal", function()
       { "{ attention = { 'osc-9' } }", { KITTY_WINDOW_ID = "1" }, "9" },
     }) do
       local nvim = terminal(case[1], case[2])
-      focus(nvim, false)
+      nvim.focus(false)
       call(nvim, body)
       local expected = {
         ["9"] = ("\27]9;%s: %s\27\\"):format(title, body),
@@ -168,11 +175,11 @@ describe("a notification of the terminal", function()
 
   it("passes through tmux", function()
     local nvim = terminal("{}", { TMUX = "/tmp/tmux-0/default,1,0" })
-    focus(nvim, false)
+    nvim.focus(false)
     call(nvim, body)
     nvim.shows(("\27Ptmux;\27\27]9;%s: %s\27\27\\\27\\"):format(title, body))
     nvim = terminal("{ attention = { 'osc-99' } }", { TMUX = "/tmp/tmux-0/default,1,0" })
-    focus(nvim, false)
+    nvim.focus(false)
     call(nvim, body)
     local wrapped = "\27Ptmux;\27\27]99;i=superpower:d=%d%s;%s\27\27\\\27\\"
     nvim.shows(wrapped:format(0, "", title) .. wrapped:format(1, ":p=body", body))
@@ -183,7 +190,7 @@ describe("a notification of the terminal", function()
     for _, protocol in ipairs({ "osc-9", "osc-99", "osc-777" }) do
       for _, tmux in ipairs({ "", "/tmp/tmux-0/default,1,0" }) do
         local nvim = terminal(("{ attention = { %q } }"):format(protocol), { TMUX = tmux })
-        focus(nvim, false)
+        nvim.focus(false)
         call(nvim, hostile .. ("x"):rep(5000), "1;" .. hostile)
         call(nvim, "the last")
         nvim.shows("the last")
@@ -207,9 +214,9 @@ describe("the command that calls the user", function()
   it("is run by the editor, unless its terminal has the focus", function()
     local nvim = terminal("{ attention_command = { 'notify-send', '{title}', '{body}' } }")
     call(nvim, "one")
-    focus(nvim, true)
+    nvim.focus(true)
     call(nvim, "two")
-    focus(nvim, false)
+    nvim.focus(false)
     call(nvim, "three")
     local bodies = vim.tbl_map(function(fields)
       return fields.body
