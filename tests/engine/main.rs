@@ -9,6 +9,7 @@ mod architecture;
 mod asks;
 mod assist;
 mod attempts;
+mod attention;
 mod beneath;
 mod bounds;
 mod branches;
