@@ -169,11 +169,9 @@ local function fill(given)
       table.insert(known[""], name)
     end
     local value = source[name]
-    if option.replaced then
-      -- It has no value of its own.
-    elseif value ~= nil and check(option, value, problems) then
+    if value ~= nil and not option.replaced and check(option, value, problems) then
       target[name] = value
-    else
+    elseif not option.replaced then
       target[name] = vim.deepcopy(option.default)
     end
   end

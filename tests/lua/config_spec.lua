@@ -81,10 +81,13 @@ describe("the configuration", function()
       },
       {
         [[return { attention = { "notify", "osc9" } }]],
-        'vim.g.superpower.attention: unknown value "osc9" (did you mean "osc-9"?)',
+        'vim.g.superpower.attention: unknown value "osc9" (did you mean "osc"?)',
       },
       { [[return { attention = "bell" }]], 'vim.g.superpower.attention: expected a list of strings, got "bell"' },
-      { [[return { bell = "loud" }]], 'vim.g.superpower.bell: expected "unfocused" or "always" or "never", got "loud"' },
+      {
+        [[return { bell = "loud" }]],
+        'vim.g.superpower.bell: expected "unfocused" or "always" or "never", got "loud"',
+      },
       { [[return 3]], "vim.g.superpower: expected a table or a function that returns one, got 3" },
     }
     for _, case in ipairs(cases) do
