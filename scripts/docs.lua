@@ -54,7 +54,7 @@ local function options_json()
   local rows = {}
   for _, option in ipairs(require("superpower.base.options")) do
     local fields = { ('"path":%s'):format(json(option.path)), ('"type":%s'):format(json(option.type)) }
-    for _, name in ipairs({ "enum", "min", "engine" }) do
+    for _, name in ipairs({ "enum", "items", "min", "engine" }) do
       if option[name] ~= nil then
         table.insert(fields, ('"%s":%s'):format(name, json(option[name])))
       end

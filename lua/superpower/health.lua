@@ -140,6 +140,16 @@ local function agents(state)
   end
 end
 
+--- The program that calls the user.
+---@param command { program?: string, message?: string }?
+local function attention_command(command)
+  if command and command.program then
+    health.ok("attention_command: " .. command.program)
+  elseif command then
+    health.warn("attention_command: " .. text.line(command.message), ":help superpower-option-attention_command")
+  end
+end
+
 --- Lists the processes that drive runs, of all projects.
 local function drivers()
   health.start("superpower: drivers")
@@ -237,6 +247,7 @@ function M.check()
     health.error(errors.text(fault))
   end
   agents(state or {})
+  attention_command(state and state.attention_command)
   drivers()
   here(root, err, state and state.project)
 end

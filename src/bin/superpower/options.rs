@@ -15,6 +15,9 @@ struct Described {
     kind: Kind,
     #[serde(default, rename = "enum")]
     values: Vec<String>,
+    /// What a list may hold; anything if empty.
+    #[serde(default)]
+    items: Vec<String>,
     min: Option<i64>,
     /// The keys of each value of a map.
     #[serde(default)]
@@ -111,7 +114,16 @@ impl Described {
             problems.push(expected(&self.path, &self.wanted(), value));
         } else if let Kind::Map = self.kind {
             self.check_entries(value, problems);
+        } else if let Some(item) = self.unknown_item(value) {
+            let hint = did_you_mean(item, self.items.iter().map(String::as_str));
+            problems.push(format!("{}: unknown value \"{item}\"{hint}", self.path));
         }
+    }
+
+    fn unknown_item<'a>(&self, list: &'a Value) -> Option<&'a str> {
+        let limited = list.as_array().filter(|_| !self.items.is_empty());
+        let mut items = limited.into_iter().flatten().filter_map(Value::as_str);
+        items.find(|item| !self.items.iter().any(|known| known == item))
     }
 
     fn wanted(&self) -> String {
@@ -181,7 +193,7 @@ mod tests {
         let fine = json!({
             "$schema": "x", "harness": "command", "trust": "always", "timeout": "30m", "keep_runs": 3,
             "harnesses": { "command": { "cmd": ["tool", "{agent}"], "args": [] } }, "places": ["tools"],
-            "conditions": ["story.has_api"], "progress": { "open": false }, "state_dir": "/var/tmp/x",
+            "conditions": ["story.has_api"], "attention": ["bell"], "progress": { "open": false }, "state_dir": "/var/tmp/x",
         });
         assert_eq!(of(fine), [""; 0]);
         assert!(TABLE.iter().filter(|option| option.engine).all(|option| is_for_engine(&option.path)));
@@ -216,6 +228,10 @@ mod tests {
             (
                 json!({ "prompt": "x" }),
                 "prompt: expected nothing: a function is in an editor's configuration, got \"x\"",
+            ),
+            (
+                json!({ "attention": ["notify", "bel"] }),
+                "attention: unknown value \"bel\" (did you mean \"bell\"?)",
             ),
             (json!({ "state_dir": "here" }), "state_dir: expected an absolute path, got \"here\""),
         ] {

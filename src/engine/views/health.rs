@@ -4,6 +4,7 @@ use crate::engine::core::{Engine, PROTOCOL};
 use crate::engine::editing::context::index;
 use crate::engine::refusal::Refusal;
 use crate::harness::{Need, needs, resolve};
+use crate::process::{Environment, find_program};
 use crate::runs::list::summaries;
 use crate::store::lease;
 use serde::Deserialize;
@@ -36,6 +37,13 @@ pub fn health(engine: &Engine, request: &Health) -> Result<Value, Refusal> {
     let mut answer = json!({
         "version": env!("CARGO_PKG_VERSION"), "protocol": PROTOCOL, "harnesses": harnesses, "auto": auto,
     });
+    if let Some(program) = host.config.attention_command.first() {
+        let found = find_program(program, &Environment::current(), request.root.as_deref());
+        answer["attention_command"] = match found {
+            Ok(path) => json!({ "program": path }),
+            Err(missing) => json!({ "message": format!("\"{program}\" was not found{missing}") }),
+        };
+    }
     if let Some(root) = &request.root {
         let index = index(engine, root);
         answer["project"] = json!({
