@@ -103,7 +103,7 @@ fn a_driver_without_an_editor_runs_the_command_for_gate_and_end() {
     leave(editor);
     world.write("go-on-coder", "");
     let gate = call("superpower: two", "stage 2/3 waits at its gate: human approval");
-    assert_eq!(recorder.wait_for(1), [gate.clone()]);
+    assert_eq!(recorder.wait_for(1), std::slice::from_ref(&gate));
 
     // Who continues a run brings the configuration that it goes on with.
     let next = Recorder::new();
@@ -141,7 +141,7 @@ fn of_several_editors_the_one_that_was_used_last_is_called_and_no_command_is_run
     });
     assert_eq!(other.router.call(&request.to_string()), r#"{"ok":{}}"#);
     let gate = call("superpower: two", "stage 2/3 waits at its gate: human approval");
-    assert_eq!(recorder.wait_for(1), [gate.clone()]);
+    assert_eq!(recorder.wait_for(1), std::slice::from_ref(&gate));
 
     other.leave();
     assert!(one.decide("approve").get("ok").is_some());
