@@ -221,7 +221,10 @@ fn the_program_is_not_looked_for_in_the_project_and_is_ended_in_time() {
     let (project, own) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let (root, own) = (project.path().canonicalize().unwrap(), own.path().canonicalize().unwrap());
     for place in [&root.join("bin"), &own] {
-        script(&place.join("notify"), "echo \"$0 $PATH\" >> \"$1\"");
+        script(
+            &place.join("notify"),
+            "echo \"$0 $PATH $PWD\" >> \"$1\"; env | grep SUPERPOWER_ >> \"$1\"; true",
+        );
     }
     script(&root.join("bin/theirs"), "true");
     script(&own.join("slow"), "sleep 1000 & echo $! > \"$1\"; wait");
@@ -235,7 +238,7 @@ fn the_program_is_not_looked_for_in_the_project_and_is_ended_in_time() {
     };
     let said = own.join("said");
     assert_eq!(run("notify", &said, LONG), Ok(()));
-    let expected = format!("{0}/notify {0}:/usr/bin:/bin\n", own.display());
+    let expected = format!("{0}/notify {0}:/usr/bin:/bin /\n", own.display());
     assert_eq!(fs::read_to_string(&said).unwrap(), expected);
     let missing = run("theirs", &said, LONG).unwrap_err();
     assert!(missing.starts_with("\"theirs\" was not found"), "{missing}");
