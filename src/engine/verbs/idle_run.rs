@@ -95,7 +95,8 @@ pub fn require_idle(engine: &Engine, root: &Path) -> Result<(), Refusal> {
     Err(Refusal::Running { run_id: drive.run_id.clone(), superpower, stage })
 }
 
-/// How it is decided, by this process or by the peer that asks: by what, as far as the editor knows. It is a call unless that says so.
+/// How something is decided, and in which process: this one, or the peer that asks. The editor says by what means; without
+/// that it is a call from Lua.
 pub fn how(engine: &Engine, means: Option<Means>) -> How {
     let means = if engine.config().headless { Means::Headless } else { means.unwrap_or(Means::Lua) };
     match caller::peer() {

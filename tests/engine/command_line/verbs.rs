@@ -63,7 +63,7 @@ superpower: exit status 1
     shell.expect(3, &["skip"]);
     shell.expect(2, &["skip", "more"]);
     let cancelled = shell.expect(0, &["cancel"]);
-    assert!(cancelled.out.contains("CANCELLED  small\n"), "{}", cancelled.out);
+    assert!(cancelled.out.contains("CANCELLED  small  (headless, superpower "), "{}", cancelled.out);
     shell.expect(1, &["resume"]);
 }
 
