@@ -275,3 +275,67 @@ fn a_script_that_looks_or_is_refused_interrupts_nothing() {
     assert_eq!(editor.wait_for_state("complete")["state"], "complete");
     assert_eq!(world.calls(), ["coder"]);
 }
+
+/// An editor whose stages reach this script as Claude Code.
+fn claude_editor(world: &World, script: &str, permission_timeout: &str) -> Editor {
+    let program = world.path("claude-script");
+    std::fs::write(&program, format!("{}{script}", crate::claude::PRELUDE)).unwrap();
+    world.executable("claude-script");
+    let harnesses = json!({ "claude": { "cmd": [program] } });
+    let config =
+        json!({ "harness": "claude", "harnesses": harnesses, "permission_timeout": permission_timeout });
+    world.write(".claude/agents/coder.md", "---\nname: coder\ndescription: Codes\n---\nCode.\n");
+    Editor::configured(world, config)
+}
+
+const ASKS: &str = r#"
+init()
+open("works", "w").close()
+answer = ask("q", "t", "Bash", command="npm test")
+open("answer", "w").write(answer["behavior"] + " " + answer.get("message", ""))
+say("done")
+result()
+rest()
+"#;
+
+#[test]
+fn a_permission_waits_for_an_editor_that_comes_later() {
+    let world = World::new();
+    world.declare("one", "stages:\n  - agent: coder\n");
+    let mut first = claude_editor(
+        &world,
+        &ASKS.replace("answer = ask", "while os.path.exists('wait'): time.sleep(0.01)\nanswer = ask"),
+        "5m",
+    );
+    world.write("wait", "");
+    first.ok("run", json!({ "name": "one", "by": "ann" }));
+    let _ends = Ends(first.driver().unwrap());
+    wait_until("the agent", || world.path("works").exists());
+    first.leave();
+    std::fs::remove_file(world.path("wait")).unwrap();
+    let mut second = claude_editor(&world, ASKS, "5m");
+    second.ok("status", json!({}));
+    let mut third = claude_editor(&world, ASKS, "5m");
+    third.ok("status", json!({}));
+    let asked = second.wait_for("permission");
+    assert_eq!(asked["title"].as_str().map(|title| title.contains("npm test")), Some(true), "{asked}");
+    third.until_heard("permission");
+    let answer = json!({ "op": "answer", "id": asked["id"], "value": { "answer": "once" } });
+    second.router.call(&answer.to_string());
+    third.until_heard("permission-gone");
+    second.wait_for_state("complete");
+    assert_eq!(world.read("answer").split(' ').next(), Some("allow"));
+}
+
+#[test]
+fn a_permission_that_nobody_answers_is_denied_by_a_machine() {
+    let world = World::new();
+    world.declare("one", "stages:\n  - agent: coder\n");
+    let mut editor = claude_editor(&world, ASKS, "1s");
+    editor.ok("run", json!({ "name": "one", "by": "ann" }));
+    let _ends = Ends(editor.driver().unwrap());
+    editor.leave();
+    wait_until("the answer", || !world.read("answer").is_empty());
+    let answer = world.read("answer");
+    assert!(answer.starts_with("deny") && answer.contains("nobody answered"), "{answer}");
+}
