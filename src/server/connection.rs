@@ -158,11 +158,12 @@ impl Connection {
     /// The run that this client has started or continued, while the driver drives it.
     pub(super) fn driven_for_us(&self) -> Option<String> {
         let driven = locked(&self.driven).clone();
-        let running = |run_id: &String| {
+        // The newest picture may still be that of the run before.
+        let stopped = |run_id: &String| {
             let picture = locked(&self.picture);
-            picture.as_ref().is_none_or(|(_, run)| run.run_id == *run_id && run.state == "running")
+            picture.as_ref().is_some_and(|(_, run)| run.run_id == *run_id && run.state != "running")
         };
-        driven.filter(running)
+        driven.filter(|run_id| !stopped(run_id))
     }
 
     /// Sends an operation. Its answer comes later.
