@@ -16,7 +16,7 @@ use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::Sender;
+use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
@@ -164,6 +164,15 @@ impl Connection {
             picture.as_ref().is_some_and(|(_, run)| run.run_id == *run_id && run.state != "running")
         };
         driven.filter(|run_id| !stopped(run_id))
+    }
+
+    /// Interrupts a run, and waits until the driver has done so: it listens to nobody who has ended meanwhile.
+    pub(super) fn interrupt(&self, id: u64, run_id: &str, limit: Duration) {
+        let (waits, done) = channel();
+        let request = Request { reply: Reply::Thread(waits), ..Request::of_connection(id) };
+        locked(&self.waiting).insert(id, request);
+        self.tell(&json!({ "op": "interrupt", "id": id, "run_id": run_id }));
+        let _ = done.recv_timeout(limit);
     }
 
     /// Sends an operation. Its answer comes later.

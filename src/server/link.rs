@@ -83,11 +83,6 @@ impl Worker {
             let Some(engine) = self.engine.upgrade() else { return };
             match job {
                 Job::Ask(asked) => self.ask(&engine, *asked),
-                Job::Tell(line) => {
-                    if let Some(connection) = self.state.connection() {
-                        connection.tell(&line);
-                    }
-                }
                 Job::Flush(sent) => _ = sent.send(()),
             }
         }

@@ -11,8 +11,6 @@ use std::sync::mpsc::Sender;
 #[derive(Debug)]
 pub(super) enum Job {
     Ask(Box<Request>),
-    /// A line that needs no answer; dropped without a connection.
-    Tell(Value),
     /// Answered when everything before it was sent.
     Flush(Sender<()>),
 }
@@ -29,6 +27,21 @@ pub(super) struct Request {
     pub(super) reply: Reply,
     /// Whether it was sent before, over a connection that ended without any answer.
     pub(super) again: bool,
+}
+
+impl Request {
+    /// A call of the connection's own, which is no operation.
+    pub(super) fn of_connection(id: u64) -> Self {
+        Self {
+            id,
+            request: Map::new(),
+            starts: false,
+            config: Arc::default(),
+            environment: Arc::default(),
+            reply: Reply::Nobody,
+            again: true,
+        }
+    }
 }
 
 /// Who waits for the answer.

@@ -225,14 +225,13 @@ impl Router {
         let (_, on_exit, headless) = self.engine.driving();
         for (_, link) in locked(&self.links).drain() {
             let Some(connection) = link.state.connection() else { continue };
+            link.flush(SENT);
             // A script that is ended takes along what it waits for; an editor, where that is wanted.
             if (on_exit == OnExit::Stop || headless)
                 && let Some(run_id) = connection.driven_for_us()
             {
-                let line = json!({ "op": "interrupt", "id": self.number(), "run_id": run_id });
-                link.send(Job::Tell(line));
+                connection.interrupt(self.number(), &run_id, SENT);
             }
-            link.flush(SENT);
             connection.close();
         }
     }
