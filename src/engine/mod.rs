@@ -34,4 +34,4 @@ pub use followers::FollowerId;
 pub use crate::sync;
 pub use door::Deliver;
 pub use op::{Lane, Place};
-pub use ops::{lanes, place};
+pub use ops::{is_done_on_exit, lanes, place};

@@ -89,6 +89,11 @@ pub fn place(name: &str) -> Option<(Place, Lane)> {
     OPS.iter().find(|op| op.name == name).map(|op| (op.place, op.lane))
 }
 
+/// Whether an operation writes down what a person decided, which an exit must not lose.
+pub fn is_done_on_exit(name: &str) -> bool {
+    OPS.iter().any(|op| op.name == name && op.on_exit != super::op::OnExit::Forgotten)
+}
+
 /// Names of operations that `ask` refuses.
 pub(super) fn only_called() -> impl Iterator<Item = &'static str> {
     OPS.iter().filter(|op| op.is_only_called()).map(|op| op.name)

@@ -3,7 +3,7 @@
 use super::greeting::{Greeted, greet};
 use super::request::{Job, Reply, Request, notice};
 use super::wire::{self, Hello, MAX_EVENT, PROTOCOL, VERSION, read_line};
-use crate::engine::Engine;
+use crate::engine::{Engine, is_done_on_exit};
 use crate::environ::Variables;
 use crate::sync::locked;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -164,6 +164,18 @@ impl Connection {
             picture.as_ref().is_some_and(|(_, run)| run.run_id == *run_id && run.state != "running")
         };
         driven.filter(|run_id| !stopped(run_id))
+    }
+
+    /// Waits until nothing that a person decided is without an answer, for at most `limit`: the driver takes nothing from
+    /// a process that has ended.
+    pub(super) fn wait_for_decisions(&self, limit: Duration) {
+        let until = Instant::now() + limit;
+        let decides = |request: &Request| {
+            request.request.get("op").and_then(Value::as_str).is_some_and(is_done_on_exit)
+        };
+        while locked(&self.waiting).values().any(decides) && !self.is_over() && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(2));
+        }
     }
 
     /// Interrupts a run, and waits until the driver has done so: it listens to nobody who has ended meanwhile.

@@ -226,6 +226,7 @@ impl Router {
         for (_, link) in locked(&self.links).drain() {
             let Some(connection) = link.state.connection() else { continue };
             link.flush(SENT);
+            connection.wait_for_decisions(SENT);
             // A script that is ended takes along what it waits for; an editor, where that is wanted.
             if (on_exit == OnExit::Stop || headless)
                 && let Some(run_id) = connection.driven_for_us()

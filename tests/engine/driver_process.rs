@@ -339,3 +339,19 @@ fn a_permission_that_nobody_answers_is_denied_by_a_machine() {
     let answer = world.read("answer");
     assert!(answer.starts_with("deny") && answer.contains("nobody answered"), "{answer}");
 }
+
+#[test]
+fn what_was_decided_just_before_the_exit_counts() {
+    for _ in 0..10 {
+        let world = World::new();
+        world.declare("two", TWO_STAGES_AND_A_GATE);
+        let mut editor = Editor::of(&world);
+        editor.ok("run", json!({ "name": "two", "by": "ann" }));
+        let _ends = Ends(editor.driver().unwrap());
+        editor.wait_for("gate-opened");
+        editor.ok("review", json!({}));
+        editor.ask("decide", json!({ "decision": "reject", "by": "ann" }));
+        editor.leave();
+        assert_eq!(world.status()["state"], "rejected");
+    }
+}
