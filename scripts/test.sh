@@ -84,6 +84,9 @@ step "the library's symbols" - scripts/check-library.sh "$(library)"
 for version in "${versions[@]}"; do
   SUPERPOWER_NATIVE=$(library) step "specs in Lua, Neovim $version" lua noting scripts/specs.sh "$version"
 done
+# What is about runs once more, with a process that drives them; the others drive in the editor.
+SUPERPOWER_SPEC_DRIVER=process SUPERPOWER_NATIVE=$(library) step "specs in Lua with a driver, Neovim ${versions[-1]}" lua noting \
+  scripts/specs.sh "${versions[-1]}" api_spec follow_spec gate_spec progress_spec questions_spec review_changes_spec trust_spec views_spec
 step 'formatting and lints of Lua' - scripts/lint.sh lua
 step 'the documentation is what the code says' - scripts/docs.sh --check
 
