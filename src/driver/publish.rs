@@ -137,6 +137,8 @@ impl Keeper {
         if let Err(error) = self.log.append(&line) {
             self.cannot_write(run, "the log", &error);
         }
-        self.send(run, json!({ "type": "log", "line": line }));
+        // Whoever reads the lines from now on has this one, and takes the event for what it has already.
+        let number = self.shared.logged().push(&line);
+        self.send(run, json!({ "type": "log", "line": line, "number": number }));
     }
 }

@@ -1,5 +1,6 @@
 //! The part of a drive that other threads may read, and how they reach the drive.
 
+use super::logged::Logged;
 use super::mailbox::Outbox;
 use super::message::Message;
 use super::picture::Picture;
@@ -13,6 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 #[derive(Debug, Default)]
 pub struct Shared {
     picture: Mutex<Picture>,
+    logged: Mutex<Logged>,
     /// Whether the drive has ended and takes no more messages.
     closed: Mutex<bool>,
     /// Set if a cancel or the editor's exit is on its way: git is not waited for, and nothing is started.
@@ -39,6 +41,15 @@ impl Shared {
     /// The run's state.
     pub fn standing(&self) -> Standing {
         self.picture().standing.clone()
+    }
+
+    /// The log lines so far.
+    pub fn log(&self) -> Logged {
+        self.logged().clone()
+    }
+
+    pub(super) fn logged(&self) -> MutexGuard<'_, Logged> {
+        self.logged.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn picture(&self) -> MutexGuard<'_, Picture> {

@@ -59,7 +59,7 @@ pub fn begin(host: Arc<Host>, root: &Path, new: NewRun) -> Result<Handle, StartE
             return Err(error);
         }
     };
-    let mut drive = Parts { host, root, dir, run, journal, lease, left_behind: None }.assemble();
+    let mut drive = Parts { host, root, dir, run, journal, lease, left_behind: None, logged: 0 }.assemble();
     drive.fresh = effects;
     drive.start_thread()
 }
@@ -136,8 +136,8 @@ pub fn take_up<E: From<StartError>>(
     let ready = ready(&host, root, run_id, admit, verb)
         .inspect_err(|_| checkpoint_recovery::take_up(&host, root, ""))?;
     let Ready { opened, journal, events, left_behind } = ready;
-    let Opened { dir, run, .. } = opened;
-    let mut drive = Parts { host, root, dir, run, journal, lease, left_behind }.assemble();
+    let Opened { dir, run, lines: logged, .. } = opened;
+    let mut drive = Parts { host, root, dir, run, journal, lease, left_behind, logged }.assemble();
     let taken = events.into_iter().try_for_each(|event| drive.take(event));
     match taken.and_then(|()| Ok(drive.keeper.flush()?)) {
         Ok(()) => Ok(drive.start_thread()?),
@@ -256,12 +256,15 @@ struct Parts<'a> {
     journal: Journal,
     lease: Lease,
     left_behind: Option<Vec<ProcessRecord>>,
+    /// The number of log lines from before.
+    logged: usize,
 }
 
 impl Parts<'_> {
     fn assemble(self) -> Drive {
         let (outbox, inbox) = mailbox();
         let shared: Arc<Shared> = Arc::default();
+        shared.logged().before = self.logged;
         let reviews = Arc::new(ReviewWorker::new(self.host.clone(), self.root, shared.cancel.clone()));
         let checkpoints = CheckpointWriter::open(&reviews, &self.dir, &self.run, outbox.clone(), &shared);
         let keeper =

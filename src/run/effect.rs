@@ -45,6 +45,11 @@ pub enum Effect {
 }
 
 impl Effect {
+    /// Whether this effect is a log line.
+    pub fn is_line(&self) -> bool {
+        matches!(self, Self::Log(_) | Self::LogUntil { .. })
+    }
+
     /// The log line, if this effect is one; `clock` formats a time.
     pub fn into_line(self, clock: impl FnOnce(DateTime<Utc>) -> String) -> Option<String> {
         match self {

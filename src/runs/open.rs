@@ -19,6 +19,8 @@ pub struct Opened {
     pub dir: RunDir,
     pub place: Place,
     pub run: Run,
+    /// The number of its log lines.
+    pub lines: usize,
     /// What the journal contains and how far it can be trusted. The records are only kept for foreign runs.
     pub contents: Contents,
     /// The name of the declaration copy in use.
@@ -56,7 +58,9 @@ impl Opened {
             None => "the editor that drove the run ended unexpectedly".to_owned(),
         };
         let record = Record { at: self.run.updated_at, event: Event::Interrupted { why } };
-        machine::step(&mut self.run, &record).ok().map(|_| record)
+        let effects = machine::step(&mut self.run, &record).ok()?;
+        self.lines += effects.iter().filter(|effect| effect.is_line()).count();
+        Some(record)
     }
 }
 
@@ -68,7 +72,7 @@ pub fn open(root: &Path, run_id: &str, keys: &Keyring) -> Result<Opened, OpenErr
     let place = Place::new(&dir, keys);
     let mut contents = journal::read(&place)?;
     let records = std::mem::take(&mut contents.records);
-    let Replayed { mut run, declaration, changed, .. } = replay(&dir, &records)?;
+    let Replayed { mut run, declaration, changed, log } = replay(&dir, &records)?;
     // The directory decides the id, not the journal's content.
     run_id.clone_into(&mut run.run_id);
     let hidden = match records.first().map(|record| &record.event) {
@@ -81,7 +85,7 @@ pub fn open(root: &Path, run_id: &str, keys: &Keyring) -> Result<Opened, OpenErr
         run.baseline = None;
         run.shown.clear();
     }
-    Ok(Opened { dir, place, run, contents, declaration, changed, hidden })
+    Ok(Opened { dir, place, run, lines: log.len(), contents, declaration, changed, hidden })
 }
 
 /// The run's log lines, generated again from its journal.

@@ -1,6 +1,7 @@
 //! Finds the files of a stage's newest output and prompt, and the log lines of a run.
 
 use super::opened::{OfRun, opened};
+use crate::driver::Logged;
 use crate::engine::core::Engine;
 use crate::engine::refusal::{Refusal, StageReference};
 use crate::engine::verbs::run_id::resolve_id;
@@ -42,14 +43,21 @@ pub fn output(engine: &Engine, request: &Output) -> Result<Value, Refusal> {
     Ok(json!({ "path": opened.dir.attempt(launch, stage).join(file) }))
 }
 
-/// The log lines of one run.
+/// The log lines of one run: those of its journal, or what its drive has announced.
 pub fn log(engine: &Engine, request: &OfRun) -> Result<Value, Refusal> {
     let run_id = match &request.run_id {
         Some(given) => resolve_id(&request.root, given)?,
         None => run_lookup::shown(engine, &request.root)?,
     };
     let secrets = engine.secrets();
-    let lines = open::log(&request.root, &run_id, &engine.keys())?;
+    let drive = engine.drive(&request.root).filter(|drive| drive.run_id == run_id && !drive.is_over());
+    let driven = drive.map(|drive| drive.shared.log());
+    let kept = match &driven {
+        Some(Logged { before: 0, .. }) => Vec::new(),
+        _ => open::log(&request.root, &run_id, &engine.keys())?,
+    };
+    let Logged { before, lines } = driven.unwrap_or(Logged { before: kept.len(), lines: Vec::new() });
     let shown = |line: &String| format!("[superpower] {}", visible(&secrets.mask(line)));
-    Ok(json!({ "run_id": run_id, "lines": lines.iter().map(shown).collect::<Vec<_>>() }))
+    let lines: Vec<String> = kept.iter().take(before).map(shown).chain(lines).collect();
+    Ok(json!({ "run_id": run_id, "lines": lines }))
 }
