@@ -2,7 +2,7 @@
 //! what is asked for, in order. What no driver can be had for is performed in this process.
 
 use super::connection::Connection;
-use super::request::{Job, Reply, Request, notice};
+use super::request::{Job, Otherwise, Reply, Request, notice};
 use super::start;
 use super::wire::PROTOCOL;
 use crate::config::Driver;
@@ -94,6 +94,7 @@ impl Worker {
                 connection.ask(engine, asked);
             }
             Ok(None) => here(engine, asked),
+            Err(why) if asked.otherwise == Otherwise::OnlyStarted => refuse(asked, &why),
             Err(why) => {
                 self.say(engine, &why, &asked);
                 here(engine, asked);
@@ -103,6 +104,20 @@ impl Worker {
 
     /// The connection to the driver; `None` where there is none and none is needed. The error says why it cannot be had.
     fn connect(&self, engine: &Arc<Engine>, asked: &Request) -> Result<Option<Arc<Connection>>, String> {
+        let connection = self.connected(engine, asked)?;
+        let hello = connection.as_ref().map(|connection| connection.hello());
+        if asked.otherwise == Otherwise::OnlyStarted
+            && let Some(hello) = hello.filter(|hello| !hello.driver)
+        {
+            return Err(format!(
+                "a command (process {}) drives a run of this project until it next pauses; wait for that",
+                hello.pid
+            ));
+        }
+        Ok(connection)
+    }
+
+    fn connected(&self, engine: &Arc<Engine>, asked: &Request) -> Result<Option<Arc<Connection>>, String> {
         if let Some(connection) = self.state.connection() {
             return Ok(Some(connection));
         }
@@ -117,8 +132,8 @@ impl Worker {
                 None if started => return Err("the driver has ended again at once".to_owned()),
                 None => {}
             }
-            let (mode, _, headless) = engine.driving();
-            if !asked.starts || headless || mode != Driver::Process || engine.is_nested() {
+            let here = asked.otherwise == Otherwise::Here;
+            if here || engine.driving().0 != Driver::Process || engine.is_nested() {
                 return Ok(None);
             }
             start::start(&self.root, &asked.environment)?;
@@ -156,6 +171,14 @@ impl Worker {
         }
         *said = Some(why.to_owned());
         notice(engine, &self.root, "warn", &format!("{why}; the run is driven in this editor"));
+    }
+}
+
+/// Answers that no driver can be had.
+fn refuse(asked: Request, why: &str) {
+    let answer = json!({ "err": { "code": "no-driver", "message": why } });
+    if let Reply::Thread(waits) = asked.reply {
+        let _ = waits.send(Some(answer.to_string()));
     }
 }
 

@@ -20,8 +20,10 @@ pub(super) enum Job {
 pub(super) struct Request {
     pub(super) id: u64,
     pub(super) request: Map<String, Value>,
-    /// Whether a driver is started for it.
+    /// Whether it starts or continues a run.
     pub(super) starts: bool,
+    /// Who performs it where no driver lives.
+    pub(super) otherwise: Otherwise,
     pub(super) config: Arc<Value>,
     pub(super) environment: Arc<Variables>,
     pub(super) reply: Reply,
@@ -36,12 +38,24 @@ impl Request {
             id,
             request: Map::new(),
             starts: false,
+            otherwise: Otherwise::Here,
             config: Arc::default(),
             environment: Arc::default(),
             reply: Reply::Nobody,
             again: true,
         }
     }
+}
+
+/// Who performs an operation where no driver lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Otherwise {
+    /// This process.
+    Here,
+    /// A driver that is started for it, and this process where none can be had.
+    Started,
+    /// A driver that is started for it, and nobody else.
+    OnlyStarted,
 }
 
 /// Who waits for the answer.

@@ -7,7 +7,7 @@
 use super::link::Link;
 use super::listener::{Listener, listen};
 use super::overview;
-use super::request::{Job, Reply, Request};
+use super::request::{Job, Otherwise, Reply, Request};
 use crate::config::{Driver, OnExit};
 use crate::engine::{Engine, Home, Place, place};
 use crate::environ;
@@ -15,7 +15,7 @@ use crate::sync::locked;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -34,6 +34,8 @@ pub struct Router {
     listeners: Mutex<HashMap<PathBuf, Option<Listener>>>,
     config: Mutex<Arc<Value>>,
     calls: AtomicU64,
+    /// Whether runs are driven by a driver only, so that this process may leave them.
+    detached: AtomicBool,
 }
 
 impl Router {
@@ -46,12 +48,34 @@ impl Router {
             listeners: Mutex::default(),
             config: Mutex::new(Arc::new(json!({}))),
             calls: AtomicU64::new(OURS),
+            detached: AtomicBool::new(false),
         }
     }
 
     /// The engine in this process.
     pub fn engine(&self) -> &Arc<Engine> {
         &self.engine
+    }
+
+    /// From now on runs are driven by the project's driver, which is started, and never in this process.
+    pub fn detach(&self) {
+        self.detached.store(true, Ordering::SeqCst);
+    }
+
+    /// Whether this process is a client of the project's driver.
+    pub fn is_client(&self, root: &Path) -> bool {
+        locked(&self.links).get(root).is_some_and(|link| link.state.connection().is_some())
+    }
+
+    /// Interrupts the runs that drivers drive for this process, which still follows them; whether there are any.
+    pub fn interrupt(&self) -> bool {
+        let links = locked(&self.links);
+        let interrupted = links.values().filter(|link| {
+            let connection = link.state.connection();
+            let driven = connection.and_then(|it| it.driven_for_us().map(|run_id| (it, run_id)));
+            driven.inspect(|(it, run_id)| it.interrupt(self.number(), run_id, SENT)).is_some()
+        });
+        interrupted.count() > 0
     }
 
     /// Performs a request, as [`Engine::call`] does.
@@ -182,10 +206,17 @@ impl Router {
     }
 
     fn asked(&self, id: u64, request: Map<String, Value>, place: Place, reply: Reply) -> Request {
+        let starts = place == Place::StartsDriver;
+        let otherwise = match self.engine.driving() {
+            _ if starts && self.detached.load(Ordering::SeqCst) => Otherwise::OnlyStarted,
+            (_, _, false) if starts => Otherwise::Started,
+            _ => Otherwise::Here,
+        };
         Request {
             id,
             request,
-            starts: place == Place::StartsDriver,
+            starts,
+            otherwise,
             config: locked(&self.config).clone(),
             environment: environ::variables(),
             reply,
