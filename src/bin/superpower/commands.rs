@@ -53,12 +53,18 @@ fn command(verb: &Verb) -> Command {
         Words::Free => command.arg(words.value_hint(ValueHint::Other)),
         Words::Files => command.arg(words.value_hint(ValueHint::FilePath)),
         Words::OneOf(all) => {
-            command.arg(words.num_args(1).required(true).value_parser(PossibleValuesParser::new(all)))
+            let required = !verb.usage.starts_with('[');
+            command.arg(words.num_args(1).required(required).value_parser(PossibleValuesParser::new(all)))
         }
     };
     if verb.digest {
         let digest = Arg::new("digest").long("digest").value_name("DIGEST");
         command = command.arg(digest.help("Agrees to what was printed with this digest"));
+    }
+    if verb.detach {
+        let detach = Arg::new("detach").long("detach").action(ArgAction::SetTrue);
+        command =
+            command.arg(detach.help("Return when the run has started; it goes on without this program"));
     }
     command
 }

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::io::{self, PipeReader, Read};
 use std::os::fd::{AsRawFd, BorrowedFd};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use superpower::engine::{Engine, Home};
@@ -46,13 +47,29 @@ impl Door {
         answered(&self.engine.call(&json!({ "op": "stop" }).to_string()))
     }
 
-    /// Interrupts the run that this program drives, also where a driver does.
+    /// Interrupts the run that this process drives.
     pub fn interrupt(&self, grace: Duration) -> Result<Value, Refused> {
         self.call("stop", &json!({ "grace_ms": grace.as_millis() as u64 }))
     }
 
+    /// Asks the driver to interrupt the run that it drives for this process; false where it drives none. What becomes
+    /// of it comes as events.
+    pub fn interrupt_driver(&self) -> bool {
+        self.router.interrupt()
+    }
+
+    /// From now on a driver is started where none lives, and no run is driven in this process.
+    pub fn detach(&self) {
+        self.router.detach();
+    }
+
+    /// Whether the events of the project's driver come here.
+    pub fn follows(&self, root: &Path) -> bool {
+        self.router.is_client(root)
+    }
+
     /// The next event. None if none comes in this time, or if `interrupted` becomes readable meanwhile.
-    pub fn next_event(&mut self, timeout: Duration, interrupted: BorrowedFd<'_>) -> Option<Value> {
+    pub fn next_event(&mut self, timeout: Duration, interrupted: Option<BorrowedFd<'_>>) -> Option<Value> {
         let until = Instant::now() + timeout;
         loop {
             if let Some(event) = self.take() {
@@ -62,13 +79,11 @@ impl Door {
             if left.is_zero() {
                 return None;
             }
-            let mut ends = [
-                PollFd::new(&self.bell, PollFlags::IN),
-                PollFd::from_borrowed_fd(interrupted, PollFlags::IN),
-            ];
+            let mut ends = vec![PollFd::new(&self.bell, PollFlags::IN)];
+            ends.extend(interrupted.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)));
             // An interrupted wait is one that has to be looked at.
             let _ = poll(&mut ends, Timespec::try_from(left).ok().as_ref());
-            if !ends[1].revents().is_empty() {
+            if ends.get(1).is_some_and(|end| !end.revents().is_empty()) {
                 return self.take();
             }
         }

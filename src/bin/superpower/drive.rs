@@ -1,44 +1,25 @@
 //! A verb that drives: it waits until the run pauses or ends, prints the log's lines, and has an exit status for
 //! scripts. Its lines and statuses are those of the bang in a headless editor.
 
+use crate::follow::{Ending, Followed};
 use crate::refused::Refused;
 use crate::session::{Session, utf8};
 use crate::{text, trust};
 use serde_json::{Value, json};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-/// How often the run's state is asked for, should the event of its end not come.
-const LOOK: Duration = Duration::from_millis(500);
-/// Maximum wait for the end of a drive whose run has stopped.
-const END: Duration = Duration::from_secs(1);
 /// How long agents may take to end after an interruption.
 const GRACE: Duration = Duration::from_secs(1);
-
-/// The events that are told with `--json`; the rest is how windows are drawn.
-const TOLD: [&str; 9] = [
-    "gate-decided",
-    "gate-opened",
-    "log",
-    "notice",
-    "run-finished",
-    "run-paused",
-    "run-started",
-    "stage-finished",
-    "stage-started",
-];
-
-/// How a run stopped.
-#[derive(Clone, Debug, Default)]
-struct Ending {
-    state: String,
-    reason: String,
-    detail: String,
-}
+/// How long a driver may take to interrupt the run and to say so.
+const INTERRUPTED: Duration = Duration::from_secs(5);
 
 /// Performs a verb, and returns the exit status.
 pub fn drive(session: &mut Session, verb: &str, op: &str, mut fields: Value) -> Result<u8, Refused> {
     session.out.keep();
-    let root = session.root()?;
+    let root = if session.detach { session.root_of_driver()? } else { session.root()? };
+    if session.detach {
+        session.door.detach();
+    }
     fields["root"] = json!(utf8(&root)?);
     if op != "run" {
         // Refuses if several runs fit, since no run was shown.
@@ -50,20 +31,44 @@ pub fn drive(session: &mut Session, verb: &str, op: &str, mut fields: Value) -> 
         let runs = if others == 1 { "run" } else { "runs" };
         session.out.say(&format!("{others} other unfinished {runs}: superpower runs"));
     }
-    let run_id = text::of(&started, "run_id").to_owned();
-    let ending = wait(session, &fields["root"], &run_id);
-    let status = match &ending {
-        Some(ending) => status(verb, ending),
-        None => 1,
-    };
-    if let Some(ending) = ending {
-        tell_ending(session, &fields["root"], &run_id, &ending, status);
+    let run = Followed::new(&fields["root"], text::of(&started, "run_id"));
+    if session.detach {
+        session.notices();
+        tell_started(session, &run.run_id);
+        return Ok(0);
     }
+    let Some(ending) = run.wait(session) else {
+        interrupt(session, &run);
+        return Ok(1);
+    };
+    let status = ending.status(verb);
+    tell_ending(session, &fields["root"], &run.run_id, &ending, status);
     Ok(status)
 }
 
+/// Interrupts the run, wherever it is driven, and tells the lines of that.
+fn interrupt(session: &mut Session, run: &Followed) {
+    if session.door.interrupt_driver() {
+        return run.rest(session, INTERRUPTED);
+    }
+    let stopped = session.door.interrupt(GRACE);
+    run.rest(session, Duration::ZERO);
+    if let Err(refused) = stopped {
+        session.out.say(&refused.text());
+    }
+}
+
+/// Says which run has started, and how to follow it.
+fn tell_started(session: &mut Session, run_id: &str) {
+    let attach = format!("superpower attach run={run_id}");
+    match session.json {
+        true => session.out.object(&json!({ "run_id": run_id, "attach": attach })),
+        false => session.out.line(&format!("run={run_id}  follow it with: {attach}")),
+    }
+}
+
 /// Says why the run waits, and what can be done.
-fn tell_ending(session: &mut Session, root: &Value, run_id: &str, ending: &Ending, status: u8) {
+pub fn tell_ending(session: &mut Session, root: &Value, run_id: &str, ending: &Ending, status: u8) {
     let run = session.door.call("status", &json!({ "root": root, "run_id": run_id })).unwrap_or_default();
     let summary = text::line(text::of(&run, "summary"));
     let Ending { state, reason, detail } = ending;
@@ -98,148 +103,4 @@ fn start(session: &mut Session, op: &str, fields: &mut Value) -> Result<Value, R
         }
     }
     session.door.call(op, fields)
-}
-
-/// Waits until the run pauses or ends, and says how. None: a signal came, and the run is paused.
-fn wait(session: &mut Session, root: &Value, run_id: &str) -> Option<Ending> {
-    let mut ending = None;
-    let mut looked = Instant::now();
-    while ending.is_none() {
-        if session.signals.came() {
-            let stopped = session.door.interrupt(GRACE);
-            while let Some(event) = next(session, Duration::ZERO) {
-                tell(session, &event, run_id);
-            }
-            if let Err(refused) = stopped {
-                session.out.say(&refused.text());
-            }
-            return None;
-        }
-        match next(session, LOOK) {
-            Some(event) => ending = tell(session, &event, run_id),
-            None if looked.elapsed() >= LOOK => {
-                looked = Instant::now();
-                ending = look(session, root, run_id);
-            }
-            None => {}
-        }
-    }
-    // What is said behind the end still belongs to the run.
-    let until = Instant::now() + END;
-    while let Some(event) = next(session, until.saturating_duration_since(Instant::now())) {
-        tell(session, &event, run_id);
-        if event["type"] == "drive-ended" && event["run_id"] == run_id {
-            break;
-        }
-    }
-    ending
-}
-
-fn next(session: &mut Session, timeout: Duration) -> Option<Value> {
-    session.door.next_event(timeout, session.signals.fd())
-}
-
-/// The state of a run of which no event told. One that can no longer be read, or is gone, has ended for us.
-fn look(session: &mut Session, root: &Value, run_id: &str) -> Option<Ending> {
-    let run = match session.door.call("status", &json!({ "root": root, "run_id": run_id })) {
-        Ok(run) if run.is_object() => run,
-        other => {
-            let words =
-                other.err().map_or_else(|| "the run is no longer there".into(), |refused| refused.text());
-            session.out.say(&words);
-            return Some(Ending {
-                state: "paused".into(),
-                reason: "interrupted".into(),
-                detail: String::new(),
-            });
-        }
-    };
-    (run["state"] != "running").then(|| Ending::of(&run))
-}
-
-impl Ending {
-    fn of(event: &Value) -> Self {
-        let text = |key| text::of(event, key).to_owned();
-        Self { state: text("state"), reason: text("reason"), detail: text("detail") }
-    }
-}
-
-/// Tells an event, and returns how the run has stopped, if it has.
-fn tell(session: &mut Session, event: &Value, run_id: &str) -> Option<Ending> {
-    let kind = text::of(event, "type");
-    if session.json && TOLD.contains(&kind) {
-        session.out.object(event);
-    } else if !session.json {
-        match kind {
-            "log" => session.out.line(&text::line(&decidable(text::of(event, "line")))),
-            "notice" => session.out.say(text::of(event, "message")),
-            _ => {}
-        }
-    }
-    match kind {
-        "run-paused" if event["run_id"] == run_id => {
-            return Some(Ending { state: "paused".into(), ..Ending::of(event) });
-        }
-        "run-finished" if event["run_id"] == run_id => return Some(Ending::of(event)),
-        _ => {}
-    }
-    None
-}
-
-/// Rewrites the hint of a pause at a gate: `resume` does not pass a gate, so the verbs that decide it are named.
-fn decidable(line: &str) -> String {
-    match line.split_once("PAUSED — resume with: ") {
-        Some((head, _)) => format!("{head}PAUSED — decide with: approve, changes or reject"),
-        None => line.to_owned(),
-    }
-}
-
-/// The exit status for a run that has stopped.
-fn status(verb: &str, ending: &Ending) -> u8 {
-    match (ending.state.as_str(), ending.reason.as_str()) {
-        ("complete", _) => 0,
-        ("rejected", _) => u8::from(verb != "reject"),
-        ("cancelled", _) => u8::from(verb != "cancel"),
-        ("paused", "gate") => 3,
-        ("paused", "trust") => 2,
-        ("paused", "user") => u8::from(verb != "pause"),
-        _ => 1,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_ending_has_a_status() {
-        let of = |verb: &str, state: &str, reason: &str| {
-            status(verb, &Ending { state: state.into(), reason: reason.into(), detail: String::new() })
-        };
-        for (verb, state, reason, expected) in [
-            ("run", "complete", "", 0),
-            ("reject", "rejected", "", 0),
-            ("approve", "rejected", "", 1),
-            ("cancel", "cancelled", "", 0),
-            ("resume", "cancelled", "", 1),
-            ("run", "paused", "gate", 3),
-            ("run", "paused", "trust", 2),
-            ("pause", "paused", "user", 0),
-            ("run", "paused", "user", 1),
-            ("run", "paused", "failed", 1),
-            ("run", "paused", "interrupted", 1),
-        ] {
-            assert_eq!(of(verb, state, reason), expected, "{verb} {state} {reason}");
-        }
-    }
-
-    #[test]
-    fn a_gate_is_not_passed_by_resume() {
-        assert_eq!(
-            decidable("[superpower] PAUSED — resume with: :Superpower resume one"),
-            "[superpower] PAUSED — decide with: approve, changes or reject"
-        );
-        let failed = "[superpower] PAUSED (failed) — resume with: :Superpower resume one";
-        assert_eq!(decidable(failed), failed);
-    }
 }

@@ -1,11 +1,14 @@
 //! `superpower`: the verbs on the command line, without an editor. It calls the engine through `door.rs`; with
 //! `drive` it is a project's driver.
 
+mod attach;
 mod check;
 mod commands;
 mod diff;
 mod door;
 mod drive;
+mod driver;
+mod follow;
 mod manual;
 mod options;
 mod output;
@@ -26,7 +29,7 @@ use refused::{INTERNAL, Refused};
 use session::Session;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
-use superpower::server::driver;
+use superpower::server::driver as process;
 
 /// The status of what was refused, a wrong command line included.
 const REFUSED: u8 = 2;
@@ -35,7 +38,7 @@ fn main() -> ExitCode {
     // It becomes a process of its own, which no thread may exist before.
     let mut arguments = std::env::args_os().skip(1);
     if arguments.next().is_some_and(|verb| verb == "drive") {
-        return driver::main(&arguments.collect::<Vec<_>>());
+        return process::main(&arguments.collect::<Vec<_>>());
     }
     let matches = match commands::program().try_get_matches() {
         Ok(matches) => matches,
@@ -51,6 +54,7 @@ fn main() -> ExitCode {
             return out.status(INTERNAL);
         }
     };
+    session.detach = verb.detach && given.get_flag("detach");
     // A fault of ours ends the verb with a line and a status, and the run with a record that it is paused.
     let done = catch_unwind(AssertUnwindSafe(|| {
         (verb.act)(&mut session, words::Given::of(verb, given))

@@ -3,7 +3,7 @@
 use crate::door::Door;
 use crate::output::Output;
 use crate::refused::Refused;
-use crate::settings;
+use crate::settings::{self, Drives};
 use crate::signals::Signals;
 use clap::ArgMatches;
 use serde_json::{Value, json};
@@ -18,6 +18,8 @@ pub struct Session {
     pub signals: Signals,
     /// Whether answers are objects, and what takes time is told as one object a line.
     pub json: bool,
+    /// Whether a verb that drives returns when its run has started.
+    pub detach: bool,
     /// The folder of `--root`.
     given: Option<PathBuf>,
     started: bool,
@@ -30,6 +32,7 @@ impl Session {
             door: Door::open()?,
             out: Output::default(),
             json: matches.get_flag("json"),
+            detach: false,
             given: matches.get_one::<PathBuf>("root").cloned(),
             started: false,
         })
@@ -60,10 +63,18 @@ impl Session {
         Ok(PathBuf::from(found["root"].as_str().unwrap_or_default()))
     }
 
+    /// The same for what is about the project's driver, whatever the configuration says of who drives.
+    pub fn root_of_driver(&mut self) -> Result<PathBuf, Refused> {
+        let root = self.find(None)?;
+        settings::configure(&self.door, Some(&root), Drives::Process)?;
+        self.started = true;
+        Ok(root)
+    }
+
     /// Gives the engine its configuration, once.
     pub fn configure(&mut self, root: Option<&Path>) -> Result<(), Refused> {
         if !self.started {
-            settings::configure(&self.door, root)?;
+            settings::configure(&self.door, root, Drives::AsConfigured)?;
             self.started = true;
         }
         Ok(())
@@ -90,7 +101,7 @@ impl Session {
 
     /// Says what the engine has noted meanwhile, beside what was asked for.
     pub fn notices(&mut self) {
-        while let Some(event) = self.door.next_event(Duration::ZERO, self.signals.fd()) {
+        while let Some(event) = self.door.next_event(Duration::ZERO, None) {
             if event["type"] == "notice" && !self.json {
                 self.out.say(event["message"].as_str().unwrap_or_default());
             }

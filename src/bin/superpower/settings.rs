@@ -9,8 +9,16 @@ use superpower::config::file;
 use superpower::store::configuration;
 use superpower::store::state::State;
 
+/// Which process is to drive runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Drives {
+    AsConfigured,
+    /// The project's driver.
+    Process,
+}
+
 /// Gives the engine its configuration for a project.
-pub fn configure(door: &Door, root: Option<&Path>) -> Result<(), Refused> {
+pub fn configure(door: &Door, root: Option<&Path>, drives: Drives) -> Result<(), Refused> {
     let refused = |message: String| Refused::new("config", message);
     let users = file::read().map_err(refused)?;
     let path = file::path().unwrap_or_default();
@@ -30,7 +38,13 @@ pub fn configure(door: &Door, root: Option<&Path>) -> Result<(), Refused> {
         state.is_outside(root).then(|| configuration::kept(&state, root)).flatten()
     });
     let kept = kept.unwrap_or_default();
-    let config = |kept| json!({ "config": merged(kept, &users) });
+    let config = |kept| {
+        let mut config = merged(kept, &users);
+        if drives == Drives::Process {
+            config.insert("driver".into(), json!("process"));
+        }
+        json!({ "config": config })
+    };
     match door.call("configure", &config(kept)) {
         // What another version has kept.
         Err(refused) if refused.code == "bad-request" => {

@@ -16,6 +16,21 @@ pub fn lines(text: &str) -> Vec<String> {
     text.trim_end().split('\n').map(visible).collect()
 }
 
+/// The beginning of a text that fits into this many columns. What is not ASCII counts as two.
+pub fn fit(text: &str, columns: usize) -> String {
+    let columns_of = |letter: char| if letter.is_ascii() { 1 } else { 2 };
+    if text.chars().map(columns_of).sum::<usize>() <= columns {
+        return text.to_owned();
+    }
+    let mut left = columns.saturating_sub(2);
+    let fits = |letter: &char| {
+        let fits = left >= columns_of(*letter);
+        left = left.saturating_sub(columns_of(*letter));
+        fits
+    };
+    text.chars().take_while(fits).chain(['…']).collect()
+}
+
 /// Wraps the text at words.
 pub fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
@@ -82,6 +97,14 @@ mod tests {
         let shown = json(&json!({ "a": "x\u{202e}y\u{9b}z\u{1b}\u{e0041}" }));
         assert_eq!(shown, r#"{"a":"x\u202ey\u009bz\u001b\udb40\udc41"}"#);
         assert_eq!(serde_json::from_str::<Value>(&shown).unwrap()["a"], "x\u{202e}y\u{9b}z\u{1b}\u{e0041}");
+    }
+
+    #[test]
+    fn what_is_cut_never_fills_more_than_its_columns() {
+        assert_eq!(fit("abcdef", 6), "abcdef");
+        assert_eq!(fit("abcdefg", 6), "abcd…");
+        assert_eq!(fit("日本語", 6), "日本語");
+        assert_eq!(fit("日本語字", 7), "日本…");
     }
 
     #[test]

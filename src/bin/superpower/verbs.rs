@@ -3,7 +3,7 @@
 use crate::refused::Refused;
 use crate::session::Session;
 use crate::words::Given;
-use crate::{check, diff, drive, manual, trust, views};
+use crate::{attach, check, diff, drive, driver, manual, trust, views};
 use clap::error::{ContextKind, ContextValue};
 use serde_json::{Value, json};
 use superpower::suggest::did_you_mean;
@@ -28,6 +28,8 @@ pub struct Verb {
     pub more: &'static str,
     /// Whether it takes `--digest`.
     pub digest: bool,
+    /// Whether it takes `--detach`.
+    pub detach: bool,
     pub act: fn(&mut Session, Given) -> Result<u8, Refused>,
 }
 
@@ -37,45 +39,52 @@ const RUN: &str =
     "run=ID names the run, of which a start is enough; without it, the only one that the verb fits.";
 
 /// A verb without words of its own.
-const PLAIN: Verb =
-    Verb { name: "", usage: "", words: Words::None, about: "", more: "", digest: false, act: |_, _| Ok(0) };
+const PLAIN: Verb = Verb {
+    name: "",
+    usage: "",
+    words: Words::None,
+    about: "",
+    more: "",
+    digest: false,
+    detach: false,
+    act: |_, _| Ok(0),
+};
+
+/// A verb that drives.
+const DRIVES: Verb = Verb { words: Words::Free, detach: true, ..PLAIN };
 
 pub const VERBS: &[Verb] = &[
     Verb {
         name: "run",
         usage: "NAME [key=value …] [harness=NAME]",
-        words: Words::Free,
         about: "Start a superpower",
         more: "Its inputs are given as key=value. It prints the log's lines until the run pauses or ends.",
         act: run,
-        ..PLAIN
+        ..DRIVES
     },
     Verb {
         name: "resume",
         usage: "[run=ID|NAME|RUN_ID] [key=value …] [answer=…]",
-        words: Words::Free,
         about: "Continue a paused run",
         more: ANSWER,
         act: resume,
-        ..PLAIN
+        ..DRIVES
     },
     Verb {
         name: "approve",
         usage: "[run=ID] [review=ID] [answer=…] [comment]",
-        words: Words::Free,
         about: "Approve the gate that waits",
         more: "review=ID names the list of changes that the approval is for; default: the one that was printed last.",
         act: |session, given| decide(session, "approve", given),
-        ..PLAIN
+        ..DRIVES
     },
     Verb {
         name: "changes",
         usage: "[run=ID] [review=ID] comment",
-        words: Words::Free,
         about: "Request changes at the gate that waits",
         more: RUN,
         act: |session, given| decide(session, "changes", given),
-        ..PLAIN
+        ..DRIVES
     },
     Verb {
         name: "reject",
@@ -89,20 +98,18 @@ pub const VERBS: &[Verb] = &[
     Verb {
         name: "retry",
         usage: "[run=ID] [answer=…] [comment]",
-        words: Words::Free,
         about: "Try the stage again, with a comment or an answer for its agent",
         more: RUN,
         act: retry,
-        ..PLAIN
+        ..DRIVES
     },
     Verb {
         name: "skip",
         usage: "[run=ID] [answer=…]",
-        words: Words::Free,
         about: "Skip the action of a stage that failed, asks, or is manual; its own gate still asks",
         more: RUN,
         act: |session, given| plain(session, "skip", given),
-        ..PLAIN
+        ..DRIVES
     },
     Verb {
         name: "pause",
@@ -120,6 +127,15 @@ pub const VERBS: &[Verb] = &[
         about: "End the run, its agent and all that it started",
         more: RUN,
         act: |session, given| plain(session, "cancel", given),
+        ..PLAIN
+    },
+    Verb {
+        name: "attach",
+        usage: "[run=ID]",
+        words: Words::Free,
+        about: "Show the lines of a run that is driven elsewhere, until it pauses or ends",
+        more: "An interruption (INT, TERM, HUP) leaves the run alone. Of a run that nobody drives it says how it stands.",
+        act: attach::attach,
         ..PLAIN
     },
     Verb {
@@ -182,6 +198,16 @@ pub const VERBS: &[Verb] = &[
         more: "Asks at a terminal; elsewhere --digest agrees to what was printed with that digest.",
         digest: true,
         act: trust::trust,
+        ..PLAIN
+    },
+    Verb {
+        name: "driver",
+        usage: "[end]",
+        words: Words::OneOf(&["end"]),
+        about: "List the processes that drive runs, or end that of this project",
+        more: "With end, what it drives is interrupted.",
+        act: driver::driver,
+        ..PLAIN
     },
     Verb { name: "schema", about: "The JSON Schema of superpower files", act: views::schema, ..PLAIN },
     Verb {

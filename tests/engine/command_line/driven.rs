@@ -6,10 +6,10 @@ use std::io::{BufRead, BufReader};
 use std::process::{Child, Stdio};
 
 /// A project's driver, until this is dropped.
-struct Driver(Child);
+pub(super) struct Driver(Child);
 
 impl Driver {
-    fn of(shell: &Shell) -> Self {
+    pub(super) fn of(shell: &Shell) -> Self {
         let root = shell.world.root();
         let mut command = shell.command(&["drive", "--root", root.to_str().unwrap(), "--foreground"]);
         let mut child = command.stdout(Stdio::piped()).spawn().unwrap();

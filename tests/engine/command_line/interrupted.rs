@@ -1,5 +1,6 @@
 //! Signals, and outputs that nobody reads.
 
+use super::driven::Driver;
 use super::{Done, Shell};
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::{BufRead, BufReader, Read};
@@ -24,17 +25,23 @@ pub(super) fn begun(shell: &Shell) -> (Child, BufReader<std::process::ChildStdou
 
 #[test]
 fn a_signal_pauses_the_run_as_interrupted_and_ends_its_agent() {
-    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
+    for (signal, driven) in
+        [Signal::INT, Signal::TERM, Signal::HUP].map(|it| [(it, false), (it, true)]).concat()
+    {
         let shell = Shell::new();
+        let _driver = driven.then(|| Driver::of(&shell));
         let (mut child, mut out) = begun(&shell);
         kill_process(Pid::from_child(&child), signal).unwrap();
         let mut rest = String::new();
         out.read_to_string(&mut rest).unwrap();
-        assert_eq!(child.wait().unwrap().code(), Some(1), "{signal:?}");
-        assert!(rest.contains("PAUSED (interrupted)"), "{signal:?}: {rest}");
+        assert_eq!(child.wait().unwrap().code(), Some(1), "{signal:?} {driven}");
+        assert!(rest.contains("PAUSED (interrupted)"), "{signal:?} {driven}: {rest}");
         assert_eq!(shell.world.squad()["status"], "paused");
         let agent: i32 = shell.world.read("begun").trim().parse().unwrap();
-        assert!(rustix::process::test_kill_process(Pid::from_raw(agent).unwrap()).is_err(), "{signal:?}");
+        assert!(
+            rustix::process::test_kill_process(Pid::from_raw(agent).unwrap()).is_err(),
+            "{signal:?} {driven}"
+        );
         shell.world.hook("echo fine");
         shell.expect(3, &["resume"]);
     }

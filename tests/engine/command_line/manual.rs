@@ -3,7 +3,7 @@
 use super::Shell;
 use std::process::Command;
 
-const VERBS: [&str; 21] = [
+const VERBS: [&str; 23] = [
     "run",
     "resume",
     "approve",
@@ -13,6 +13,7 @@ const VERBS: [&str; 21] = [
     "skip",
     "pause",
     "cancel",
+    "attach",
     "status",
     "runs",
     "list",
@@ -22,6 +23,7 @@ const VERBS: [&str; 21] = [
     "log",
     "diff",
     "trust",
+    "driver",
     "schema",
     "completions",
     "man",

@@ -1,5 +1,6 @@
 //! The program `superpower`, in projects of their own and as a shell starts it.
 
+mod attached;
 mod checks;
 mod configured;
 mod driven;
