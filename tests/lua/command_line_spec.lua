@@ -99,6 +99,76 @@ describe("the command line", function()
     end
   end)
 
+  it("shows what the bang shows, without a run, at a gate and after it", function()
+    program()
+    local dir, home = Bang.project(), T.dir()
+    T.write(dir .. "/.claude/superpowers/wrong.yaml", "name: wrong\nstages:\n  - agent: nobody\n")
+    local opts = { dir = dir, home = home, env = { XDG_STATE_HOME = home .. "/state" } }
+    local function both(verb, words, code)
+      local bang = Bang.run("Superpower! " .. verb, opts)
+      local line = run(words, { dir = dir, home = home })
+      eq({ code, bang.out, bang.err }, { line.code, line.out, line.err }, verb)
+      eq(code, bang.code, verb)
+      return bang
+    end
+    local function all(runs, found)
+      both("status", { "status" }, 0)
+      both("list", { "list" }, 0)
+      both("runs", { "runs" }, 0)
+      both("log", { "log" }, found)
+      both("plan small epic='two words'", { "plan", "small", "epic=two words" }, 0)
+      local shown = Bang.run("Superpower! runs", opts).out
+      eq(runs, #vim.split(vim.trim(shown), "\n"), shown)
+    end
+    all(1, 2)
+    ok(both("check", { "check" }, 1).out:find("error: ", 1, true), "the problem is named")
+    both("check small", { "check", "small" }, 0)
+    both("check smal", { "check", "smal" }, 2)
+    both("plan", { "plan" }, 2)
+    both("plan small --json", { "plan", "--", "small", "--json" }, 2)
+    eq(3, Bang.run("Superpower! run small epic=x", opts).code)
+    all(1, 0)
+    eq(3, Bang.run("Superpower! run small epic=y", opts).code)
+    all(2, 0)
+    local first = vim.split(Bang.run("Superpower! runs", opts).out, "\n")[2]:match("^%S+")
+    both("log run=" .. first, { "log", "run=" .. first }, 0)
+    both("status run=" .. first, { "status", "run=" .. first }, 0)
+    both("status run=ffff", { "status", "run=ffff" }, 2)
+  end)
+
+  it("knows, behind the bang, this editor's options", function()
+    program()
+    local dir = Bang.project()
+    T.write(
+      dir .. "/.claude/superpowers/own.yaml",
+      Bang.declaration:gsub("small", "own"):gsub("(Is it right)", "%1\n    when: story.mine")
+    )
+    local mine = 'conditions = { ["story.mine"] = function() return true end }'
+    local known = Bang.run("Superpower! check own", { dir = dir, config = mine })
+    eq({ 0, "" }, { known.code, known.out }, known.err)
+    local unknown = Bang.run("Superpower! check own", { dir = dir })
+    eq(1, unknown.code, unknown.err)
+    ok(unknown.out:find("story.mine", 1, true), unknown.out)
+  end)
+
+  it("is named where it is missing", function()
+    program()
+    local alone = T.dir()
+    for _, name in ipairs({ vim.fs.basename(T.library()), "superpower-guard" }) do
+      local from = vim.fs.joinpath(vim.fs.dirname(assert(vim.uv.fs_realpath(T.library()))), name)
+      assert(vim.uv.fs_copyfile(from, alone .. "/" .. name))
+    end
+    local library = alone .. "/" .. vim.fs.basename(T.library())
+    local done = Bang.run("Superpower! list", { dir = Bang.project(), env = { SUPERPOWER_NATIVE = library } })
+    eq({ 1, "" }, { done.code, done.out })
+    eq(
+      ('superpower: "list" needs the program "superpower" beside the library (%s/superpower): run `make build`\n'):format(
+        alone
+      ),
+      done.err
+    )
+  end)
+
   it("drives a project with what an editor has chosen there, but for its trust", function()
     local path, dir, home = program(), Bang.project(), T.dir()
     local state = T.state()

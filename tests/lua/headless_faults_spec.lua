@@ -53,7 +53,7 @@ local before = {
   skip = { "run small epic=x", touch = "fail" },
   cancel = { "run small epic=x" },
 }
-local line = { run = "run small epic=x", changes = "changes smaller" }
+local line = { run = "run small epic=x", changes = "changes smaller", plan = "plan small epic=x" }
 
 --- The verbs that take a bang, from their table, so that new ones are included.
 ---@return string[]

@@ -145,7 +145,7 @@ describe("the bang", function()
       ["Superpower! cancel"] = "superpower: ",
       ["Superpower! resume"] = "superpower: ",
       ["Superpower! rnu small"] = 'did you mean "run"?',
-      ["Superpower! plan small"] = "does not take a bang",
+      ["Superpower! why 2"] = "does not take a bang",
       ["Superpower!"] = "needs a verb",
     }) do
       local refused = headless(command, { dir = dir })

@@ -3,6 +3,7 @@
 --- for scripts.
 local errors = require("superpower.base.errors")
 local text = require("superpower.base.text")
+local status_code = require("superpower.commands.status_code")
 local unattended = require("superpower.commands.unattended")
 local engine = require("superpower.engine")
 local events = require("superpower.events")
@@ -22,27 +23,22 @@ local answers = {
   ["foreign-run"] = "answer=adopt",
 }
 
---- Errors that are not refusals of the verb.
-local internal = {
-  ["bad-argument"] = true,
-  ["library-missing"] = true,
-  ["library-broken"] = true,
-  ["protocol-mismatch"] = true,
-  panic = true,
-  stopped = true,
-}
-
 local write_error ---@type string? why standard output could not be written
 
----@param line string
-local function print_line(line)
-  local fine, why = io.stdout:write(line .. "\n")
+---@param text_of_lines string
+local function write(text_of_lines)
+  local fine, why = io.stdout:write(text_of_lines)
   if fine then
     fine, why = io.stdout:flush()
   end
   if not fine then
     write_error = write_error or why or "?"
   end
+end
+
+---@param line string
+local function print_line(line)
+  write(line .. "\n")
 end
 
 ---@param words string
@@ -87,9 +83,19 @@ end
 
 --- Reports why nothing was done, and ends the editor.
 ---@param words string
-function M.refuse(words)
+---@param code? integer
+function M.refuse(words, code)
   say(words)
-  quit(2)
+  quit(code or 2)
+end
+
+--- Passes on what the program has printed, and ends the editor with its exit code.
+---@param done vim.SystemCompleted
+function M.pass_on(done)
+  pcall(drain) -- print earlier events first
+  write(done.stdout or "")
+  io.stderr:write(done.stderr or "")
+  quit(done.code)
 end
 
 --- Handles an internal error in a bang verb: reports one line and ends the editor. The trace goes to the log, if there
@@ -102,45 +108,13 @@ function M.internal_error(trace)
   if not said then
     say("internal error: " .. (trace:match("[^\n]+") or "?"))
   end
-  local info = engine.info()
-  local log = info and io.open(info.log, "a")
+  local fine, info = pcall(engine.info) -- it may be what failed
+  local log = fine and info and io.open(info.log, "a")
   if log then
     log:write(os.date("!%Y-%m-%dT%H:%M:%SZ "), trace, "\n")
     log:close()
   end
   quit(1)
-end
-
---- Returns the exit code for a run that has stopped.
----@param verb string
----@param run { state: string, reason?: string }
----@return integer
-function M.code(verb, run)
-  if run.state == "complete" then
-    return 0
-  elseif run.state == "rejected" then
-    return verb == "reject" and 0 or 1
-  elseif run.state == "cancelled" then
-    return verb == "cancel" and 0 or 1
-  elseif run.state == "paused" and run.reason == "gate" then
-    return 3
-  elseif run.state == "paused" and run.reason == "trust" then
-    return 2
-  elseif run.state == "paused" and run.reason == "user" and verb == "pause" then
-    return 0
-  end
-  return 1
-end
-
---- Returns the exit code of a refusal. Resuming a finished run is not a mistake; for any other verb it is.
----@param verb string
----@param err superpower.Error
----@return integer
-function M.refusal(verb, err)
-  if err.code == "finished" and verb == "resume" then
-    return err.data and err.data.state == "complete" and 0 or 1
-  end
-  return internal[err.code] and 1 or 2
 end
 
 --- Handles CTRL-C: stops the run as leaving the editor does, so that its record says that it is paused.
@@ -189,7 +163,7 @@ local function on_quit(verb)
     io.stderr:write("superpower: " .. line .. "\n")
   end
   if ended and ended.reason ~= "interrupted" then
-    return M.code(verb, ended)
+    return status_code.stopped(verb, ended)
   end
   local who = vim.v.dying > 0 and "a signal ended" or "a callback quit"
   io.stderr:write(("superpower: %s the editor before the run stopped: resume it\n"):format(who))
@@ -252,7 +226,7 @@ local function refused(verb, err)
   local words = errors.text(err)
   pcall(drain) -- print earlier events first
   say(words .. (how and "\n  " .. how or ""))
-  return quit(M.refusal(verb, err))
+  return quit(status_code.refused(verb, err))
 end
 
 --- Performs a verb and quits.
@@ -290,7 +264,7 @@ function M.drive(verb, op, fields)
   if ending and ending.state == "paused" and ending.reason ~= "gate" and (ending.detail or "") ~= "" then
     say(text.line(ending.detail))
   end
-  quit(ending and M.code(verb, ending) or 1)
+  quit(ending and status_code.stopped(verb, ending) or 1)
 end
 
 return M

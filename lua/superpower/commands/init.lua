@@ -6,6 +6,7 @@ local subcommands = require("superpower.commands.subcommands")
 local suggest = lazy("superpower.base.suggest")
 local complete = lazy("superpower.commands.complete")
 local headless = lazy("superpower.commands.headless")
+local program = lazy("superpower.commands.program")
 local notify = lazy("superpower.notify")
 
 local M = {}
@@ -17,6 +18,7 @@ local M = {}
 ---@field complete? fun(words: string[], lead: string, run_id?: string): string[]
 ---@field of_run? superpower.OfRun it acts on a run and takes `run=ID` as its first word; the runs to complete
 ---@field bang? boolean
+---@field printed? boolean with the bang, the program prints what it shows
 ---@field bare? boolean it takes no arguments
 
 -- Not sorted: <Tab> would offer a decision first.
@@ -68,6 +70,9 @@ local function dispatch(name, rest, bang)
   end
   if sub.bare and rest ~= "" then
     return fail(('%s takes no arguments, got "%s"'):format(name, rest), bang)
+  end
+  if bang and sub.printed then
+    return program.show(name, rest, run_id)
   end
   sub.impl(rest, bang, run_id)
 end

@@ -201,22 +201,33 @@ local function new(rest)
   end
 end
 
+local function show_dashboard()
+  local root = project()
+  if root then
+    dashboard.open(root)
+  end
+end
+
 --- Adds these sub-commands to the table.
 ---@param subcommands table<string, superpower.SubCommand>
 function M.add(subcommands)
   subcommands.dashboard = {
     desc = "superpowers, runs, and what waits",
     bare = true,
-    impl = function()
-      local root = project()
-      if root then
-        dashboard.open(root)
-      end
-    end,
+    impl = show_dashboard,
+  }
+  subcommands.list = {
+    desc = "the superpowers: the dashboard, or with a bang their list",
+    bare = true,
+    bang = true,
+    printed = true,
+    impl = show_dashboard,
   }
   subcommands.plan = {
     desc = "what would run, skip and ask, and why; starts nothing",
     usage = "NAME [key=value …]",
+    bang = true,
+    printed = true,
     complete = completes("plan"),
     impl = plan,
   }
@@ -234,11 +245,29 @@ function M.add(subcommands)
     of_run = "any",
     impl = progress,
   }
-  subcommands.log =
-    { desc = "the log of the project's runs, or of one", usage = "[run=ID]", bare = true, of_run = "any", impl = log }
+  subcommands.status = {
+    desc = "where the run is: the progress window, or with a bang its stages",
+    usage = "[run=ID]",
+    bare = true,
+    bang = true,
+    printed = true,
+    of_run = "any",
+    impl = progress,
+  }
+  subcommands.log = {
+    desc = "the log of the project's runs, or of one",
+    usage = "[run=ID]",
+    bare = true,
+    bang = true,
+    printed = true,
+    of_run = "any",
+    impl = log,
+  }
   subcommands.check = {
     desc = "check every declaration and fill the quickfix list",
     usage = "[NAME]",
+    bang = true,
+    printed = true,
     complete = completes("name"),
     impl = check,
   }
@@ -247,6 +276,8 @@ function M.add(subcommands)
     desc = "the runs of this project, newest first, or one of them",
     usage = "[run=ID]",
     bare = true,
+    bang = true,
+    printed = true,
     of_run = "any",
     impl = runs,
   }

@@ -26,11 +26,17 @@ pub fn program() -> Command {
         .help("One object for a question; one a line for what takes time")
         .action(ArgAction::SetTrue)
         .global(true);
+    // Of the bang, which has this program print what it shows.
+    let editor = Arg::new("editor")
+        .long("editor")
+        .help("Takes the configuration of an editor from standard input")
+        .action(ArgAction::SetTrue)
+        .hide(true);
     Command::new(NAME)
         .version(env!("CARGO_PKG_VERSION"))
         .about("Multi-stage agent workflows with human gates")
         .after_help(STATUSES)
-        .args([root, json])
+        .args([root, json, editor])
         .subcommand_help_heading("Verbs")
         .subcommand_value_name("VERB")
         .subcommand_required(true)

@@ -20,6 +20,8 @@ pub struct Session {
     pub json: bool,
     /// Whether a verb that drives returns when its run has started.
     pub detach: bool,
+    /// Whether the configuration is an editor's, which has started this program.
+    editor: bool,
     /// The folder of `--root`.
     given: Option<PathBuf>,
     started: bool,
@@ -33,6 +35,7 @@ impl Session {
             out: Output::default(),
             json: matches.get_flag("json"),
             detach: false,
+            editor: matches.get_flag("editor"),
             given: matches.get_one::<PathBuf>("root").cloned(),
             started: false,
         })
@@ -73,9 +76,11 @@ impl Session {
 
     /// Gives the engine its configuration, once.
     pub fn configure(&mut self, root: Option<&Path>) -> Result<(), Refused> {
-        if !self.started {
-            settings::configure(&self.door, root, Drives::AsConfigured)?;
-            self.started = true;
+        if !std::mem::replace(&mut self.started, true) {
+            return match self.editor {
+                true => settings::configure_as_editor(&self.door),
+                false => settings::configure(&self.door, root, Drives::AsConfigured),
+            };
         }
         Ok(())
     }

@@ -4,6 +4,7 @@ use crate::door::Door;
 use crate::options;
 use crate::refused::Refused;
 use serde_json::{Map, Value, json};
+use std::io;
 use std::path::Path;
 use superpower::config::file;
 use superpower::store::configuration;
@@ -15,6 +16,15 @@ pub enum Drives {
     AsConfigured,
     /// The project's driver.
     Process,
+}
+
+/// Gives the engine the configuration of an editor, which that has written to standard input.
+pub fn configure_as_editor(door: &Door) -> Result<(), Refused> {
+    let refused =
+        |error: String| Refused::internal(format!("the editor's configuration cannot be read: {error}"));
+    let text = io::read_to_string(io::stdin()).map_err(|error| refused(error.to_string()))?;
+    let config: Value = serde_json::from_str(&text).map_err(|error| refused(error.to_string()))?;
+    door.call("configure", &json!({ "config": config })).map(|_| ())
 }
 
 /// Gives the engine its configuration for a project.
