@@ -144,6 +144,9 @@ describe("the README's table of commands", function()
   end)
 end)
 
+--- The verbs of the program with which a line of the pages may begin.
+local typed = { run = true, approve = true, status = true, attach = true, driver = true }
+
 describe("every line for a shell", function()
   for name, page in pairs(pages) do
     it("that starts Neovim ends as described, in " .. name, function()
@@ -170,6 +173,45 @@ describe("every line for a shell", function()
         ok(done.code == 0 or done.code == 3, ("%s: %d\n%s"):format(line, done.code, done.stderr))
       end
       ok(count >= 2)
+    end)
+  end
+
+  for name, page in pairs(pages) do
+    it("that starts the program ends as described, in " .. name, function()
+      local path = vim.fs.joinpath(vim.fs.dirname(assert(vim.uv.fs_realpath(T.library()))), "superpower")
+      if vim.fn.executable(path) == 0 then
+        T.skip("the program is not built")
+      end
+      local nvim, home, bin = Shop.child(), T.dir(), T.dir()
+      assert(vim.uv.fs_symlink(path, bin .. "/superpower"))
+      local agent = { T.root .. "/examples/demo/agent", "{agent}{skill}" }
+      local config = { trust = "always", harness = "command", harnesses = { command = { cmd = agent } } }
+      T.write(home .. "/config/superpower/config.json", vim.json.encode(config))
+      local count = 0
+      for line in page:gmatch("\n *(superpower %l[^\n]+)") do
+        if typed[line:match("^superpower (%l+)")] and not line:find("%u%u%u") then
+          count = count + 1
+          local done = vim
+            .system({ "sh", "-c", line .. " </dev/null" }, {
+              cwd = nvim.project,
+              text = true,
+              timeout = 30000,
+              clear_env = true,
+              env = {
+                PATH = bin .. ":" .. vim.env.PATH,
+                HOME = home,
+                XDG_CONFIG_HOME = home .. "/config",
+                XDG_STATE_HOME = home .. "/state",
+                XDG_RUNTIME_DIR = home,
+                USER = "ann",
+                DEMO_PACE = "0",
+              },
+            })
+            :wait()
+          ok(done.code == 0 or done.code == 3, ("%s: %d\n%s"):format(line, done.code, done.stderr))
+        end
+      end
+      ok(count >= 2, count)
     end)
   end
 
