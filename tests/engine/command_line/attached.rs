@@ -193,7 +193,7 @@ fn terminal() -> (OwnedFd, OwnedFd) {
     let (none, mut size) = (std::ptr::null_mut(), size);
     // SAFETY: the numbers and the size are locals; both descriptors are owned by nobody else.
     unsafe {
-        assert_eq!(libc::openpty(&mut ours, &mut theirs, none, std::ptr::null_mut(), &mut size), 0);
+        assert_eq!(libc::openpty(&mut ours, &mut theirs, none, std::ptr::null_mut(), &raw mut size), 0);
         (OwnedFd::from_raw_fd(ours), OwnedFd::from_raw_fd(theirs))
     }
 }
