@@ -192,11 +192,10 @@ describe("every line for a shell", function()
         if typed[line:match("^superpower (%l+)")] and not line:find("%u%u%u") then
           count = count + 1
           local done = vim
-            .system({ "sh", "-c", line .. " </dev/null" }, {
+            .system({ "sh", "-c", "unset SUPERPOWER_RUN_ID; " .. line .. " </dev/null" }, {
               cwd = nvim.project,
               text = true,
               timeout = 30000,
-              clear_env = true,
               env = {
                 PATH = bin .. ":" .. vim.env.PATH,
                 HOME = home,
