@@ -13,6 +13,8 @@ local transcripts = require("superpower.views.transcript")
 local M = {}
 
 local max_bytes = 4 * 1024 * 1024
+--- Least time between two checks of the shown files, in milliseconds.
+local interval = 500
 
 ---@class superpower.Shown
 ---@field root string
@@ -145,26 +147,34 @@ local function refresh(buf)
   end
 end
 
---- Checks whether a shown file has grown, at most twice a second and only during a run.
+--- Reads the shown files that have grown, and stops listening when none is shown any more.
+local function check()
+  for buf, this in pairs(shown) do
+    local stat = vim.api.nvim_buf_is_valid(buf) and vim.uv.fs_stat(this.path) or nil
+    if not vim.api.nvim_buf_is_valid(buf) then
+      shown[buf] = nil
+    elseif stat and stat.size ~= this.size then
+      refresh(buf)
+    end
+  end
+  if not next(shown) then
+    runs.listen("output", nil)
+  end
+end
+
+--- Checks after each event of a run, at most twice a second. An event that comes too early is not forgotten but checked
+--- later: no other follows the last one of a run, and the last lines would be missing.
 local function follow()
-  local checked = 0
+  local checked, due = 0, false
   runs.listen("output", function(what)
-    local now = vim.uv.now()
-    if what == "log" or now - checked < 500 then
+    if what == "log" or due then
       return
     end
-    checked = now
-    for buf, this in pairs(shown) do
-      local stat = vim.api.nvim_buf_is_valid(buf) and vim.uv.fs_stat(this.path) or nil
-      if not vim.api.nvim_buf_is_valid(buf) then
-        shown[buf] = nil
-      elseif stat and stat.size ~= this.size then
-        refresh(buf)
-      end
-    end
-    if not next(shown) then
-      runs.listen("output", nil)
-    end
+    due = true
+    vim.defer_fn(function()
+      checked, due = vim.uv.now(), false
+      check()
+    end, math.max(0, checked + interval - vim.uv.now()))
   end)
 end
 
