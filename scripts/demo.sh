@@ -5,7 +5,7 @@
 #   demo.sh --headless [NAME ...]     without a terminal: approves at every gate, each time in a new Neovim, and prints
 #                                     the log's lines
 #   HARNESS=claude demo.sh            with the user's own Claude Code
-#   DEMO_DIR=DIR                      where the copy goes; else a new temporary folder
+#   DEMO_DIR=DIR                      where the copy goes; else a new temporary folder. One that is there is opened again
 #   DEMO_PACE, DEMO_FAIL, DEMO_STALL, DEMO_ASK: see examples/demo/agent
 set -eu
 . "$(dirname "$0")/lib.sh"
@@ -17,11 +17,13 @@ nvim=$("$root/scripts/nvim-path.sh")
 place=${DEMO_DIR:-$(mktemp -d "${TMPDIR:-/tmp}/superpower-demo.XXXXXX")}
 shop=$place/shop
 mkdir -p "$place"
-cp -R "$root/examples/shop" "$shop"
-rm -rf "$shop/.claude/state" "$shop/.claude/logs"
-git -C "$shop" init -q
-git -C "$shop" add -A
-git -C "$shop" -c user.name=demo -c user.email=demo@localhost -c commit.gpgsign=false commit -qm 'The shop, as it was'
+if [ ! -d "$shop" ]; then
+  cp -R "$root/examples/shop" "$shop"
+  rm -rf "$shop/.claude/state" "$shop/.claude/logs"
+  git -C "$shop" init -q
+  git -C "$shop" add -A
+  git -C "$shop" -c user.name=demo -c user.email=demo@localhost -c commit.gpgsign=false commit -qm 'The shop, as it was'
+fi
 
 # A real agent needs its own settings, which may lie in the same folders; then only Neovim's name for them changes.
 if [ "${HARNESS:-command}" = command ]; then
@@ -63,7 +65,8 @@ else
   edit -u "$root/examples/demo/init.lua" README.md
 fi
 say "what was made is in $shop"
-if grep -q '"status": *"paused"' .claude/state/squad.json 2>/dev/null; then
-  say "the run waits; to go on: cd '$shop' && '$nvim' -u '$root/examples/demo/init.lua' -c 'Superpower resume'"
+# Through this script again: with other folders for Neovim's state, the run's seals would be somebody else's.
+if grep -Eq '"status": *"(running|paused)"' .claude/state/squad.json 2>/dev/null; then
+  say "the run is not finished; to open it again: DEMO_DIR='$place' '$root/scripts/demo.sh'"
 fi
 exit $status

@@ -3,19 +3,23 @@
 local T = require("harness")
 local describe, it, eq, ok, matches, contains = T.describe, T.it, T.eq, T.ok, T.matches, T.contains
 
+local function demo(dir, ...)
+  return T.sh({ T.root .. "/scripts/demo.sh", "--headless", ... }, {
+    timeout = 60000,
+    env = {
+      NVIM = vim.v.progpath,
+      DEMO_DIR = dir,
+      DEMO_PACE = "0.05",
+      HARNESS = "command",
+      SUPERPOWER_NATIVE = require("harness.child").library(T.root),
+    },
+  })
+end
+
 describe("the demo without a terminal", function()
   it("prints the log's lines and ends with status 0", function()
     local dir = T.dir()
-    local result = T.sh({ T.root .. "/scripts/demo.sh", "--headless" }, {
-      timeout = 60000,
-      env = {
-        NVIM = vim.v.progpath,
-        DEMO_DIR = dir,
-        DEMO_PACE = "0.05",
-        HARNESS = "command",
-        SUPERPOWER_NATIVE = require("harness.child").library(T.root),
-      },
-    })
+    local result = demo(dir)
     eq(0, result.code, result.stderr)
     local lines = vim.split(vim.trim(result.stdout), "\n")
     eq("[superpower] LOADED  new-ui-feature  v1.0.0  stages=13", lines[1])
@@ -30,6 +34,12 @@ describe("the demo without a terminal", function()
     end
     eq({ 4, 4, 4, 9 }, { count("GATE"), count("APPROVED"), count("PAUSED"), count("DISPATCH") })
     ok(T.exists(dir .. "/shop/docs/design/a11y/reset-password.md"))
+    -- A second time: the same copy, with the seals of the first.
+    result = demo(dir, "bugfix")
+    eq(0, result.code, result.stderr)
+    contains(result.stdout, "[superpower] COMPLETE  bugfix")
+    ok(T.exists(dir .. "/shop/docs/design/a11y/reset-password.md"))
+    ok(not T.exists(dir .. "/shop/shop"))
   end)
 end)
 
