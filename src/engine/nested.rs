@@ -7,7 +7,7 @@ use crate::process::{Ancestry, RUN_ID, alive, ancestry, ancestry_of};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Said at most once by this process.
+/// Whether this process has warned that it cannot see ancestors; once is enough.
 static SAID: AtomicBool = AtomicBool::new(false);
 
 /// Whether this process itself is inside of a run.
@@ -28,13 +28,12 @@ pub(super) fn refuse(
     if let Some(peer) = peer {
         return refuse_peer(what, peer);
     }
-    let ancestry = ancestry();
-    if ancestry == Ancestry::Launched || crate::environ::get(RUN_ID).is_some() {
+    if is_nested() {
         return Err(Refusal::Nested { what: what.to_owned() });
     }
-    // Where no system has it the help says so.
-    if ancestry == Ancestry::Unknown
-        && cfg!(target_os = "linux")
+    // Other systems have no `/proc`: there the help says so, once for all.
+    if cfg!(target_os = "linux")
+        && ancestry() == Ancestry::Unknown
         && let Some(root) = root
         && !SAID.swap(true, Ordering::Relaxed)
     {
@@ -55,6 +54,6 @@ pub(super) fn refuse_peer(what: &str, peer: &Peer) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Without `/proc` nobody is told from anybody else.
+/// Without `/proc` the ancestors of a process cannot be seen.
 const UNSEEN: &str = "cannot see which process started which (no /proc): a process of an agent is known by its \
                       environment only, and may outlive its stage in a group of its own";

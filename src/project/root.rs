@@ -32,7 +32,7 @@ impl fmt::Display for NoProject {
                 }
             }
         }
-        out.write_str("; the home directory and its parents are never a project; open a file of the project, or :cd there")
+        out.write_str("; the home directory and its parents are never a project; open a file of the project, or change to its folder")
     }
 }
 

@@ -61,7 +61,7 @@ impl Waiting {
     }
 }
 
-/// Serves a client until it leaves, or sends what is no call. Returns at the end.
+/// Serves a client until it leaves, or sends something else than calls.
 pub(super) fn serve(clients: Arc<Clients>, mut stream: UnixStream) {
     let peer = match peer::of(&stream) {
         Ok(peer) => peer,
@@ -144,7 +144,7 @@ impl ClientSession {
             match serde_json::from_slice::<Call>(&line) {
                 Ok(call) => self.take(call),
                 Err(error) => {
-                    self.queue.push(json!({ "refused": format!("this is no call: {error}") }));
+                    self.queue.push(json!({ "refused": format!("not a call: {error}") }));
                     // The rest cannot be trusted to be calls either.
                     return;
                 }

@@ -34,7 +34,7 @@ pub fn main(arguments: &[OsString]) -> ExitCode {
         }
     };
     let Ok(root) = crate::store::beneath::real(&root) else {
-        say(&format!("\"{}\" is no folder", root.display()));
+        say(&format!("\"{}\" is not a folder", root.display()));
         return ExitCode::from(2);
     };
     if !arguments.iter().any(|argument| argument == "--foreground") {
@@ -93,7 +93,7 @@ impl Driver {
                 return Ok(None);
             }
             if Instant::now() >= until {
-                return Err("another driver of this project neither serves nor ends".to_owned());
+                return Err("another driver of this project has the lock, but does not accept connections".to_owned());
             }
             std::thread::sleep(Duration::from_millis(5));
         }
@@ -114,7 +114,7 @@ impl Driver {
     }
 }
 
-/// Closes what whoever started this had open by accident: it would be kept open for hours.
+/// Closes the descriptors that were inherited by accident: a driver would keep them open for hours.
 fn close_inherited() {
     #[cfg(target_os = "linux")]
     // SAFETY: nothing of ours is open yet but the standard streams.

@@ -47,7 +47,7 @@ pub(super) fn greet(root: &Path) -> Result<Option<Greeted>, String> {
         return Err(refused);
     }
     let hello: Hello = serde_json::from_slice(&first)
-        .map_err(|_| format!("what listens on \"{}\" is no driver of superpower", socket.display()))?;
+        .map_err(|_| format!("what listens on \"{}\" is not a driver of superpower", socket.display()))?;
     if hello.root != root {
         return Err(format!("the driver on \"{}\" serves \"{}\"", socket.display(), hello.root.display()));
     }

@@ -56,7 +56,7 @@ pub(super) fn end(root: &Path) -> Result<Value, String> {
         Ok(answer)
     };
     let answer =
-        ended().map_err(|error: io::Error| format!("process {} does not end: {error}", hello.pid))?;
+        ended().map_err(|error: io::Error| format!("cannot end the driver (process {}): {error}", hello.pid))?;
     match answer["err"]["message"].as_str() {
         Some(refused) => Err(refused.to_owned()),
         None => Ok(json!({ "pid": hello.pid, "superpower": hello.superpower })),
@@ -70,11 +70,11 @@ fn open(socket: &Path) -> io::Result<(Hello, UnixStream)> {
     // One byte at a time, so that nothing that follows is lost with the reader.
     let mut reader = BufReader::with_capacity(1, &stream);
     let line = read_line(&mut reader, MAX_LINE)?.unwrap_or_default();
-    let hello = serde_json::from_slice(&line).map_err(|_| io::Error::other("it is no driver"))?;
+    let hello = serde_json::from_slice(&line).map_err(|_| io::Error::other("not a driver of superpower"))?;
     Ok((hello, stream))
 }
 
-/// What a driver says of its work. What it calls a run is in words of ours only if it is of our protocol.
+/// What a driver says of its work.
 fn asked(hello: Hello, mut stream: UnixStream) -> io::Result<Value> {
     let mut known = json!(hello);
     known["current"] = json!(hello.superpower == VERSION && hello.protocol == PROTOCOL);
@@ -83,7 +83,7 @@ fn asked(hello: Hello, mut stream: UnixStream) -> io::Result<Value> {
     let answer: Value = loop {
         let line = read_line(&mut reader, super::wire::MAX_EVENT)?.unwrap_or_default();
         let line: Value =
-            serde_json::from_slice(&line).map_err(|_| io::Error::other("it does not answer"))?;
+            serde_json::from_slice(&line).map_err(|_| io::Error::other("it did not answer"))?;
         if line["id"] == 1 {
             break line["answer"]["ok"].clone();
         }

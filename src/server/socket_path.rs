@@ -127,7 +127,7 @@ fn own(path: &Path) -> Result<OwnedFd, String> {
     let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let dir = openat(CWD, path, flags, Mode::empty()).map_err(|error| {
         refused(match error {
-            Errno::LOOP | Errno::NOTDIR => "it is no folder; remove it".to_owned(),
+            Errno::LOOP | Errno::NOTDIR => "it is not a folder; remove it".to_owned(),
             error => error.to_string(),
         })
     })?;

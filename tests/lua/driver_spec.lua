@@ -52,7 +52,7 @@ describe("a run in a driver", function()
     local second = editor(runtime, { cwd = first.project })
     second:cmd("edit README.md")
     second:wait("vim.fn.execute('messages'):match('works since') ~= nil")
-    contains(messages(second), "new-ui-feature works since")
+    T.matches(messages(second), "new%-ui%-feature works since %d+:%d+, now at stage 1/13: :Superpower progress")
     second:cmd("Superpower progress")
     second:wait_screen("1/13 · running")
     Shop.gate(second, "Are these the right tasks?", 30000)
@@ -112,6 +112,41 @@ describe("a run in a driver", function()
     T.wait(function()
       return not nvim:text():find("driver silent", 1, true)
     end, 5000, "the driver to be shown as it is")
+  end)
+
+  it("is followed from the first line of a stage's output by an editor that came late", function()
+    local runtime, project = runtime_dir(), Shop.project(T.dir())
+    T.write(project .. "/.claude/agents/counter.md", "---\nname: counter\ndescription: Counts\n---\nCount.\n")
+    T.write(
+      project .. "/.claude/superpowers/count.yaml",
+      'name: count\nversion: "1.0.0"\ndescription: Counts\nstages:\n  - agent: counter\n    description: Count\n'
+    )
+    -- It counts until it is told to stop, so that both editors come while it does.
+    local count =
+      "i=0; while [ -d .claude ] && [ ! -e stop ]; do i=$((i+1)); echo line $i; sleep 0.02; done; echo the end"
+    local init = ([[vim.g.superpower = { harness = "command", trust = "always",
+      harnesses = { command = { cmd = { "sh", "-c", %q } } } }]]):format(count)
+    local first = editor(runtime, { cwd = project, init = init })
+    Shop.start(first, "count")
+    first:wait_screen("line 5", 8000)
+    first:quit(5000)
+    local second = editor(runtime, { cwd = project, init = init })
+    second:cmd("edit README.md")
+    second:wait("(require('superpower.runs').get() or {}).driver ~= nil", 8000)
+    second:lua("require('superpower.views.output').open(..., 1, 'output')", project)
+    second:wait("vim.bo.filetype == 'superpower-output'")
+    local late = second:lua("return vim.fn.line('$')")
+    second:wait(("vim.fn.line('$') > %d"):format(late + 5), 8000)
+    eq(second:lua("return vim.fn.line('$')"), second:lua("return vim.fn.line('.')"))
+    T.write(project .. "/stop", "")
+    second:wait("vim.fn.getline('$') == 'the end'", 8000)
+    local shown = second:lua("return vim.api.nvim_buf_get_lines(0, 0, -1, false)")
+    local expected = {}
+    for number = 1, #shown - 1 do
+      expected[number] = "line " .. number
+    end
+    eq(vim.list_extend(expected, { "the end" }), shown)
+    ok(#shown > late + 5)
   end)
 
   it("is ended with its driver by a command, and health shows both", function()
@@ -183,7 +218,7 @@ describe("a run in a driver", function()
     end)
     Shop.start(nvim)
     Shop.gate(nvim, "Are these the right tasks?", 20000)
-    contains(messages(nvim), "is no driver of superpower; the run is driven in this editor")
+    contains(messages(nvim), "is not a driver of superpower; the run is driven in this editor")
     eq("", T.sh({ "sh", "-c", "pgrep -f '[d]rive --root " .. nvim.project .. "' || true" }).stdout)
   end)
 end)

@@ -24,16 +24,13 @@ end
 ---@return string?
 function M.words(run)
   if run.state == "running" then
-    -- Driven by a process of its own, since before this editor.
-    local stage = run.stages and run.stages[run.current_stage]
-    local what = stage and stage.label and (" (%s)"):format(text.line(stage.label)) or ""
+    -- Driven by a process of its own, since before this editor. Without the stage's label: Neovim would cut the middle.
     local since = run.started_at and " since " .. run_text.clock(run.started_at) or ""
-    return ("%s works%s, now at stage %d/%d%s: :Superpower progress"):format(
+    return ("%s works%s, now at stage %d/%d: :Superpower progress"):format(
       run.superpower,
       since,
       run.current_stage,
-      run.total,
-      what
+      run.total
     )
   elseif run.state ~= "paused" then
     return nil
