@@ -63,7 +63,7 @@ impl Output {
 
     /// What is said beside the answer.
     pub fn say(&mut self, words: &str) {
-        self.said(&format!("superpower: {}\n", text::lines(words).join("\n")));
+        self.said(&format!("superpower: {}\n", text::lines(&text::hints(words)).join("\n")));
     }
 
     /// The same as it is.

@@ -10,6 +10,19 @@ pub fn line(text: &str) -> String {
     visible(&lines.collect::<Vec<_>>().join(" ").replace('\t', " "))
 }
 
+/// The text with commands of the editor, as hints name them, in the words of this program where it has the verb.
+pub fn hints(text: &str) -> String {
+    let mut parts = text.split(":Superpower ");
+    let mut said = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let verb = part.split(|at: char| !at.is_ascii_lowercase()).next().unwrap_or_default();
+        let has = crate::verbs::VERBS.iter().any(|known| known.name == verb);
+        said += if has { "superpower " } else { ":Superpower " };
+        said += part;
+    }
+    said
+}
+
 /// The text as lines, with tabs expanded and without empty lines at its end.
 pub fn lines(text: &str) -> Vec<String> {
     let text = text.replace("\r\n", "\n").replace('\t', "    ");
@@ -89,6 +102,12 @@ pub fn json(value: &Value) -> String {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn hints_name_the_verbs_of_this_program() {
+        assert_eq!(hints("a: :Superpower resume"), "a: superpower resume");
+        assert_eq!(hints(":Superpower gate or :Superpower runs"), ":Superpower gate or superpower runs");
+    }
 
     #[test]
     fn nothing_controls_the_terminal() {

@@ -27,7 +27,7 @@ pub fn status(session: &mut Session, mut given: Given) -> Result<u8, Refused> {
             of(run, "run_id")
         ))];
         if !of(run, "summary").is_empty() {
-            lines.push(text::line(of(run, "summary")));
+            lines.push(text::line(&text::hints(of(run, "summary"))));
         }
         lines.extend(items(&run["stages"]).enumerate().map(|(at, stage)| {
             let note = Some(text::line(of(stage, "note"))).filter(|note| !note.is_empty());
