@@ -93,7 +93,9 @@ impl Driver {
                 return Ok(None);
             }
             if Instant::now() >= until {
-                return Err("another driver of this project has the lock, but does not accept connections".to_owned());
+                return Err(
+                    "another driver of this project has the lock, but does not accept connections".to_owned()
+                );
             }
             std::thread::sleep(Duration::from_millis(5));
         }

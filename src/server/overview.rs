@@ -55,8 +55,8 @@ pub(super) fn end(root: &Path) -> Result<Value, String> {
         }
         Ok(answer)
     };
-    let answer =
-        ended().map_err(|error: io::Error| format!("cannot end the driver (process {}): {error}", hello.pid))?;
+    let answer = ended()
+        .map_err(|error: io::Error| format!("cannot end the driver (process {}): {error}", hello.pid))?;
     match answer["err"]["message"].as_str() {
         Some(refused) => Err(refused.to_owned()),
         None => Ok(json!({ "pid": hello.pid, "superpower": hello.superpower })),
@@ -82,8 +82,7 @@ fn asked(hello: Hello, mut stream: UnixStream) -> io::Result<Value> {
     let mut reader = BufReader::new(stream);
     let answer: Value = loop {
         let line = read_line(&mut reader, super::wire::MAX_EVENT)?.unwrap_or_default();
-        let line: Value =
-            serde_json::from_slice(&line).map_err(|_| io::Error::other("it did not answer"))?;
+        let line: Value = serde_json::from_slice(&line).map_err(|_| io::Error::other("it did not answer"))?;
         if line["id"] == 1 {
             break line["answer"]["ok"].clone();
         }
