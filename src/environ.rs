@@ -5,6 +5,7 @@
 //! does the same for the local time.
 
 use crate::sync::locked;
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ffi::{CStr, OsStr, OsString};
 use std::sync::{Arc, Mutex};
@@ -12,6 +13,10 @@ use std::sync::{Arc, Mutex};
 pub type Variables = BTreeMap<OsString, OsString>;
 
 static SEEN: Mutex<Option<Arc<Variables>>> = Mutex::new(None);
+
+thread_local! {
+    static OURS: RefCell<Option<Arc<Variables>>> = const { RefCell::new(None) };
+}
 
 /// Captures the current environment. Call it on the editor's main thread only.
 pub fn capture() {
@@ -24,8 +29,29 @@ pub fn replace(variables: Arc<Variables>) {
     *locked(&SEEN) = Some(variables);
 }
 
-/// The last capture, or else the current environment.
+/// Does `work` in the environment of somebody else, if one is given.
+pub fn within<T>(variables: Option<Arc<Variables>>, work: impl FnOnce() -> T) -> T {
+    struct Restore(Option<Arc<Variables>>);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            OURS.set(self.0.take());
+        }
+    }
+    let _restore = Restore(OURS.replace(variables));
+    work()
+}
+
+/// Work for a new thread, which is done there in this thread's environment.
+pub fn carried<T>(work: impl FnOnce() -> T) -> impl FnOnce() -> T {
+    let ours = OURS.with_borrow(Clone::clone);
+    move || within(ours, work)
+}
+
+/// This thread's environment, the last capture, or else the current environment.
 pub fn variables() -> Arc<Variables> {
+    if let Some(ours) = OURS.with_borrow(Clone::clone) {
+        return ours;
+    }
     let seen = locked(&SEEN).clone();
     seen.unwrap_or_else(|| Arc::new(std::env::vars_os().collect()))
 }
@@ -62,6 +88,23 @@ fn account() -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
+
+    #[test]
+    fn the_environment_of_somebody_else_counts_in_one_thread_and_those_it_starts() {
+        let one = |value: &str| Some(Arc::new(Variables::from([("A".into(), value.into())])));
+        let elsewhere = || std::thread::spawn(|| get("A")).join().unwrap();
+        let before = get("A");
+        within(one("outer"), || {
+            assert!(std::panic::catch_unwind(|| within(one("inner"), || panic!("inside"))).is_err());
+            assert_eq!(get("A"), Some("outer".into()));
+            let carried = std::thread::spawn(carried(|| get("A"))).join().unwrap();
+            assert_eq!(carried, Some("outer".into()));
+            assert_eq!(elsewhere(), before, "no other thread sees it");
+        });
+        assert_eq!(get("A"), before);
+    }
+
     #[test]
     fn the_account_name_matches_the_system() {
         let told = std::process::Command::new("id").arg("-un").output().unwrap();

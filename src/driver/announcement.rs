@@ -25,5 +25,5 @@ pub(super) enum Announcement {
     /// The user is called, because something asks them: the stage's position, and what is asked.
     Asks(usize, String),
     /// A question that Lua answers.
-    ForLua(Value),
+    ForLua(String, Value),
 }

@@ -11,6 +11,6 @@ pub enum Delivery<'a> {
     Question(&'a str),
     /// Everybody; the question with this id is no longer open.
     Settled(&'a str),
-    /// The editor that was used last, because Lua has to answer.
-    Lua,
+    /// The editor that was used last, because Lua has to answer; another one, if that leaves before it does.
+    Lua(&'a str),
 }

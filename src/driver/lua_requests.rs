@@ -23,7 +23,7 @@ impl Performer {
         self.lua_questions += 1;
         let id = format!("{}/lua-{}", run.run_id, self.lua_questions);
         event["id"] = json!(id);
-        self.announce(Announcement::ForLua(event));
+        self.announce(Announcement::ForLua(id.clone(), event));
         self.lua_question = Some(LuaQuestion { id, subject, until: Instant::now() + ANSWER_TIMEOUT });
         Next::Nothing
     }
@@ -36,6 +36,16 @@ impl Performer {
                 self.permission_answered(id, answer);
                 Next::Nothing
             }
+        }
+    }
+
+    /// Whoever was asked has left, and there is nobody else to ask.
+    pub(super) fn no_editor(&mut self, run: &Run, id: &str) -> Next {
+        match self.lua_question.take_if(|question| question.id == id) {
+            Some(asked) if asked.is_wanted(run) => {
+                Next::Happened(Box::new(Event::EditorNeeded { why: asked.subject.needs_editor() }))
+            }
+            _ => Next::Nothing,
         }
     }
 

@@ -20,6 +20,8 @@ pub enum Message {
     Verb(Event, Reply),
     /// The answer to an `ask-fact` or a `permission`, with its id.
     Answer(String, Result<Value, String>),
+    /// The editor that an `ask-fact` or `ask-prompt` with this id was put to has left, and there is no other.
+    NoEditor(String),
     /// The result of a `manual` launch. The reply says whether that launch still waited for one.
     Submit(u32, String, Sender<bool>),
     /// The editor is about to exit. Nothing starts until it has had time to; something may still prevent the exit.

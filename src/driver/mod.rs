@@ -218,6 +218,10 @@ impl Drive {
                 let next = self.performer.answered(&self.run, &id, answer);
                 self.follow(next);
             }
+            Message::NoEditor(id) => {
+                let next = self.performer.no_editor(&self.run, &id);
+                self.follow(next);
+            }
             Message::Submit(launch, text, reply) => {
                 let taken = self.performer.submit(&self.run, launch, text);
                 self.announcements.append(&mut self.performer.announcements);

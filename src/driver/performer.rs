@@ -12,6 +12,7 @@ use super::mailbox::Outbox;
 use super::pending_permission::PendingPermission;
 use super::review_worker::ReviewWorker;
 use super::{Host, Message};
+use crate::environ;
 use crate::harness::Running;
 use crate::outcome::Outcome;
 use crate::run::shown::Shown;
@@ -222,7 +223,9 @@ impl Performer {
             outbox.send(Message::Compared(number, result));
         };
         self.comparison = Some((number, purpose));
-        if let Err(error) = std::thread::Builder::new().name("superpower-compare".into()).spawn(compare) {
+        if let Err(error) =
+            std::thread::Builder::new().name("superpower-compare".into()).spawn(environ::carried(compare))
+        {
             self.outbox.send(Message::Compared(number, Err(format!("cannot compare files: {error}"))));
         }
     }

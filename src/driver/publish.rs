@@ -88,7 +88,7 @@ impl Keeper {
             Announcement::Event(event) => self.send(run, event),
             Announcement::Question(id, event) => self.deliver(run, Delivery::Question(&id), event),
             Announcement::Settled(id, event) => self.deliver(run, Delivery::Settled(&id), event),
-            Announcement::ForLua(event) => self.deliver(run, Delivery::Lua, event),
+            Announcement::ForLua(id, event) => self.deliver(run, Delivery::Lua(&id), event),
         }
     }
 

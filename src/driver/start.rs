@@ -10,6 +10,7 @@ use super::performer::Performer;
 use super::review_worker::ReviewWorker;
 use super::{Drive, Host, Shared, checkpoint_recovery};
 use crate::declaration::model::InputKind;
+use crate::environ;
 use crate::outcome::ProcessRecord;
 use crate::plan::{Inputs, Plan};
 use crate::run::effect::Effect;
@@ -301,7 +302,7 @@ impl Drive {
         let (start, started) = channel();
         let over = Arc::new(Once::default());
         let end = AtEnd(over.clone());
-        std::thread::Builder::new().name("superpower-drive".into()).spawn(move || {
+        let work = move || {
             let _end = end;
             // Wait until the caller has its answer.
             let _ = started.recv();
@@ -310,7 +311,9 @@ impl Drive {
                 let message = "internal error; the run can be resumed with :Superpower resume; see the log";
                 host.send(&json!({ "type": "notice", "level": "error", "message": message }));
             }
-        })?;
+        };
+        // What others ask for meanwhile changes nothing for it.
+        std::thread::Builder::new().name("superpower-drive".into()).spawn(environ::carried(work))?;
         Ok(Handle { run_id, outbox, start: Mutex::new(Some(start)), shared, over })
     }
 

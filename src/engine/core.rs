@@ -1,6 +1,7 @@
 //! The state that every operation shares: configuration, drives, caches of open declarations, and the event queue.
 
 use super::attention::Attention;
+use super::caller::{self, CallerSettings};
 use super::comparisons::Comparisons;
 use super::editing::open_documents::Documents;
 use super::editing::project_cache::Projects;
@@ -124,7 +125,11 @@ impl Engine {
 
     /// Ends what [`Engine::follow`] began.
     pub fn unfollow(&self, follower: FollowerId) {
-        self.followers.leave(follower);
+        for id in self.followers.leave(follower) {
+            for drive in self.drives() {
+                drive.send(Message::NoEditor(id.clone()));
+            }
+        }
     }
 
     /// Notes that somebody uses this follower now: what Lua has to answer goes to the one that was used last.
@@ -165,7 +170,7 @@ impl Engine {
     }
 
     pub(super) fn config(&self) -> Config {
-        locked(&self.config).clone()
+        caller::config().map_or_else(|| locked(&self.config).clone(), |config| (*config).clone())
     }
 
     /// Which process drives runs, what becomes of them at exit, and whether nobody can be asked.
@@ -174,10 +179,15 @@ impl Engine {
         (config.driver, config.on_exit, config.headless)
     }
 
-    /// Takes over the configuration and the environment of whoever asks, for what is driven from now on.
-    pub fn act_for(&self, config: Config, environment: Arc<Variables>) {
-        environ::replace(environment);
-        self.configure(config);
+    /// What counts for requests of a client that has brought this. In a process that only drives, it also counts for
+    /// those who bring nothing.
+    pub fn settings(&self, config: Config, environment: Arc<Variables>) -> CallerSettings {
+        let config = self.completed(config);
+        if self.home == Home::Driver {
+            environ::replace(environment.clone());
+            *locked(&self.config) = config.clone();
+        }
+        CallerSettings { config: Arc::new(config), environment }
     }
 
     /// Whether a drive is active.
@@ -202,7 +212,15 @@ impl Engine {
         self.stop(grace);
     }
 
-    pub(super) fn configure(&self, mut config: Config) {
+    pub(super) fn configure(&self, config: Config) {
+        let config = self.completed(config);
+        if let Some(own) = self.own.get() {
+            self.followers.set_user(*own, !config.headless);
+        }
+        *locked(&self.config) = config;
+    }
+
+    fn completed(&self, mut config: Config) -> Config {
         if config.state_dir.is_none() {
             // It is the same for every editor and for the command line.
             config.state_dir = file::state_dir().unwrap_or_else(|problem| {
@@ -210,10 +228,7 @@ impl Engine {
                 None
             });
         }
-        if let Some(own) = self.own.get() {
-            self.followers.set_user(*own, !config.headless);
-        }
-        *locked(&self.config) = config;
+        config
     }
 
     /// The newest drive of a project, active or ended.
@@ -277,7 +292,7 @@ impl Engine {
 
     /// The harness names that a declaration may use.
     pub(super) fn harness_names(&self) -> Vec<String> {
-        harnesses(&locked(&self.config)).named.into_keys().chain(["auto".to_owned()]).collect()
+        harnesses(&self.config()).named.into_keys().chain(["auto".to_owned()]).collect()
     }
 
     /// What a drive needs, with the configuration at this moment.
@@ -300,7 +315,7 @@ impl Engine {
 
     /// The keys that authenticate the files of our runs, read from the configured state directory.
     pub(super) fn keys(&self) -> Keyring {
-        Keyring::open(State::at(locked(&self.config).state_dir.as_deref()))
+        Keyring::open(State::at(self.config().state_dir.as_deref()))
     }
 
     /// The secrets of the environment at this moment.

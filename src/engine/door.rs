@@ -1,7 +1,7 @@
 //! The entry point: looks up the requested operation, performs it, and serializes the reply. It never fails: errors and
 //! panics are returned as data.
 
-use super::caller::{self, Peer};
+use super::caller::{self, CallerSettings, Peer};
 use super::core::Engine;
 use super::op::{Fields, Lane, OnExit, Op, Reply, Run};
 use super::refusal::Refusal;
@@ -74,13 +74,12 @@ impl Engine {
         }
     }
 
-    /// Performs a request of another process in its lane: what is quick at once, the rest on the worker. `before` is
-    /// called just before it is performed, on the same thread.
+    /// Performs a request of another process in its lane: what is quick at once, the rest on the worker.
     pub fn request(
         &self,
         request: Map<String, Value>,
         peer: Peer,
-        before: impl FnOnce(&Engine) + Send + 'static,
+        settings: Option<CallerSettings>,
         deliver: Deliver,
     ) {
         let asked = find(request);
@@ -88,10 +87,7 @@ impl Engine {
             return deliver(self, text(Err(only_called())));
         }
         let quick = matches!(&asked, Ok((op, _)) if op.lane == Lane::Main);
-        let work = move |engine: &Engine, asked| {
-            before(engine);
-            caller::on_behalf(Some(peer), || engine.respond(asked))
-        };
+        let work = move |engine: &Engine, asked| caller::on_behalf(peer, settings, || engine.respond(asked));
         if quick {
             let answer = work(self, asked);
             deliver(self, answer);

@@ -30,6 +30,8 @@ struct Inner {
     all: Vec<Follower>,
     /// Questions that are open, by id.
     questions: BTreeMap<String, Arc<str>>,
+    /// What Lua was asked, and which follower it was put to, by id.
+    for_lua: BTreeMap<String, (FollowerId, Arc<str>)>,
     /// Messages for the next editor, from a time without one.
     unsaid: Vec<Arc<str>>,
     next: u64,
@@ -71,8 +73,18 @@ impl Followers {
         id
     }
 
-    pub fn leave(&self, id: FollowerId) {
-        locked(&self.inner).all.retain(|follower| follower.id != id);
+    /// Removes a follower. What Lua was asked there is asked in another editor; returns the ids of the questions for which
+    /// there is none.
+    pub fn leave(&self, id: FollowerId) -> Vec<String> {
+        let mut inner = locked(&self.inner);
+        inner.all.retain(|follower| follower.id != id);
+        let open: Vec<_> = inner.for_lua.extract_if(.., |_, (put_to, _)| *put_to == id).collect();
+        open.into_iter().filter_map(|(id, (_, event))| (!inner.ask_lua(&id, event)).then_some(id)).collect()
+    }
+
+    /// Notes that Lua has answered.
+    pub fn answered(&self, id: &str) {
+        locked(&self.inner).for_lua.remove(id);
     }
 
     /// Notes that somebody uses this one now.
@@ -126,11 +138,8 @@ impl Followers {
                 None
             }
             Delivery::Everyone => None,
-            Delivery::Lua => {
-                let newest = inner.all.iter().filter(|it| it.lua).max_by_key(|it| it.used);
-                if let Some(editor) = newest {
-                    editor.queue.push_text(None, event);
-                }
+            Delivery::Lua(id) => {
+                inner.ask_lua(id, event);
                 return;
             }
         };
@@ -138,6 +147,17 @@ impl Followers {
             others.iter().for_each(|it| it.queue.push_text(key, event.clone()));
             last.queue.push_text(key, event);
         }
+    }
+}
+
+impl Inner {
+    /// Asks in the editor that was used last; false where there is none.
+    fn ask_lua(&mut self, id: &str, event: Arc<str>) -> bool {
+        let newest = self.all.iter().filter(|it| it.lua).max_by_key(|it| it.used);
+        let Some(editor) = newest else { return false };
+        editor.queue.push_text(None, event.clone());
+        self.for_lua.insert(id.to_owned(), (editor.id, event));
+        true
     }
 }
 
@@ -174,15 +194,29 @@ mod tests {
         assert!(!followers.has_lua(), "a command line has no Lua");
         let one = followers.follow(first.clone(), true, Vec::new);
         let two = followers.follow(second.clone(), true, Vec::new);
-        followers.publish(Delivery::Lua, "to the newest".into());
+        followers.publish(Delivery::Lua("a"), "to the newest".into());
         followers.used(one);
-        followers.publish(Delivery::Lua, "to the used one".into());
-        followers.leave(one);
-        followers.publish(Delivery::Lua, "to the one that is left".into());
-        followers.leave(two);
-        followers.publish(Delivery::Lua, "to nobody".into());
+        followers.publish(Delivery::Lua("b"), "to the used one".into());
+        followers.answered("b");
+        assert!(followers.leave(one).is_empty());
+        followers.publish(Delivery::Lua("c"), "to the one that is left".into());
+        followers.answered("a");
+        assert_eq!(followers.leave(two), ["c"]);
+        followers.publish(Delivery::Lua("d"), "to nobody".into());
         assert_eq!(polled(&first), ["to the used one"]);
         assert_eq!(polled(&second), ["to the newest", "to the one that is left"]);
+    }
+
+    #[test]
+    fn what_an_editor_leaves_without_an_answer_is_asked_in_another_one() {
+        let (followers, first, second) = queues();
+        followers.follow(second.clone(), true, Vec::new);
+        let one = followers.follow(first.clone(), true, Vec::new);
+        followers.publish(Delivery::Lua("a"), "a".into());
+        followers.publish(Delivery::Lua("b"), "b".into());
+        followers.answered("a");
+        assert!(followers.leave(one).is_empty());
+        assert_eq!((polled(&first), polled(&second)), (vec!["a".into(), "b".into()], vec!["b".into()]));
     }
 
     #[test]

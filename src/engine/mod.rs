@@ -27,7 +27,7 @@ mod request_worker;
 mod verbs;
 mod views;
 
-pub use caller::Peer;
+pub use caller::{CallerSettings, Peer};
 pub use core::{Engine, Home, PROTOCOL};
 pub use followers::FollowerId;
 // The binding depends on the engine only.

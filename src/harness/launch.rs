@@ -7,6 +7,7 @@ use super::follow::follow;
 use super::opencode::Opencode;
 use super::sink::{EndState, LINE, Order, Sink};
 use super::{Answer, Ending, Harness, Kind, Launch, Resolved, Signal, Task, fake, is_name, manual, release};
+use crate::environ;
 use crate::process::{self, Environment, Exit, Inbox, Item, Mark, Process, Secrets, Spec, Stdin};
 use crate::store::beneath::Door;
 use crate::sync::{locked, panic_text, wait_until};
@@ -142,7 +143,7 @@ pub fn launch(
     };
     thread::Builder::new()
         .name("superpower-agent".to_owned())
-        .spawn(thread)
+        .spawn(environ::carried(thread))
         .map_err(|source| LaunchError::Thread { source })?;
     Ok(running)
 }

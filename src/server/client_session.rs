@@ -5,7 +5,7 @@ use super::peer;
 use super::wire::{self, Act, Call, Hello, MAX_CALL, Refused, read_line};
 use crate::config::Config;
 use crate::engine::queue::Queue;
-use crate::engine::{Deliver, FollowerId, Peer};
+use crate::engine::{CallerSettings, Deliver, FollowerId, Peer};
 use crate::environ::{self, Variables};
 use crate::sync::{locked, wait};
 use serde_json::{Map, Value, json};
@@ -197,8 +197,8 @@ impl ClientSession {
                     }
                 }
                 self.used();
-                let caller = (self.config.clone(), self.environment.clone());
-                self.call(id, request, Some(caller));
+                let settings = engine.settings(self.config.clone(), self.environment.clone());
+                self.call(id, request, Some(settings));
             }
         }
     }
@@ -217,7 +217,7 @@ impl ClientSession {
     }
 
     /// Performs an operation of the engine about this driver's project.
-    fn call(&self, id: u64, mut request: Map<String, Value>, caller: Option<(Config, Arc<Variables>)>) {
+    fn call(&self, id: u64, mut request: Map<String, Value>, settings: Option<CallerSettings>) {
         if request.get("root").is_some_and(|root| *root != json!(self.clients.root)) {
             let message = format!("this driver serves \"{}\"", self.clients.root.display());
             return self.answer(id, &json!({ "err": { "code": "other-project", "message": message } }));
@@ -239,12 +239,7 @@ impl ClientSession {
                 .push_text(None, format!("{{\"type\":\"answered\",\"id\":{id},\"answer\":{answer}}}").into());
             waiting.remove();
         });
-        let before = move |engine: &crate::engine::Engine| {
-            if let Some((config, environment)) = caller {
-                engine.act_for(config, environment);
-            }
-        };
-        self.clients.engine.request(request, self.peer.clone(), before, deliver);
+        self.clients.engine.request(request, self.peer.clone(), settings, deliver);
     }
 
     fn answer(&self, id: u64, answer: &Value) {

@@ -41,6 +41,7 @@ mod disk;
 mod disk_faults;
 mod documents;
 mod drift;
+mod driver_clients;
 mod driver_hostile;
 mod driver_kills;
 mod driver_process;

@@ -34,6 +34,7 @@ pub fn answer(engine: &Engine, request: AnswerRequest) -> Result<Value, Refusal>
         (Some(value), None) => Ok(value),
         (_, error) => Err(error.unwrap_or_else(|| "no answer".into())),
     };
+    engine.followers.answered(&request.id);
     for drive in engine.drives() {
         if request.id.starts_with(&drive.run_id) {
             drive.send(Message::Answer(request.id.clone(), answer.clone()));

@@ -1,0 +1,84 @@
+//! What one client of a driver does, and what that changes for the others: nothing but what it has asked for.
+
+use crate::clients::{Editor, Ends};
+use crate::driver_process::{WAITS, wait_until};
+use crate::world::World;
+use serde_json::json;
+
+const ASKS_LUA: &str = "stages:\n  - agent: coder\n  - agent: closer\n    when: 'story.has_api'\n";
+
+#[test]
+fn what_an_editor_was_asked_as_it_left_is_asked_in_another_one() {
+    let world = World::new();
+    world.declare("one", ASKS_LUA);
+    let conditions = json!({ "conditions": ["story.has_api"] });
+    let (mut first, mut second) =
+        (Editor::configured(&world, conditions.clone()), Editor::configured(&world, conditions));
+    second.call("run", json!({ "name": "no-such" }));
+    let _ends = Ends(second.driver().unwrap());
+    first.ok("run", json!({ "name": "one", "by": "ann" }));
+    let asked = first.wait_for("ask-fact");
+    first.leave();
+    let question = second.wait_for("ask-fact");
+    assert_eq!(question["id"], asked["id"]);
+    let answer = json!({ "op": "answer", "id": question["id"], "value": { "value": true } });
+    second.router.call(&answer.to_string());
+    second.wait_for_state("complete");
+}
+
+#[test]
+fn what_the_last_editor_was_asked_as_it_left_needs_an_editor() {
+    let world = World::new();
+    world.declare("one", ASKS_LUA);
+    let mut editor = Editor::configured(&world, json!({ "conditions": ["story.has_api"] }));
+    editor.ok("run", json!({ "name": "one", "by": "ann" }));
+    let _ends = Ends(editor.driver().unwrap());
+    editor.wait_for("ask-fact");
+    editor.leave();
+    let squad = world.path(".claude/state/squad.json");
+    wait_until("the pause", || std::fs::read_to_string(&squad).unwrap_or_default().contains("\"paused\""));
+    let status = Editor::of(&world).ok("status", json!({}));
+    assert_eq!(status["reason"], "needs-human", "{status:#}");
+}
+
+#[test]
+fn a_client_that_looks_changes_no_run() {
+    let world = World::new();
+    world.declare("two", "stages:\n  - agent: coder\n  - agent: closer\n");
+    world.hook(&format!("echo \"$1 $DRIVER_TEST_WORD\" >> words; {WAITS}"));
+    // SAFETY: the engine's threads read copies that are taken on this one.
+    unsafe { std::env::set_var("DRIVER_TEST_WORD", "runner") };
+    let mut editor = Editor::of(&world);
+    editor.ok("run", json!({ "name": "two", "by": "ann" }));
+    let _ends = Ends(editor.driver().unwrap());
+    wait_until("the agent", || world.path("working-coder").exists());
+    unsafe { std::env::set_var("DRIVER_TEST_WORD", "looker") };
+    let mut other = Editor::of(&world);
+    other.ok("status", json!({}));
+    other.ok("runs", json!({}));
+    world.write("go-on", "");
+    editor.wait_for_state("complete");
+    unsafe { std::env::remove_var("DRIVER_TEST_WORD") };
+    assert_eq!(world.read("words"), "coder runner\ncloser runner\n");
+}
+
+#[test]
+fn the_trust_of_one_editor_is_none_for_another_ones_verb() {
+    let world = World::new();
+    world.declare("one", "stages:\n  - agent: coder\n");
+    let mut trusting = Editor::of(&world);
+    let mut asking = Editor::configured(&world, json!({ "trust": "ask" }));
+    trusting.call("run", json!({ "name": "no-such" }));
+    let _ends = Ends(trusting.driver().unwrap());
+    for _ in 0..20 {
+        let runs = asking.ask("run", json!({ "name": "one", "by": "ann" }));
+        // What is quick is done at once, while the other's verb waits or is under way.
+        for _ in 0..20 {
+            let answer = json!({ "op": "answer", "id": "none", "value": {} });
+            trusting.router.call(&answer.to_string());
+        }
+        trusting.call("status", json!({}));
+        let answer = asking.answer(runs);
+        assert_eq!(answer["err"]["code"], "untrusted", "{answer}");
+    }
+}
