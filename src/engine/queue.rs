@@ -32,6 +32,12 @@ const MAX_SNAPSHOTS: usize = 8;
 #[derive(Debug, Default)]
 struct Inner {
     events: VecDeque<Entry>,
+    /// What the queued events need, in bytes.
+    bytes: usize,
+    /// What happens when they need more than this.
+    limit: Option<Limit>,
+    /// That has happened: nothing is queued any more.
+    closed: bool,
     /// The number of events taken so far, which is the number of the first one in the queue.
     taken: u64,
     /// The number after that of the newest event without a key.
@@ -41,6 +47,17 @@ struct Inner {
     bell: Option<OwnedFd>,
     /// Whether a byte is in the pipe, or was read and the poll after it is still to come.
     rung: bool,
+}
+
+struct Limit {
+    bytes: usize,
+    on_full: Box<dyn FnOnce() + Send>,
+}
+
+impl std::fmt::Debug for Limit {
+    fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(to, "{} bytes", self.bytes)
+    }
 }
 
 #[derive(Debug)]
@@ -56,6 +73,14 @@ impl Queue {
     /// An empty queue without a pipe.
     pub const fn new() -> Self {
         Self { inner: Mutex::new(Inner::new()) }
+    }
+
+    /// An empty queue whose reader may be lost: when more than this waits for it, all of that is dropped and `on_full` is
+    /// called, with the lock held. One event alone may be larger.
+    pub fn bounded(bytes: usize, on_full: impl FnOnce() + Send + 'static) -> Self {
+        let queue = Self::new();
+        queue.lock().limit = Some(Limit { bytes, on_full: Box::new(on_full) });
+        queue
     }
 
     /// Queues an event that must be delivered.
@@ -75,7 +100,11 @@ impl Queue {
     /// Queues a serialized event; with a key, only the newest matters.
     pub fn push_text(&self, key: Option<&str>, event: Arc<str>) {
         let mut inner = self.lock();
+        if inner.closed {
+            return;
+        }
         inner.put(key, event);
+        inner.empty_if_full();
         inner.ring();
     }
 
@@ -131,18 +160,39 @@ impl Queue {
 
 impl Inner {
     const fn new() -> Self {
-        Self { events: VecDeque::new(), taken: 0, edge: 0, keyed: BTreeMap::new(), bell: None, rung: false }
+        Self {
+            events: VecDeque::new(),
+            bytes: 0,
+            limit: None,
+            closed: false,
+            taken: 0,
+            edge: 0,
+            keyed: BTreeMap::new(),
+            bell: None,
+            rung: false,
+        }
+    }
+
+    fn empty_if_full(&mut self) {
+        let full = |limit: &mut Limit| self.bytes > limit.bytes && self.events.len() > 1;
+        if let Some(limit) = self.limit.take_if(full) {
+            while self.take().is_some() {}
+            self.closed = true;
+            (limit.on_full)();
+        }
     }
 
     fn put(&mut self, key: Option<&str>, event: Arc<str>) {
         let next = self.taken + self.events.len() as u64;
+        self.bytes += event.len();
         match key {
             None => self.edge = next + 1,
             Some(key) => {
                 let waiting = self.keyed.entry(key.to_owned()).or_default();
                 let newest = waiting.back().copied().filter(|number| *number >= self.edge);
                 if let Some(entry) = newest.and_then(|at| self.events.get_mut((at - self.taken) as usize)) {
-                    entry.event = Some(event);
+                    let old = entry.event.replace(event);
+                    self.bytes -= old.map_or(0, |old| old.len());
                     return;
                 }
                 waiting.push_back(next);
@@ -150,7 +200,8 @@ impl Inner {
                     && let Some(oldest) = waiting.pop_front()
                     && let Some(entry) = self.events.get_mut((oldest - self.taken) as usize)
                 {
-                    (entry.key, entry.event) = (None, None);
+                    self.bytes -= entry.event.take().map_or(0, |old| old.len());
+                    entry.key = None;
                 }
             }
         }
@@ -170,8 +221,9 @@ impl Inner {
                     self.keyed.remove(&key);
                 }
             }
-            if event.is_some() {
-                return event;
+            if let Some(event) = event {
+                self.bytes -= event.len();
+                return Some(event);
             }
         }
     }
@@ -282,6 +334,24 @@ mod tests {
         queue.push_latest("run", json!("again"));
         queue.push_latest("run", json!("and again"));
         assert_eq!(polled(&queue, 10), [json!("and again")]);
+    }
+
+    #[test]
+    fn a_bounded_queue_is_emptied_once_when_its_reader_takes_nothing() {
+        let (full, told) = std::sync::mpsc::channel();
+        let queue = Queue::bounded(1000, move || full.send(()).unwrap());
+        queue.push_text(None, "x".repeat(2000).into());
+        assert_eq!(queue.poll(9).len(), 1, "one event may be larger");
+        for round in 0..100 {
+            queue.push_latest("run", json!("picture"));
+            queue.push(json!("y".repeat(300)));
+            assert_eq!(queue.poll(9).len(), 2, "what was taken does not count, {round}");
+        }
+        assert!(told.try_recv().is_err());
+        (0..3).for_each(|_| queue.push(json!("y".repeat(400))));
+        assert!(told.try_recv().is_ok() && queue.is_empty());
+        queue.push(json!(1));
+        assert!(queue.is_empty() && queue.lock().bytes == 0, "nobody reads it any more");
     }
 
     #[test]

@@ -23,6 +23,8 @@ const SLOW: Duration = Duration::from_secs(10);
 const FIRST: Duration = Duration::from_secs(10);
 /// Calls of one client that may wait for their answers; it is not read meanwhile.
 const MAX_WAITING: usize = 64;
+/// What may wait for a client that reads slowly, in bytes. Beyond that it is dropped, and may come again.
+const MAX_UNREAD: usize = 64 << 20;
 /// Events in one write.
 const BATCH: usize = 200;
 /// How long agents have to end when their run is interrupted.
@@ -73,7 +75,8 @@ pub(super) fn serve(clients: Arc<Clients>, mut stream: UnixStream) {
     else {
         return;
     };
-    let queue = Arc::new(Queue::new());
+    let Ok(shut) = stream.try_clone() else { return };
+    let queue = Arc::new(Queue::bounded(MAX_UNREAD, move || _ = shut.shutdown(Shutdown::Both)));
     if queue.attach(bell.as_raw_fd()).is_err() || !send(&mut stream, &clients.hello()) {
         return;
     }

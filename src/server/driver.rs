@@ -1,13 +1,12 @@
 //! The life of a driver process: `superpower drive --root DIR`.
 
+use super::greeting::greet;
 use super::listener::{Listener, listen};
-use super::socket_path::SocketPath;
 use super::start::READY_LINE;
 use crate::engine::{Engine, Home};
 use rustix::process::setsid;
 use std::ffi::OsString;
 use std::io;
-use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -88,8 +87,9 @@ impl Driver {
             if let Some(listener) = listen(&engine, root, true)? {
                 return Ok(Some(Self { engine, listener }));
             }
-            // Another one has the lock, which is about to listen or about to end.
-            if UnixStream::connect(SocketPath::of(root)?.socket()).is_ok() {
+            // Another one has the lock. Until it greets it is about to listen, or about to end; the client says what else
+            // it may be.
+            if !matches!(greet(root), Ok(None)) {
                 return Ok(None);
             }
             if Instant::now() >= until {

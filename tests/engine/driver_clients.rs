@@ -4,6 +4,9 @@ use crate::clients::{Editor, Ends};
 use crate::driver_process::{WAITS, wait_until};
 use crate::world::World;
 use serde_json::json;
+use std::io::{Read, Write};
+use std::os::unix::net::{UnixListener, UnixStream};
+use superpower::server::socket_path::SocketPath;
 
 const ASKS_LUA: &str = "stages:\n  - agent: coder\n  - agent: closer\n    when: 'story.has_api'\n";
 
@@ -81,4 +84,58 @@ fn the_trust_of_one_editor_is_none_for_another_ones_verb() {
         let answer = asking.answer(runs);
         assert_eq!(answer["err"]["code"], "untrusted", "{answer}");
     }
+}
+
+#[test]
+fn a_driver_that_is_about_to_end_is_waited_for_and_another_one_drives() {
+    let world = World::new();
+    world.declare("one", "stages:\n  - agent: coder\n");
+    let place = SocketPath::of(&world.root()).unwrap();
+    let lock = place.lock().unwrap().unwrap();
+    let listener = UnixListener::bind(place.socket()).unwrap();
+    let (come, comes) = std::sync::mpsc::channel();
+    let ending = std::thread::spawn(move || {
+        // It ends its agents, and serves nobody any more.
+        for client in listener.incoming().flatten().take(6) {
+            drop(client);
+            let _ = come.send(());
+        }
+        place.leave(&lock).unwrap();
+    });
+    let mut editor = Editor::of(&world);
+    editor.ok("run", json!({ "name": "one", "by": "ann" }));
+    let _ends = Ends(editor.driver().unwrap());
+    ending.join().unwrap();
+    assert_eq!(comes.try_iter().count(), 6, "the editor, and the driver that it has started");
+    let run = editor.wait_for_state("complete");
+    assert_ne!(run["driver"]["pid"], std::process::id());
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_client_that_asks_and_reads_nothing_is_dropped_before_it_fills_the_driver() {
+    let world = World::new();
+    world.declare("one", "stages:\n  - agent: coder\n");
+    world.hook(WAITS);
+    let mut editor = Editor::of(&world);
+    editor.ok("run", json!({ "name": "one", "by": "ann" }));
+    let driver = editor.driver().unwrap();
+    let _ends = Ends(driver);
+    let mut client = UnixStream::connect(SocketPath::of(&world.root()).unwrap().socket()).unwrap();
+    // A short question with a long answer.
+    let line = format!("{}\n", json!({ "op": "call", "id": 1, "request": { "op": "schema" } }));
+    let mut asked = 0;
+    while client.write_all(line.as_bytes()).is_ok() {
+        asked += 1;
+        assert!(asked < 100_000, "it is dropped");
+        // A byte now and then is enough not to be taken for dead.
+        if asked % 100 == 0 {
+            let _ = client.read(&mut [0; 16]);
+        }
+    }
+    let status = std::fs::read_to_string(format!("/proc/{driver}/status")).unwrap();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    let peak: usize = peak.trim().trim_end_matches(" kB").parse().unwrap();
+    assert!(peak < 200 << 10, "{peak} kB");
+    assert_eq!(editor.ok("status", json!({}))["state"], "running", "others are served");
 }
