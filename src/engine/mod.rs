@@ -11,6 +11,7 @@
 //! is a function over a typed request; its lane says whether the editor's main loop may wait for it.
 
 mod attention;
+mod bell;
 pub(super) mod caller;
 mod comparisons;
 mod core;

@@ -4,18 +4,17 @@
 //! made wakes it, and at most one byte is in the pipe, however many events wait. A poll takes a bounded number and writes
 //! another byte for the rest, so that no turn of the main loop grows with the queue.
 
+use super::bell::write_end;
 use crate::sync::locked;
-use rustix::fs::{FileType, OFlags, fcntl_getfl, fcntl_setfl, fstat};
-use rustix::io::{Errno, fcntl_dupfd_cloexec};
+use rustix::io::Errno;
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
-use std::os::fd::{BorrowedFd, OwnedFd, RawFd};
+use std::net::Shutdown;
+use std::os::fd::{OwnedFd, RawFd};
+use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use serde_json::Value;
-
-/// The highest file descriptor of the standard streams.
-const LAST_STANDARD: RawFd = 2;
 
 /// The queue between the engine's threads and the editor's main thread.
 ///
@@ -34,9 +33,9 @@ struct Inner {
     events: VecDeque<Entry>,
     /// What the queued events need, in bytes.
     bytes: usize,
-    /// What happens when they need more than this.
-    limit: Option<Limit>,
-    /// That has happened: nothing is queued any more.
+    /// The connection of the reader, which is ended when they need more bytes than this.
+    limit: Option<(usize, UnixStream)>,
+    /// It was ended for that: nothing is queued any more.
     closed: bool,
     /// The number of events taken so far, which is the number of the first one in the queue.
     taken: u64,
@@ -47,17 +46,6 @@ struct Inner {
     bell: Option<OwnedFd>,
     /// Whether a byte is in the pipe, or was read and the poll after it is still to come.
     rung: bool,
-}
-
-struct Limit {
-    bytes: usize,
-    on_full: Box<dyn FnOnce() + Send>,
-}
-
-impl std::fmt::Debug for Limit {
-    fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(to, "{} bytes", self.bytes)
-    }
 }
 
 #[derive(Debug)]
@@ -75,12 +63,11 @@ impl Queue {
         Self { inner: Mutex::new(Inner::new()) }
     }
 
-    /// An empty queue whose reader may be lost: when more than this waits for it, all of that is dropped and `on_full` is
-    /// called, with the lock held. One event alone may be larger.
-    pub fn bounded(bytes: usize, on_full: impl FnOnce() + Send + 'static) -> Self {
-        let queue = Self::new();
-        queue.lock().limit = Some(Limit { bytes, on_full: Box::new(on_full) });
-        queue
+    /// An empty queue for the reader at the other end of a connection. When more bytes than this wait for it they are
+    /// dropped, and the connection is ended. One event alone may be larger.
+    pub fn bounded(bytes: usize, connection: UnixStream) -> Self {
+        let inner = Inner { limit: Some((bytes, connection)), ..Inner::new() };
+        Self { inner: Mutex::new(inner) }
     }
 
     /// Queues an event that must be delivered.
@@ -104,7 +91,7 @@ impl Queue {
             return;
         }
         inner.put(key, event);
-        inner.empty_if_full();
+        inner.end_if_full();
         inner.ring();
     }
 
@@ -173,12 +160,12 @@ impl Inner {
         }
     }
 
-    fn empty_if_full(&mut self) {
-        let full = |limit: &mut Limit| self.bytes > limit.bytes && self.events.len() > 1;
-        if let Some(limit) = self.limit.take_if(full) {
+    fn end_if_full(&mut self) {
+        let full = |(most, _): &mut (usize, UnixStream)| self.bytes > *most && self.events.len() > 1;
+        if let Some((_, connection)) = self.limit.take_if(full) {
             while self.take().is_some() {}
             self.closed = true;
-            (limit.on_full)();
+            let _ = connection.shutdown(Shutdown::Both);
         }
     }
 
@@ -239,29 +226,10 @@ impl Inner {
     }
 }
 
-/// A duplicate of `fd`, close-on-exec and non-blocking, if it is the write end of a pipe. The standard streams are refused:
-/// they may be pipes too, such as the editor's own channel.
-fn write_end(fd: RawFd) -> io::Result<OwnedFd> {
-    let not_a_pipe =
-        || io::Error::new(io::ErrorKind::InvalidInput, format!("\"{fd}\" is not the write end of a pipe"));
-    if fd <= LAST_STANDARD {
-        return Err(not_a_pipe());
-    }
-    // SAFETY: `fd` is not negative, and the calls below return an error if it is not open.
-    let theirs = unsafe { BorrowedFd::borrow_raw(fd) };
-    let flags = fcntl_getfl(theirs)?;
-    let is_pipe = FileType::from_raw_mode(fstat(theirs)?.st_mode) == FileType::Fifo;
-    if !is_pipe || flags & OFlags::RWMODE == OFlags::RDONLY {
-        return Err(not_a_pipe());
-    }
-    let copy = fcntl_dupfd_cloexec(theirs, LAST_STANDARD + 1)?;
-    fcntl_setfl(&copy, flags | OFlags::NONBLOCK)?;
-    Ok(copy)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rustix::fs::{OFlags, fcntl_setfl};
     use serde_json::json;
     use std::io::Read;
     use std::os::fd::AsRawFd;
@@ -337,9 +305,10 @@ mod tests {
     }
 
     #[test]
-    fn a_bounded_queue_is_emptied_once_when_its_reader_takes_nothing() {
-        let (full, told) = std::sync::mpsc::channel();
-        let queue = Queue::bounded(1000, move || full.send(()).unwrap());
+    fn a_bounded_queue_ends_the_connection_of_a_reader_that_takes_nothing() {
+        let (connection, mut reader) = UnixStream::pair().unwrap();
+        reader.set_nonblocking(true).unwrap();
+        let queue = Queue::bounded(1000, connection);
         queue.push_text(None, "x".repeat(2000).into());
         assert_eq!(queue.poll(9).len(), 1, "one event may be larger");
         for round in 0..100 {
@@ -347,11 +316,10 @@ mod tests {
             queue.push(json!("y".repeat(300)));
             assert_eq!(queue.poll(9).len(), 2, "what was taken does not count, {round}");
         }
-        assert!(told.try_recv().is_err());
-        (0..3).for_each(|_| queue.push(json!("y".repeat(400))));
-        assert!(told.try_recv().is_ok() && queue.is_empty());
-        queue.push(json!(1));
-        assert!(queue.is_empty() && queue.lock().bytes == 0, "nobody reads it any more");
+        assert!(reader.read(&mut [0]).is_err(), "it is still open");
+        (0..4).for_each(|_| queue.push(json!("y".repeat(400))));
+        assert_eq!(reader.read(&mut [0]).unwrap(), 0, "it is ended");
+        assert!(queue.is_empty() && queue.lock().bytes == 0, "and nothing is queued any more");
     }
 
     #[test]
@@ -405,17 +373,6 @@ mod tests {
             queue.push(json!(n));
             queue.poll(1);
         }
-    }
-
-    #[test]
-    fn anything_but_a_pipes_write_end_is_refused() {
-        let (reader, _writer) = pipe();
-        let file = tempfile::tempfile().unwrap();
-        let queue = Queue::new();
-        for fd in [-1, 0, 1, 2, i32::MIN, i32::MAX, 100_000, reader.as_raw_fd(), file.as_raw_fd()] {
-            assert!(queue.attach(fd).is_err(), "{fd}");
-        }
-        queue.push(json!("quiet"));
     }
 
     #[test]

@@ -76,7 +76,7 @@ pub(super) fn serve(clients: Arc<Clients>, mut stream: UnixStream) {
         return;
     };
     let Ok(shut) = stream.try_clone() else { return };
-    let queue = Arc::new(Queue::bounded(MAX_UNREAD, move || _ = shut.shutdown(Shutdown::Both)));
+    let queue = Arc::new(Queue::bounded(MAX_UNREAD, shut));
     if queue.attach(bell.as_raw_fd()).is_err() || !send(&mut stream, &clients.hello()) {
         return;
     }

@@ -36,6 +36,10 @@ pub fn main(arguments: &[OsString]) -> ExitCode {
         say(&format!("\"{}\" is not a folder", root.display()));
         return ExitCode::from(2);
     };
+    if root.to_str().is_none() {
+        say(&format!("the path is not UTF-8: {}", root.display()));
+        return ExitCode::from(2);
+    }
     if !arguments.iter().any(|argument| argument == "--foreground") {
         // SAFETY: no other thread exists, so the child may do anything.
         match unsafe { libc::fork() } {

@@ -139,3 +139,16 @@ fn a_client_that_asks_and_reads_nothing_is_dropped_before_it_fills_the_driver() 
     assert!(peak < 200 << 10, "{peak} kB");
     assert_eq!(editor.ok("status", json!({}))["state"], "running", "others are served");
 }
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_project_that_no_client_can_name_gets_no_driver() {
+    use std::os::unix::ffi::OsStrExt;
+    let world = World::new();
+    let root = world.root().join(std::ffi::OsStr::from_bytes(b"\xff"));
+    std::fs::create_dir(&root).unwrap();
+    let program = superpower::server::program().unwrap();
+    let said = std::process::Command::new(program).args(["drive", "--root"]).arg(&root).output().unwrap();
+    assert!(!said.status.success());
+    assert!(String::from_utf8_lossy(&said.stdout).starts_with("the path is not UTF-8"), "{said:?}");
+}
