@@ -22,8 +22,16 @@ pub(super) struct Greeted {
 
 /// Connects to a project's driver; `None` if there is none. The error says what is there instead.
 pub(super) fn greet(root: &Path) -> Result<Option<Greeted>, String> {
-    let socket = SocketPath::of(root)?.socket();
-    let stream = match UnixStream::connect(&socket) {
+    for socket in SocketPath::all_of(root)? {
+        if let Some(greeted) = greet_at(&socket, root)? {
+            return Ok(Some(greeted));
+        }
+    }
+    Ok(None)
+}
+
+fn greet_at(socket: &Path, root: &Path) -> Result<Option<Greeted>, String> {
+    let stream = match UnixStream::connect(socket) {
         Ok(stream) => stream,
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused) => {
             return Ok(None);

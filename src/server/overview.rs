@@ -30,14 +30,18 @@ pub(super) fn drivers() -> Value {
 
 /// Ends a project's driver: its runs are interrupted. Returns what it was; null where there was none.
 pub(super) fn end(root: &Path) -> Result<Value, String> {
-    let socket = SocketPath::of(root)?.socket();
-    let (hello, mut stream) = match open(&socket) {
-        Ok(opened) => opened,
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused) => {
-            return Ok(Value::Null);
+    for socket in SocketPath::all_of(root)? {
+        match open(&socket) {
+            Ok((hello, stream)) => return end_at(hello, stream),
+            Err(error)
+                if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused) => {}
+            Err(error) => return Err(format!("cannot talk to \"{}\": {error}", socket.display())),
         }
-        Err(error) => return Err(format!("cannot talk to \"{}\": {error}", socket.display())),
-    };
+    }
+    Ok(Value::Null)
+}
+
+fn end_at(hello: Hello, mut stream: UnixStream) -> Result<Value, String> {
     let mut ended = || {
         writeln!(stream, "{}", json!({ "op": "leave", "id": 1, "now": true }))?;
         stream.set_read_timeout(Some(END))?;

@@ -38,6 +38,15 @@ impl SocketPath {
         self.path.join(format!("{}.sock", self.name))
     }
 
+    /// Where a project's driver may listen: our place first, and those of a session with another environment, such as that
+    /// of a login, of ssh, or of cron.
+    pub fn all_of(root: &Path) -> Result<Vec<PathBuf>, String> {
+        let own = Self::of(root)?;
+        let others = other_folders().into_iter().filter(|path| *path != own.path && is_private(path));
+        let others = others.map(|path| path.join(format!("{}.sock", own.name)));
+        Ok([own.socket()].into_iter().chain(others).collect())
+    }
+
     /// Takes the lock; `None` if another process has it.
     pub fn lock(&self) -> io::Result<Option<Lock>> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
@@ -87,6 +96,20 @@ pub fn sockets() -> Vec<PathBuf> {
         names.filter(|name| name.ends_with(".sock")).map(|name| path.join(name)).collect();
     sockets.sort();
     sockets
+}
+
+/// The folders that are used where nothing names another one.
+fn other_folders() -> [PathBuf; 2] {
+    let user = rustix::process::getuid().as_raw();
+    [
+        PathBuf::from(format!("/run/user/{user}")).join(FOLDER),
+        PathBuf::from(format!("/tmp/superpower-{user}")),
+    ]
+}
+
+/// Whether a folder is there, this user's own, and closed to others.
+fn is_private(path: &Path) -> bool {
+    own(path).is_ok_and(|dir| fstat(&dir).is_ok_and(|stat| stat.st_mode & 0o077 == 0))
 }
 
 /// The folder for sockets: below `$XDG_RUNTIME_DIR` where that is this user's own and short enough, else below `/tmp`.

@@ -1,5 +1,6 @@
 //! What one client of a driver does, and what that changes for the others: nothing but what it has asked for.
 
+use crate::alone::alone;
 use crate::clients::{Editor, Ends};
 use crate::driver_process::{WAITS, wait_until};
 use crate::world::World;
@@ -151,4 +152,28 @@ fn a_project_that_no_client_can_name_gets_no_driver() {
     let said = std::process::Command::new(program).args(["drive", "--root"]).arg(&root).output().unwrap();
     assert!(!said.status.success());
     assert!(String::from_utf8_lossy(&said.stdout).starts_with("the path is not UTF-8"), "{said:?}");
+}
+
+#[test]
+fn a_driver_is_found_from_a_session_with_another_runtime_directory() {
+    let runtime = tempfile::tempdir().unwrap();
+    let environment = [("XDG_RUNTIME_DIR", "")];
+    alone(
+        "driver_clients::a_driver_is_found_from_a_session_with_another_runtime_directory",
+        &environment,
+        || {
+            let world = World::new();
+            world.declare("one", "stages:\n  - agent: coder\n");
+            world.hook(WAITS);
+            let mut editor = Editor::of(&world);
+            editor.ok("run", json!({ "name": "one", "by": "ann" }));
+            let driver = editor.driver().unwrap();
+            let _ends = Ends(driver);
+            // SAFETY: the engine's threads read copies that are taken on this one.
+            unsafe { std::env::set_var("XDG_RUNTIME_DIR", runtime.path()) };
+            let mut other = Editor::of(&world);
+            other.ok("cancel", json!({ "by": "bob" }));
+            editor.wait_for_state("cancelled");
+        },
+    );
 }
