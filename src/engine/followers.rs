@@ -78,7 +78,9 @@ impl Followers {
     pub fn leave(&self, id: FollowerId) -> Vec<String> {
         let mut inner = locked(&self.inner);
         inner.all.retain(|follower| follower.id != id);
-        let open: Vec<_> = inner.for_lua.extract_if(.., |_, (put_to, _)| *put_to == id).collect();
+        let (open, others): (BTreeMap<_, _>, BTreeMap<_, _>) =
+            std::mem::take(&mut inner.for_lua).into_iter().partition(|(_, (put_to, _))| *put_to == id);
+        inner.for_lua = others;
         open.into_iter().filter_map(|(id, (_, event))| (!inner.ask_lua(&id, event)).then_some(id)).collect()
     }
 
