@@ -54,7 +54,7 @@ fn a_failure_is_retried_skipped_and_cancelled() {
     assert!(run.out.contains("RETRY  stage 1/3: attempt 2/3: exit status 1"), "{}", run.out);
     assert!(run.out.contains("FAILED  stage 1/3: Work on x: attempt 3/3: exit status 1"), "{}", run.out);
     let why = "\
-superpower: small: stage 1/3 failed 3 times: exit status 1: broken pipe. :Superpower retry, skip or cancel
+superpower: small: stage 1/3 failed 3 times: exit status 1: broken pipe. superpower retry, skip or cancel
 superpower: exit status 1
 ";
     assert_eq!(run.err, why);
