@@ -23,6 +23,7 @@ const GOLDEN: &[(&str, &str)] = &[
     ("blocked", "640e43c2ad2d1631"),
     ("cancelled", "a93a2097bfe86bc8"),
     ("complete", "14d8e456d2640904"),
+    ("editor-needed", "e196d5671bfc9d95"),
     ("exited", "de421cf137c358a5"),
     ("failed", "1abd0fb0a7a61fdf"),
     ("failed-for-good", "acc6879079c7d608"),
