@@ -30,7 +30,7 @@ fn end(session: &mut Session) -> Result<u8, Refused> {
     Ok(0)
 }
 
-/// `4711  0.1.0  /home/ann/shop  bugfix running, stage 2/5  run=…`
+/// `4711  0.1.0  ~/shop  bugfix running, stage 2/5  run=…`
 fn line(driver: &Value) -> String {
     let problem = of(driver, "problem");
     if !problem.is_empty() {
